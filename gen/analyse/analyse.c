@@ -235,6 +235,8 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 		                                           .gates = options->gates,
 		                                           .printed = options->printed,
 		                                           .nothing = options->nothing}};
+		run_tables_fit((struct run_table *const[2]){tables->facts[0].runs, tables->facts[1].runs},
+		               (const size_t[2]){n_baseline, n_fixed});
 		*out = judge_pair(tables, options, names, arena);
 		out->title = options->title;
 		out->tables = tables;

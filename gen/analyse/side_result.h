@@ -366,12 +366,12 @@ struct side_counts {
 
 /* Launches of one kind whose thread called the same next: the time from the one's start to the other's. */
 struct launch_pace {
-	uint64_t key; /* names of what was launched and of the next call */
+	uint32_t what, next; /* names of what was launched and of the next call */
 	int64_t n;
 	double median, mean; /* ns */
 };
 struct launch_paces {
-	struct launch_pace *list; /* by key */
+	struct launch_pace *list; /* by `what`, then `next` */
 	size_t n;
 	int64_t all; /* launches, of those too that are not in the list */
 };

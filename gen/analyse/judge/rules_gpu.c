@@ -209,6 +209,5 @@ const struct fact *tell_gpu_bound(const struct evidence *e)
 	double tiny = rule_value(e, "tiny"), time = rule_value(e, "tiny_time");
 	return FACT_NEW(e->arena, gpu_bound, e->side_no, RULE_COSTS(e), .period = rule_value(e, "period"),
 	                .many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount, .tiny = tiny,
-	                .tiny_time = time, .limit = TINY,
-	                .profiler = e->facts->amd ? "rocprof" : "ncu");
+	                .tiny_time = time, .limit = TINY, .profiler = e->facts->amd ? "rocprof" : "ncu");
 }

@@ -191,7 +191,7 @@ static void add_facts(struct share *shares, size_t n, bool by_work, struct names
 
 static struct comm_facts comm_of(const struct side_budgets *of, const bool *communicates)
 {
-	struct comm_facts out = {.communicates = communicates, .min = INFINITY};
+	struct comm_facts out = {.communicates = communicates, .n = of->n_devices, .min = INFINITY};
 	for (uint32_t d = 0; d < of->n_devices; d++) {
 		if (!communicates[d])
 			continue;

@@ -15,9 +15,10 @@ struct idle_fact {
 
 /* Exposed communication of those devices that communicate, ns a step. */
 struct comm_facts {
-	const bool *communicates; /* by device of the side: it ran a communication kernel */
-	uint32_t ranks;           /* how many do */
-	double min, mean;         /* 0 where none does */
+	const bool *communicates; /* by device of the side, n of them: it ran a communication kernel */
+	uint32_t n;
+	uint32_t ranks;   /* how many do */
+	double min, mean; /* 0 where none does */
 };
 
 struct side_budgets {

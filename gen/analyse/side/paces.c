@@ -85,10 +85,21 @@ void paces_add(struct paces *paces, const struct run *part, uint32_t own)
 	}
 }
 
+static uint64_t key_of(const struct launch_pace *pace)
+{
+	return (uint64_t)pace->what << 32 | pace->next;
+}
+
 static int by_key(const void *a, const void *b)
 {
-	const struct launch_pace *x = a, *y = b;
-	return (x->key > y->key) - (x->key < y->key);
+	uint64_t x = key_of(a), y = key_of(b);
+	return (x > y) - (x < y);
+}
+
+void paces_sort(struct launch_paces *paces)
+{
+	if (paces->n)
+		qsort(paces->list, paces->n, sizeof *paces->list, by_key);
 }
 
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
@@ -101,11 +112,11 @@ struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
 			continue;
 		for (uint32_t j = 0; j < k->held; j++)
 			ns[j] = (double)k->ns[j];
-		out.list[out.n++] = (struct launch_pace){paces->keys.keys[i], k->n,
+		uint64_t key = paces->keys.keys[i];
+		out.list[out.n++] = (struct launch_pace){(uint32_t)(key >> 32), (uint32_t)key, k->n,
 		                                         sort_select(ns, k->held, k->held / 2), k->sum / (double)k->n};
 	}
-	if (out.n)
-		qsort(out.list, out.n, sizeof *out.list, by_key);
+	paces_sort(&out);
 	return out;
 }
 
@@ -124,9 +135,10 @@ static struct common find_common(const struct launch_paces *baseline, const stru
 	double seen[2] = {0};
 	for (size_t b = 0, f = 0; b < baseline->n && f < fixed->n;) {
 		const struct launch_pace *x = &baseline->list[b], *y = &fixed->list[f];
-		b += x->key <= y->key;
-		f += y->key <= x->key;
-		if (x->key != y->key)
+		uint64_t of_b = key_of(x), of_f = key_of(y);
+		b += of_b <= of_f;
+		f += of_f <= of_b;
+		if (of_b != of_f)
 			continue;
 		/* of each side's launches the share that is of this kind */
 		double of[2] = {(double)x->n / (double)baseline->all, (double)y->n / (double)fixed->all};

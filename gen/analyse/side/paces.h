@@ -13,8 +13,11 @@ struct paces *paces_begin(struct arena *work);
  * none. */
 void paces_add(struct paces *paces, const struct run *part, uint32_t own);
 
-/* Sorted by key, in `arena`. */
+/* Sorted (paces_sort), in `arena`. */
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena);
+
+/* Puts them into the order of struct launch_paces. */
+void paces_sort(struct launch_paces *paces);
 
 /* Of what both sides launch in the same order: how many ns longer a launch takes on the fixed side (below 0: shorter)
  * than on the baseline, at least, wherever most launches agree on the sign; 0 where they do not. `shared`, 0 to 1: what

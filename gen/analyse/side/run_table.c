@@ -80,7 +80,8 @@ static void add_columns(const struct run *run, struct arena *arena, struct run_t
 		list[i] = (struct table_column){.kind = c->kind,
 		                                .cause = c->cause,
 		                                .phase = c->kind == PART_IDLE ? run_marked_phase(run, c->phase) : 0,
-		                                .ns = copy_of(arena, c->ns, t->n_blocks * sizeof *c->ns)};
+		                                .ns = copy_of(arena, c->ns, t->n_blocks * sizeof *c->ns),
+		                                .n = t->n_blocks};
 	}
 	out->column = list;
 	out->n_columns = t->n;
@@ -129,4 +130,36 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 	add_devices(run, arena, &out);
 	add_columns(run, arena, &out);
 	return out;
+}
+
+static void join_blocks(struct run_table *run)
+{
+	uint32_t n = (run->n_blocks + 1) / 2;
+	for (uint32_t i = 0; i < run->n_columns; i++) {
+		int64_t *ns = run->column[i].ns;
+		for (uint32_t b = 0; b < n; b++)
+			ns[b] = ns[2 * b] + (2 * b + 1 < run->n_blocks ? ns[2 * b + 1] : 0);
+		run->column[i].n = n;
+	}
+	run->n_blocks = n;
+	run->block *= 2;
+}
+
+void run_tables_fit(struct run_table *const side[2], const size_t n[2])
+{
+	for (;;) {
+		uint64_t cells = 0;
+		uint32_t least = UINT32_MAX;
+		for (int s = 0; s < 2; s++)
+			for (size_t r = 0; r < n[s]; r++) {
+				const struct run_table *run = &side[s][r];
+				cells += (uint64_t)run->n_columns * run->n_blocks;
+				least = run->n_blocks < least ? run->n_blocks : least;
+			}
+		if (cells <= TABLE_CELLS || least < 2 * TABLE_LEAST_BLOCKS)
+			return;
+		for (int s = 0; s < 2; s++)
+			for (size_t r = 0; r < n[s]; r++)
+				join_blocks(&side[s][r]);
+	}
 }

@@ -9,9 +9,10 @@
 /* A part of the budget, by block of consecutive steps. */
 struct table_column {
 	enum part_kind kind;
-	enum cause cause;  /* of PART_IDLE … */
-	uint32_t phase;    /* … in that phase: a name, 0 where nobody marked it */
-	const int64_t *ns; /* by block, added up over the run's devices */
+	enum cause cause; /* of PART_IDLE … */
+	uint32_t phase;   /* … in that phase: a name, 0 where nobody marked it */
+	int64_t *ns;      /* by block, n of them, added up over the run's devices */
+	uint32_t n;
 };
 
 struct run_table {
@@ -42,12 +43,17 @@ struct run_table {
 	uint32_t n_kernels;
 	uint32_t n_once;      /* gaps that happened once … */
 	struct once_gap once; /* … and the longest; `phase` is a name, 0 where nobody marked it */
-	const struct table_column *column;
+	struct table_column *column;
 	uint32_t n_columns, n_blocks, block; /* steps of a block; the last may hold fewer */
 };
 
 /* Once its rows are gone through, and bubbles are charged. In `arena`, but for what is the trace's. */
 struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena);
+
+/* Columns of many causes and phases, of many runs, take larger blocks, the same on both sides: while all of them
+ * together have more cells than this, two blocks become one, down to TABLE_LEAST_BLOCKS. */
+enum { TABLE_CELLS = 48000, TABLE_LEAST_BLOCKS = 32 };
+void run_tables_fit(struct run_table *const side[2], const size_t n[2]);
 
 /* Adds a part's ops to the run's print. */
 void run_table_print(struct run *run, const struct trace *rows);

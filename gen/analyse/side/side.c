@@ -40,8 +40,7 @@ static bool is_amd(const struct run *run, const struct side_tables *tables)
 	return amd;
 }
 
-static const struct run_table *tables_of(const struct run *runs, size_t n, const char *const *files,
-                                         struct arena *arena)
+static struct run_table *tables_of(const struct run *runs, size_t n, const char *const *files, struct arena *arena)
 {
 	struct run_table *list = ARENA_NEW(arena, n, struct run_table);
 	for (size_t r = 0; r < n; r++)

@@ -10,7 +10,7 @@
 
 /* What findings and the same-work guard need of a side beside struct side, and a report does not show as such. */
 struct side_facts {
-	const struct run_table *runs;
+	struct run_table *runs;
 	size_t n_runs;
 	const struct run *rows;         /* by run, who has to ask for rows again: samples of threads, reports of Nsight
 	                                 * Compute; NULL: nobody can, for the side was read from its bytes */

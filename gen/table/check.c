@@ -1,0 +1,157 @@
+#include "table/check.h"
+
+#include "analyse/run/step_table.h"
+#include "analyse/side/paces.h"
+
+/* Times are below 2^60 ns, 36 years: sums of them do not overflow. */
+static const int64_t LONGEST = INT64_C(1) << 60;
+
+static bool is_time(int64_t t)
+{
+	return t > -LONGEST && t < LONGEST;
+}
+
+static bool fits(uint32_t index, uint32_t n)
+{
+	return index < n || index == TRACE_NONE;
+}
+
+static bool has_columns(const struct run_table *run)
+{
+	bool good = true;
+	if (run->n_columns)
+		good = run->block && run->n_blocks && run->n_blocks <= STEP_TABLE_BLOCKS &&
+		       (uint64_t)(run->n_blocks - 1) * run->block < run->n_steps &&
+		       (uint64_t)run->n_blocks * run->block >= run->n_steps;
+	for (uint32_t i = 0; i < run->n_columns && good; i++) {
+		good = run->column[i].n == run->n_blocks;
+		for (uint32_t b = 0; b < run->n_blocks && good; b++)
+			good = is_time(run->column[i].ns[b]);
+	}
+	return good;
+}
+
+static bool has_times(const struct run_table *run)
+{
+	const int64_t times[] = {run->window_start, run->window_end, run->begin,    run->first_op,
+	                         run->last_op,      run->once.start, run->once.end, run->source.ranges_ns};
+	bool good = run->window_end > run->window_start && run->once.end >= run->once.start;
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		good = good && is_time(times[i]);
+	good = good && (run->source.started == TRACE_NO_TIME ||
+	                (run->source.started >= 0 && run->source.started < 2 * LONGEST));
+	for (uint32_t i = 0; i < run->n_periods && good; i++)
+		good = run->period[i] >= 0 && is_time(run->period[i]);
+	return good;
+}
+
+static bool has_counts(const struct run_table *run)
+{
+	bool good = run->loop_title || !run->stranger;
+	for (int k = 0; k < ROW_KINDS; k++)
+		good = good && run->rows[k].dropped >= 0 && run->rows[k].read >= run->rows[k].dropped &&
+		       is_time(run->rows[k].read);
+	for (uint32_t i = 0; i < run->n_kernels; i++)
+		good = good && run->kernels[i].n > 0 && is_time(run->kernels[i].n);
+	for (uint32_t i = 0; i < run->n_dropped; i++)
+		good = good && run->dropped[i].where && run->dropped[i].reason;
+	return good && run->source.lost >= 0 && is_time(run->source.lost) && run->source.lost_events >= 0 &&
+	       is_time(run->source.lost_events);
+}
+
+static bool has_texts(const struct trace_source *s)
+{
+	return s->collector && s->exporter && s->schema && s->driver && s->cuda_driver && s->captured_by && s->cupti &&
+	       s->traced && s->sampled_by && s->incomplete;
+}
+
+static const char *check_runs(const struct side *side, const struct side_facts *facts)
+{
+	if (!facts->n_runs || facts->n_runs != side->n_runs || side->median_run >= side->n_runs ||
+	    !has_texts(&side->source))
+		return "its runs are not those of its side";
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		if (!run->file || !side->runs[r].file || !has_texts(&run->source) || !run->n_steps || !run->n_devices ||
+		    run->found != facts->runs[0].found || side->steps.found != run->found)
+			return "a run lacks what every run has";
+		if (!has_columns(run) || !has_times(run) || !has_counts(run) ||
+		    side->runs[r].warmup > (uint64_t)run->n_periods + 1)
+			return "a run has columns that no run can have";
+	}
+	for (size_t i = 0; i < facts->timed.n_runs; i++)
+		if (!(facts->timed.runs[i].step > 0))
+			return "a timed run took no time";
+	return NULL;
+}
+
+static const char *check_side(const struct side *side, const struct side_facts *facts)
+{
+	const struct ranks_result *ranks = &side->ranks;
+	bool good =
+		side->n_devices && facts->comm.n == side->n_devices && fits(ranks->straggler.device, side->n_devices);
+	for (uint32_t i = 0; i < ranks->n; i++)
+		good = good && ranks->list[i].device < side->n_devices && fits(ranks->list[i].partner, side->n_devices);
+	good = good && (!ranks->n || ranks->n == side->n_devices);
+	for (uint32_t i = 0; i < ranks->n_comms; i++)
+		good = good && fits(ranks->comms[i].last, side->n_devices);
+	for (uint32_t i = 0; i < facts->n_idle; i++)
+		good = good && facts->idle[i].phase_slot < facts->n_idle;
+	for (uint32_t i = 0; i < side->files.n; i++)
+		good = good && side->files.file[i].file && side->files.file[i].run < side->n_runs;
+	for (uint32_t i = 0; i < side->quality.n_dropped; i++)
+		good = good && side->quality.dropped[i].where && side->quality.dropped[i].reason;
+	return good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";
+}
+
+static const char *check_options(const struct table_options *options)
+{
+	bool good = !options->items_name == !(options->items > 0);
+	for (size_t i = 0; i < options->gates.n_expressions; i++)
+		good = good && options->gates.expressions[i].text;
+	for (int s = 0; s < 2 && options->printed; s++)
+		for (size_t r = 0; r < options->printed->n[s]; r++)
+			good = good && options->printed->run[s][r].file;
+	return good ? NULL : "it asks for what cannot be asked for";
+}
+
+static const char *check_carried(const struct step_tables *tables)
+{
+	const struct functions *f = &tables->functions;
+	bool good = true;
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		good = good && (f->part[i].parent < i || f->part[i].parent == TRACE_NONE);
+	for (uint32_t i = 0; i < tables->inside.n; i++)
+		good = good && tables->inside.pair[i].text && tables->inside.pair[i].advice;
+	return good ? NULL : "its functions call each other in a circle";
+}
+
+static void empty_map(struct rank_map *map, struct arena *arena)
+{
+	float *cells = ARENA_NEW(arena, (size_t)map->rows * map->columns, float);
+	for (size_t i = 0; i < (size_t)map->rows * map->columns; i++)
+		cells[i] = -1;
+	map->step = cells;
+}
+
+const char *table_check(struct step_tables *tables, const struct names *names, struct arena *arena)
+{
+	const char *wrong = check_options(&tables->options);
+	(void)names;
+	for (int s = 0; s < 2 && !wrong; s++) {
+		struct side *side = &tables->side[s];
+		wrong = check_side(side, &tables->facts[s]);
+		if (wrong)
+			break;
+		side->label = s ? "fixed" : "baseline";
+		for (uint32_t r = 0; r < side->n_runs; r++) {
+			side->runs[r].period = tables->facts[s].runs[r].period;
+			side->runs[r].n_periods = tables->facts[s].runs[r].n_periods;
+		}
+		paces_sort(&side->recording.paces);
+		empty_map(&side->ranks.map, arena);
+		for (int p = 0; p < RANK_PARTS; p++)
+			empty_map(&side->ranks.parts[p], arena);
+	}
+	return wrong ? wrong : check_carried(tables);
+}

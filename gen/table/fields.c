@@ -1,0 +1,418 @@
+#include "table/fields.h"
+
+#include <string.h>
+
+/* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
+ * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
+ * (side.headline, side.quantile, run_result.series), what stands in the tables already (run_result.period), who has
+ * rows (side_facts.rows, side.events, side.doubt), and the pictures' contents. */
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(struct side) == 11648, "something new in struct side");
+_Static_assert(sizeof(struct side_facts) == 256, "something new in struct side_facts");
+_Static_assert(sizeof(struct run_table) == 696, "something new in struct run_table");
+_Static_assert(sizeof(struct table_options) == 80, "something new in struct table_options");
+_Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
+_Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
+_Static_assert(sizeof(struct functions) == 240, "something new in struct functions");
+_Static_assert(sizeof(struct kernels_inside) == 128, "something new in struct kernels_inside");
+#endif
+
+size_t field_count(const struct field *field, const void *row)
+{
+	const char *at = (const char *)row + field->n_at;
+	const void *list = *(void *const *)((const char *)row + field->at);
+	if (!field->n_size || !list)
+		return list != NULL;
+	return field->n_size == 8 ? *(const size_t *)at : *(const uint32_t *)at;
+}
+
+void field_set_count(const struct field *field, void *row, size_t n)
+{
+	if (field->n_size == 8)
+		*(size_t *)((char *)row + field->n_at) = n;
+	else if (field->n_size)
+		*(uint32_t *)((char *)row + field->n_at) = (uint32_t)n;
+}
+
+/* ---- a side's ---- */
+
+#define S struct side_file
+static const struct field file_fields[] = {TEXT(file), INT(run), INT(rank), INT(rank_named)};
+static const struct record file = RECORD_OF(file_fields);
+#undef S
+
+#define S struct side_files
+static const struct field files_fields[] = {LIST_OF(file, n, file), TEXT(why), TEXT(note)};
+static const struct record files = RECORD_OF(files_fields);
+#undef S
+
+#define S struct run_result
+static const struct field result_fields[] = {TEXT(file),    INT(n_steps), INT(opened),
+                                             INT(left_out), INT(warmup),  INT(window_ns)};
+static const struct record result = RECORD_OF(result_fields);
+#undef S
+
+#define S struct side_steps
+static const struct field steps_fields[] = {INT(found),     ENUM(origin, STEPS_BY_PATTERN + 1),
+                                            NAME(name),     INT(ranks),
+                                            REAL(coverage), INT(measured),
+                                            REAL(mean),     REAL(median),
+                                            REAL(min),      REAL(max)};
+static const struct record steps = RECORD_OF(steps_fields);
+#undef S
+
+#define S struct startup_row
+static const struct field startup_row_fields[] = {ENUM(part, STARTUP_PARTS), REAL(ns)};
+static const struct record startup_row = RECORD_OF(startup_row_fields);
+#undef S
+
+#define S struct startup
+static const struct field startup_fields[] = {
+	REAL(ns),    REAL(least), REAL(most), PARTS_OF(row, startup_row), ENUM(n_rows, STARTUP_PARTS + 1),
+	REAL(pause), INT(whole)};
+static const struct record startup = RECORD_OF(startup_fields);
+#undef S
+
+#define S struct loop_result
+static const struct field loop_fields[] = {NAME(name),   INT(steps),      INT(differ), INT(ops),
+                                           REAL(period), REAL(share),     REAL(tried), INT(fewest),
+                                           INT(most),    REAL(explained), REAL(same),  INT(judged)};
+static const struct record loop = RECORD_OF(loop_fields);
+#undef S
+
+#define S struct spread
+static const struct field spread_fields[] = {INT(n), REAL(median), REAL(min), REAL(max), REAL(mean)};
+static const struct record spread = RECORD_OF(spread_fields);
+#undef S
+
+#define S struct clocks
+static const struct field clocks_fields[] = {INT(samples),
+                                             INT(idle),
+                                             INT(beside),
+                                             INT(blind),
+                                             PART_OF(sm_mhz, spread),
+                                             PART_OF(memory_mhz, spread),
+                                             PART_OF(power_w, spread),
+                                             PART_OF(temperature_c, spread),
+                                             INT(judged),
+                                             REALS(limited)};
+static const struct record clocks = RECORD_OF(clocks_fields);
+#undef S
+
+#define S struct metric_means
+static const struct field means_fields[] = {REALS(mean)};
+static const struct record means = RECORD_OF(means_fields);
+#undef S
+
+#define S struct metric_phase
+static const struct field metric_phase_fields[] = {NAME(name), REAL(ns), PART_OF(means, means)};
+static const struct record metric_phase = RECORD_OF(metric_phase_fields);
+#undef S
+
+#define S struct metrics
+static const struct field metrics_fields[] = {INT(samples),
+                                              REAL(interval),
+                                              REAL(known),
+                                              INT(before),
+                                              INTS(has),
+                                              REAL(busy_ns),
+                                              REAL(busy_share),
+                                              PART_OF(busy, means),
+                                              PART_OF(idle, means),
+                                              PART_OF(window, means),
+                                              LIST_OF(phases, n_phases, metric_phase)};
+static const struct record metrics = RECORD_OF(metrics_fields);
+#undef S
+
+#define S struct idle_row
+static const struct field idle_row_fields[] = {ENUM(cause, CAUSE_COUNT), NAME(phase), NAME(call), REAL(per_step),
+                                               REALS(opened)};
+static const struct record idle_row = RECORD_OF(idle_row_fields);
+#undef S
+
+#define S struct budget
+static const struct field budget_fields[] = {REAL(compute),
+                                             REAL(comm_exposed),
+                                             REAL(copy_exposed),
+                                             REAL(idle),
+                                             REAL(period),
+                                             REAL(unlooked),
+                                             LIST_OF(rows, n_rows, idle_row)};
+static const struct record budget = RECORD_OF(budget_fields);
+#undef S
+
+#define S struct device_result
+static const struct field device_fields[] = {INT(id),
+                                             INT(process),
+                                             INT(rank),
+                                             INT(ordinal),
+                                             NAME(name),
+                                             INT(clock_hz),
+                                             INT(window_ns),
+                                             PART_OF(budget, budget),
+                                             REAL(limit_ns),
+                                             PART_OF(clocks, clocks),
+                                             PART_OF(metrics, metrics)};
+static const struct record device = RECORD_OF(device_fields);
+#undef S
+
+#define S struct phase_result
+static const struct field phase_fields[] = {NAME(name), INT(rank),  REAL(cost),      REAL(gpu),
+                                            REAL(idle), REAL(host), REAL(instances), REAL(cost_share)};
+static const struct record phase = RECORD_OF(phase_fields);
+#undef S
+
+#define S struct kernel_result
+static const struct field kernel_fields[] = {NAME(name), INT(comm), INT(graph), REAL(instances), REAL(per_step)};
+static const struct record kernel = RECORD_OF(kernel_fields);
+#undef S
+
+#define S struct api_result
+static const struct field api_fields[] = {NAME(name), ENUM(class, CALL_MODULE + 1), REAL(calls), REAL(per_step)};
+static const struct record api = RECORD_OF(api_fields);
+#undef S
+
+#define S struct copy_result
+static const struct field copy_fields[] = {NAME(name),      ENUM(kind, COPY_UM_D2D + 1),
+                                           INT(memset),     INT(pageable),
+                                           REAL(instances), REAL(bytes),
+                                           REAL(per_step),  REAL(bytes2),
+                                           REAL(unsized)};
+static const struct record copy = RECORD_OF(copy_fields);
+#undef S
+
+#define S struct range_result
+static const struct field range_fields[] = {NAME(domain), NAME(name), REAL(instances), REAL(host), REAL(gpu)};
+static const struct record range = RECORD_OF(range_fields);
+#undef S
+
+#define S struct side_counts
+static const struct field counts_fields[] = {
+	REAL(launches),  REAL(graph_launches), REAL(collectives), REAL(ranges),      REAL(syncs),       REAL(bytes_h2d),
+	REAL(bytes_d2h), REAL(bytes_d2d),      REAL(unsized_h2d), REAL(unsized_d2h), REAL(unsized_d2d), REAL(overhead)};
+static const struct record counts = RECORD_OF(counts_fields);
+#undef S
+
+#define S struct launch_pace
+static const struct field pace_fields[] = {NAME(what), NAME(next), INT(n), REAL(median), REAL(mean)};
+static const struct record pace = RECORD_OF(pace_fields);
+#undef S
+
+#define S struct launch_paces
+static const struct field paces_fields[] = {LIST_OF(list, n, pace), INT(all)};
+static const struct record paces = RECORD_OF(paces_fields);
+#undef S
+
+#define S struct recording_cost
+static const struct field recording_fields[] = {REAL(waited_calls), REAL(waited_ranges),   REAL(graph_nodes),
+                                                REAL(launch_pace),  PART_OF(paces, paces), REALS(took),
+                                                REAL(added),        REAL(ranges)};
+static const struct record recording = RECORD_OF(recording_fields);
+#undef S
+
+#define S struct side_memory
+static const struct field memory_fields[] = {INT(known), INT(peak), TEXT(why)};
+static const struct record memory = RECORD_OF(memory_fields);
+#undef S
+
+#define S struct rank_result
+static const struct field rank_fields[] = {INT(device),     INT(host),    INT(stepless),    REAL(own),
+                                           REAL(waiting),   REAL(bubble), INT(partner),     REAL(moving),
+                                           REAL(unmatched), REAL(hidden), REAL(waited_for), REAL(last)};
+static const struct record rank = RECORD_OF(rank_fields);
+#undef S
+
+#define S struct straggler
+static const struct field straggler_fields[] = {ENUM(kind, STRAGGLER_SCHEDULE + 1),
+                                                INT(device),
+                                                REAL(share),
+                                                INT(has_reason),
+                                                ENUM(part, PART_COUNT),
+                                                ENUM(cause, CAUSE_COUNT),
+                                                INT(input),
+                                                NAME(phase),
+                                                REAL(more),
+                                                REAL(others),
+                                                INT(late),
+                                                INT(steps),
+                                                INT(every)};
+static const struct record straggler = RECORD_OF(straggler_fields);
+#undef S
+
+#define S struct comm_result
+static const struct field comm_fields[] = {
+	NAME(name),    INT(communicator), INT(ranks), REAL(per_step),   REAL(matched), REAL(waiting),      REAL(moving),
+	REAL(exposed), REAL(hidden),      INT(last),  REAL(last_share), REAL(bytes),   REAL(bus_bandwidth)};
+static const struct record comm = RECORD_OF(comm_fields);
+#undef S
+
+#define S struct rank_map
+static const struct field map_fields[] = {ENUM(rows, RANK_MAP_ROWS + 1),
+                                          ENUM(columns, RANK_MAP_COLUMNS + 1),
+                                          INT(ranks_a_row),
+                                          INT(steps_a_column),
+                                          INT(first_step),
+                                          REAL(low),
+                                          REAL(high)};
+static const struct record map = RECORD_OF(map_fields);
+#undef S
+
+#define S struct ranks_result
+static const struct field ranks_fields[] = {LIST_OF(list, n, rank),
+                                            REAL(collectives),
+                                            INT(known),
+                                            INT(one_clock),
+                                            LIST_OF(clocks, n_clocks, RECORD_HOST_CLOCK),
+                                            REAL(waiting),
+                                            REAL(bubble),
+                                            REAL(moving),
+                                            REAL(unmatched),
+                                            LIST_OF(comms, n_comms, comm),
+                                            INT(comms_left_out),
+                                            PART_OF(straggler, straggler),
+                                            PART_OF(map, map),
+                                            PARTS_OF(parts, map)};
+static const struct record ranks = RECORD_OF(ranks_fields);
+#undef S
+
+#define S struct timeline
+static const struct field timeline_fields[] = {INT(left_out), INT(length),
+                                               LIST_OF(boundary, n_boundaries, RECORD_NUMBERS), INT(first_step)};
+static const struct record timeline = RECORD_OF(timeline_fields);
+#undef S
+
+#define S struct overview
+static const struct field overview_fields[] = {INT(length), INT(window_start), INT(window_end)};
+static const struct record overview = RECORD_OF(overview_fields);
+#undef S
+
+#define S struct quality
+static const struct field quality_fields[] = {LIST_OF(dropped, n_dropped, RECORD_DROPPED),
+                                              LIST_OF(diagnostics, n_diagnostics, RECORD_DIAGNOSTIC),
+                                              REAL(unlaunched_share), FACTS_OF(notes)};
+static const struct record quality = RECORD_OF(quality_fields);
+#undef S
+
+#define S struct side
+static const struct field side_fields[] = {TEXT(label),
+                                           TEXT(name),
+                                           PART_OF(source, RECORD_SOURCE),
+                                           PART_OF(files, files),
+                                           LIST_OF(runs, n_runs, result),
+                                           INT(median_run),
+                                           PART_OF(steps, steps),
+                                           PART_OF(startup, startup),
+                                           LIST_OF(loops, n_loops, loop),
+                                           LIST_OF(devices, n_devices, device),
+                                           PART_OF(budget, budget),
+                                           REAL(busy),
+                                           LIST_OF(phases, n_phases, phase),
+                                           INT(phases_by_work),
+                                           LIST_OF(kernels, n_kernels, kernel),
+                                           LIST_OF(api, n_api, api),
+                                           LIST_OF(copies, n_copies, copy),
+                                           LIST_OF(ranges, n_ranges, range),
+                                           PART_OF(counts, counts),
+                                           PART_OF(recording, recording),
+                                           PART_OF(memory, memory),
+                                           PART_OF(ranks, ranks),
+                                           PART_OF(timeline, timeline),
+                                           PART_OF(overview, overview),
+                                           PART_OF(quality, quality)};
+static const struct record side = RECORD_OF(side_fields);
+#undef S
+
+#define S struct cell_key
+static const struct field key_fields[] = {ENUM(cause, CAUSE_COUNT),
+                                          NAME(phase),
+                                          NAME(call),
+                                          ENUM(opened, OPENED_COUNT),
+                                          INT(mutex),
+                                          INT(blocked),
+                                          INT(input),
+                                          INT(returned),
+                                          INT(pageable),
+                                          INT(lasting),
+                                          INT(alloc),
+                                          INT(once)};
+static const struct record key = RECORD_OF(key_fields);
+#undef S
+
+#define S struct idle_fact
+static const struct field idle_fields[] = {PART_OF(key, key), REAL(per_step), INT(phase_slot)};
+static const struct record idle = RECORD_OF(idle_fields);
+#undef S
+
+#define S struct comm_facts
+static const struct field comm_fact_fields[] = {LIST_OF(communicates, n, RECORD_FLAGS), INT(ranks), REAL(min),
+                                                REAL(mean)};
+static const struct record comm_fact = RECORD_OF(comm_fact_fields);
+#undef S
+
+#define S struct work_facts
+static const struct field work_fields[] = {REAL(launch_call),    REAL(launch_calls),    REAL(steady_launches),
+                                           REAL(kernel_median),  REAL(pageable_copies), REAL(pageable_bytes),
+                                           REAL(managed_copies), REAL(blocking_syncs),  REAL(alloc_calls),
+                                           REAL(module_calls),   REAL(alloc_time)};
+static const struct record work = RECORD_OF(work_fields);
+#undef S
+
+#define S struct side_facts
+static const struct field facts_fields[] = {LIST_OF(runs, n_runs, RECORD_RUN),
+                                            LIST_OF(idle, n_idle, idle),
+                                            REAL(copy_pageable),
+                                            REAL(copy_managed),
+                                            REAL(sync_gaps),
+                                            REAL(host_work),
+                                            PART_OF(comm, comm_fact),
+                                            PART_OF(work, work),
+                                            PART_OF(timed, RECORD_TIMED),
+                                            FACT_OF(ranks_apart),
+                                            INT(amd)};
+static const struct record facts = RECORD_OF(facts_fields);
+#undef S
+
+/* ---- what was asked for ---- */
+
+#define S struct gate_expression
+static const struct field expression_fields[] = {
+	TEXT(text),  ENUM(metric, METRIC_MEMORY + 1),  ENUM(cause, CAUSE_COUNT),
+	TEXT(phase), ENUM(compare, GATE_AT_LEAST + 1), ENUM(unit, GATE_CHANGE + 1),
+	REAL(limit)};
+static const struct record expression = RECORD_OF(expression_fields);
+#undef S
+
+#define S struct gates_asked
+static const struct field gates_fields[] = {REAL(min_speedup), REAL(max_regression), INT(require_comparable),
+                                            LIST_OF(expressions, n_expressions, expression)};
+static const struct record gates = RECORD_OF(gates_fields);
+#undef S
+
+#define S struct printed_run
+static const struct field printed_run_fields[] = {TEXT(file), LIST_OF(number, n, RECORD_REALS)};
+static const struct record printed_run = RECORD_OF(printed_run_fields);
+#undef S
+
+#define S struct printed
+static const struct field printed_fields[] = {TEXT(pattern), REAL(tolerance), LIST_OF(run[0], n[0], printed_run),
+                                              LIST_OF(run[1], n[1], printed_run)};
+static const struct record printed = RECORD_OF(printed_fields);
+#undef S
+
+#define S struct table_options
+static const struct field options_fields[] = {
+	REAL(items),   TEXT(items_name), INT(warmup), PART_OF(gates, gates), FIELD(printed, FIELD_LIST, .of = &printed),
+	TEXT(nothing),
+};
+static const struct record options = RECORD_OF(options_fields);
+#undef S
+
+const struct table_part TABLE_PART[TABLE_PARTS] = {
+	{"options", offsetof(struct step_tables, options), &options},
+	{"baseline", offsetof(struct step_tables, side[0]), &side},
+	{"baseline facts", offsetof(struct step_tables, facts[0]), &facts},
+	{"fixed", offsetof(struct step_tables, side[1]), &side},
+	{"fixed facts", offsetof(struct step_tables, facts[1]), &facts},
+	{"functions", offsetof(struct step_tables, functions), &RECORD_FUNCTIONS},
+	{"inside", offsetof(struct step_tables, inside), &RECORD_INSIDE},
+};
