@@ -12,7 +12,7 @@ static void add_general_help(struct buf *out)
 	buf_text(out, "usage: gapline COMMAND [OPTIONS] ...\n"
 	              "       gapline PROFILE            as 'gapline show PROFILE'\n"
 	              "       gapline BASELINE FIXED     as 'gapline report BASELINE FIXED'\n"
-	              "       gapline help [COMMAND]\n"
+	              "       gapline help [COMMAND] [--json]\n"
 	              "       gapline --version\n"
 	              "\n"
 	              "Takes two profiles of a CUDA workload, before and after a fix, and says where the\n"
@@ -69,11 +69,22 @@ static const struct cmd *command_for_files(int argc, char **argv)
 
 static int help(int argc, char **argv)
 {
-	if (argc < 2)
+	const char *name = NULL;
+	bool json = false;
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--json"))
+			json = true;
+		else if (!name)
+			name = argv[i];
+	const struct cmd *c = name ? cmd_find(name) : NULL;
+	if (name && !c)
+		return unknown_command(name);
+	if (json)
+		return cmd_help_json(c);
+	if (!name)
 		return general_help();
-	const struct cmd *c = cmd_find(argv[1]);
 	char *ask[] = {argv[1], (char[]){"--help"}, NULL};
-	return c ? c->run(2, ask) : unknown_command(argv[1]);
+	return c->run(2, ask);
 }
 
 /* A standard descriptor that was closed by whoever started us would be the next file that is opened, and messages would
@@ -86,10 +97,19 @@ static void hold_standard_descriptors(void)
 			return;
 }
 
-int main(int argc, char **argv)
+/* Where no command parses the options: `gapline nonsense --errors json`. */
+static bool errors_as_json(int argc, char **argv)
 {
-	hold_standard_descriptors();
-	libraries_prepare();
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--errors=json") ||
+		    (!strcmp(argv[i], "--errors") && i + 1 < argc && !strcmp(argv[i + 1], "json")))
+			return true;
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	cmd_error_line(NULL, NULL, errors_as_json(argc, argv));
 	if (argc < 2) {
 		struct err err;
 		struct buf text = {0};
@@ -113,4 +133,11 @@ int main(int argc, char **argv)
 	if (files)
 		return files->run(argc, argv);
 	return c ? c->run(argc - 1, argv + 1) : unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+	hold_standard_descriptors();
+	libraries_prepare();
+	return cmd_end(run(argc, argv));
 }

@@ -25,26 +25,38 @@ void memory_undo(void (*undo)(void))
 	undos[n_undos++] = undo;
 }
 
+#define PROBLEM "out of memory"
+
 const char *memory_problem(void)
 {
-	return lowered ? "out of memory; --memory-limit has to be higher"
-	               : "out of memory; end other programs, or take a machine that has more";
+	return lowered ? PROBLEM "; --memory-limit has to be higher"
+	               : PROBLEM "; end other programs, or take a machine that has more";
+}
+
+static const char *frame[3] = {"gapline: ", "; ", "\n"};
+
+void memory_frame(const char *const texts[3])
+{
+	memcpy(frame, texts, sizeof frame);
 }
 
 void memory_exhausted(void)
 {
 	static atomic_flag ending = ATOMIC_FLAG_INIT;
 	static _Thread_local bool mine;
-	const struct iovec line[] = {{(void *)"gapline: ", strlen("gapline: ")},
-	                             {(void *)memory_problem(), strlen(memory_problem())},
-	                             {(void *)"\n", 1}};
+	const char *advice = memory_problem() + strlen(PROBLEM "; ");
+	const struct iovec line[] = {{(void *)frame[0], strlen(frame[0])},
+	                             {(void *)PROBLEM, strlen(PROBLEM)},
+	                             {(void *)frame[1], strlen(frame[1])},
+	                             {(void *)advice, strlen(advice)},
+	                             {(void *)frame[2], strlen(frame[2])}};
 	if (mine)
 		_exit(MEMORY_STATUS); /* what is undone found no memory either */
 	while (atomic_flag_test_and_set(
 		&ending)) /* one thread says it; what the others have begun ends with the process */
 		pause();
 	mine = true;
-	ssize_t said = writev(STDERR_FILENO, line, 3); /* stdio may want memory */
+	ssize_t said = writev(STDERR_FILENO, line, sizeof line / sizeof *line); /* stdio may want memory */
 	(void)said;
 	memory_unlimited(); /* the limit was for the work, and that has ended */
 	for (size_t i = n_undos; i-- > 0;)

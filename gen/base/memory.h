@@ -25,6 +25,10 @@ __attribute__((format(printf, 3, 0))) size_t memory_print(char *text, size_t roo
 /* Says that there is no memory, undoes what has to be, and ends the process with MEMORY_STATUS. For any thread. */
 _Noreturn void memory_exhausted(void);
 
+/* What stands before, between and behind the two parts of that sentence on standard error; "gapline: ", "; ", a line's
+ * end as long as nobody says otherwise. Borrowed for good. */
+void memory_frame(const char *const texts[3]);
+
 /* That sentence: what is wrong, a semicolon, and what to do about it. */
 const char *memory_problem(void);
 

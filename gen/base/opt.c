@@ -56,6 +56,7 @@ static int store(const struct opt *o, const char *shown, const char *value, stru
 		*o->flag = true;
 		return 0;
 	case OPT_TEXT:
+	case OPT_OUTPUT:
 		*o->text = value;
 		return 0;
 	case OPT_LIST:
@@ -76,6 +77,12 @@ static int store(const struct opt *o, const char *shown, const char *value, stru
 		return 0;
 	}
 	return err_set(err, "%s: unknown kind of option", shown);
+}
+
+bool opt_takes_file(const struct opt *o)
+{
+	return (o->kind == OPT_TEXT || o->kind == OPT_OUTPUT || o->kind == OPT_LIST) &&
+	       (strstr(o->value, "FILE") || strstr(o->value, "DIR") || strstr(o->value, "PROFILE"));
 }
 
 /* ---- near misses ---- */

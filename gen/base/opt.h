@@ -25,6 +25,7 @@
 enum opt_kind {
 	OPT_FLAG,    /* .flag: set to true */
 	OPT_TEXT,    /* .text: not empty, unless .may_be_empty */
+	OPT_OUTPUT,  /* the same, of a file to write; also the front of the names of several */
 	OPT_LIST,    /* .list: may be repeated; each not empty */
 	OPT_WHOLE,   /* .whole: digits only, min to max, none of them negative */
 	OPT_DECIMAL, /* .decimal: digits with at most one point, min to max; no sign, exponent, inf, nan or hexadecimal
@@ -54,7 +55,7 @@ struct opt {
 	const char *help;  /* one or more sentences, wrapped when printed */
 	union {
 		bool *flag;
-		const char **text;
+		const char **text; /* also of OPT_OUTPUT */
 		struct opt_list *list;
 		int *whole;
 		double *decimal;
@@ -88,6 +89,9 @@ void opt_help(const struct opt_usage *usage, struct buf *out);
 
 /* The usage lines alone. */
 void opt_usage_lines(const struct opt_usage *usage, struct buf *out);
+
+/* Whether its value names a file or a folder. */
+bool opt_takes_file(const struct opt *o);
 
 /* Whether a mistyped `given` is near enough to `meant` (two letters wrong, missing, added or swapped at most) to be
  * offered as "did you mean". */

@@ -21,12 +21,6 @@ static void words(const char *const *list, struct buf *out)
 		buf_format(out, "%s%s", i ? " " : "", list[i]);
 }
 
-static bool takes_file(const struct opt *o)
-{
-	return (o->kind == OPT_TEXT || o->kind == OPT_LIST) &&
-	       (strstr(o->value, "FILE") || strstr(o->value, "DIR") || strstr(o->value, "PROFILE"));
-}
-
 /* ---- bash: a function that looks at the word before, then at the command ---- */
 
 static void bash_command(const struct opt_usage *usage, const char *name, struct buf *out)
@@ -44,8 +38,8 @@ static void bash_command(const struct opt_usage *usage, const char *name, struct
 			words(o->choices, out);
 			buf_text(out, "' -- \"$word\")) && return ;;\n");
 		} else {
-			buf_text(out, takes_file(o) ? ") return ;;\n"
-			                            : ") COMPREPLY=() && compopt +o default && return ;;\n");
+			buf_text(out, opt_takes_file(o) ? ") return ;;\n"
+			                                : ") COMPREPLY=() && compopt +o default && return ;;\n");
 		}
 	}
 	buf_text(out, "\t\tesac\n\t\toptions='--help");
@@ -85,7 +79,7 @@ static void zsh_command(const struct opt_usage *usage, const char *name, struct 
 			words(o->choices, out);
 			buf_text(out, ")");
 		} else if (o->kind != OPT_FLAG) {
-			buf_format(out, ":%s:%s", o->value, takes_file(o) ? "_files" : "");
+			buf_format(out, ":%s:%s", o->value, opt_takes_file(o) ? "_files" : "");
 		}
 		buf_text(out, "' \\\n");
 	}
@@ -123,7 +117,7 @@ static void fish_command(const struct opt_usage *usage, const char *name, const 
 			words(o->choices, out);
 			buf_text(out, "'");
 		} else if (o->kind != OPT_FLAG) {
-			buf_text(out, takes_file(o) ? " -r" : " -x");
+			buf_text(out, opt_takes_file(o) ? " -r" : " -x");
 		}
 		buf_text(out, " -d '");
 		short_help(o->help, out);

@@ -1,6 +1,7 @@
 #include "base/opt_manual.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 void opt_roff(const char *text, struct buf *out)
@@ -95,4 +96,84 @@ void opt_manual(const struct opt_usage *usage, const char *summary, const char *
 	buf_text(out, ".SH EXIT STATUS\n");
 	verbatim(usage->statuses, out);
 	buf_text(out, ".SH SEE ALSO\n.BR gapline (1)\n");
+}
+
+/* ---- as data ---- */
+
+static void json_texts(struct json *json, const char *key, const char *const *texts)
+{
+	json_array(json, key);
+	for (size_t i = 0; texts[i]; i++)
+		json_text(json, NULL, texts[i]);
+	json_end_array(json);
+}
+
+static void json_option(const struct opt *o, struct json *json)
+{
+	static const char *const kinds[] = {
+		[OPT_FLAG] = "flag",   [OPT_TEXT] = "text",       [OPT_OUTPUT] = "output", [OPT_LIST] = "list",
+		[OPT_WHOLE] = "whole", [OPT_DECIMAL] = "decimal", [OPT_CHOICE] = "choice", [OPT_COMMAND] = "command"};
+	bool number = o->kind == OPT_WHOLE || o->kind == OPT_DECIMAL;
+	json_object(json, NULL);
+	json_text(json, "name", o->name);
+	json_text(json, "letter", o->letter ? (char[]){o->letter, 0} : NULL);
+	json_text(json, "kind", kinds[o->kind]);
+	json_text(json, "value", o->value);
+	json_text(json, "help", o->help);
+	if (o->kind == OPT_CHOICE)
+		json_texts(json, "choices", o->choices);
+	if (number)
+		json_number(json, "min", o->min);
+	if (number)
+		json_number(json, "max", o->max);
+	json_end_object(json);
+}
+
+/* "0  done", and lines that go on with the one before, which begin with blanks. */
+static void json_statuses(const char *const *lines, struct json *json)
+{
+	struct buf means = {0};
+	json_array(json, "statuses");
+	for (size_t i = 0; lines[i]; i++) {
+		const char *text = strstr(lines[i], "  ");
+		text = text ? text : lines[i];
+		size_t n = (size_t)(text - lines[i]);
+		char word[16];
+		snprintf(word, sizeof word, "%.*s", (int)n, lines[i]);
+		bool more = lines[i + 1] && lines[i + 1][0] == ' ';
+		if (means.n)
+			buf_text(&means, " ");
+		for (text += strspn(text, " "); *text; text++)
+			if (*text != '\n')
+				buf_add(&means, text, 1);
+			else
+				buf_text(&means, text[1] == ' ' ? "" : " ");
+		if (n) {
+			json_object(json, NULL);
+			json_text(json, "status", word);
+		}
+		if (more)
+			continue;
+		json_text(json, "means", means.data);
+		json_end_object(json);
+		buf_release(&means);
+	}
+	json_end_array(json);
+}
+
+void opt_json(const struct opt_usage *usage, const char *summary, struct json *json)
+{
+	json_object(json, NULL);
+	const char *blank = strrchr(usage->name, ' ');
+	json_text(json, "name", blank ? blank + 1 : usage->name);
+	json_text(json, "summary", summary);
+	json_text(json, "about", usage->about);
+	json_texts(json, "usage", usage->arguments);
+	json_array(json, "options");
+	for (size_t i = 0; i < usage->n_options; i++)
+		json_option(&usage->options[i], json);
+	json_end_array(json);
+	json_texts(json, "examples", usage->examples);
+	json_statuses(usage->statuses, json);
+	json_end_object(json);
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COMMON_OPTIONS = 2 };
+
 const char cmd_version[] = GAPLINE_VERSION;
 
 const struct cmd cmd_table[] = {
@@ -71,37 +73,6 @@ const char *cmd_harmless(struct arena *arena, const char *text)
 			copy[i] = copy[i + 1] = '?';
 	}
 	return copy;
-}
-
-static struct err failed;
-
-int cmd_fail(enum cmd_status status, const struct err *err)
-{
-	struct arena arena = {0};
-	failed = *err;
-	fprintf(stderr, "gapline: %s\n", cmd_harmless(&arena, err->text));
-	arena_release(&arena);
-	return status;
-}
-
-void cmd_failed_by(const struct err *err)
-{
-	failed = *err;
-}
-
-const struct err *cmd_failed(void)
-{
-	return &failed;
-}
-
-int cmd_misuse(const struct opt_usage *usage, const struct err *err)
-{
-	struct buf lines = {0};
-	cmd_fail(CMD_WRONG_USAGE, err);
-	opt_usage_lines(usage, &lines);
-	fprintf(stderr, "%sSee '%s --help'.\n", lines.data, usage->name);
-	buf_release(&lines);
-	return CMD_WRONG_USAGE;
 }
 
 void cmd_say_written(const struct output *outputs, size_t n_outputs)
@@ -197,31 +168,51 @@ static int limit_memory(const char *text, struct err *err)
 	return 0;
 }
 
-/* The command's own options, and what every command of its kind has. */
+/* What every command has, behind its own options. */
+static size_t add_common(const char *name, struct opt *rows, int *errors, const char **limit)
+{
+	static const char *const kinds[] = {"text", "json", NULL};
+	size_t n = 0;
+	rows[n++] = (struct opt){OPT_CHOICE,
+	                         0,
+	                         "errors",
+	                         "FORMAT",
+	                         "text; or json: an error is one object, the last line of standard error "
+	                         "(docs/reference/json.md)",
+	                         .choice = errors,
+	                         .choices = kinds};
+	if (takes_limit(name))
+		rows[n++] = (struct opt){OPT_TEXT,
+		                         0,
+		                         "memory-limit",
+		                         "SIZE",
+		                         "end with an error where gapline itself would need more memory than "
+		                         "this: 500M, 2G (default: what there is)",
+		                         .text = limit};
+	return n;
+}
+
 int cmd_options(const struct opt_usage *given, int argc, char **argv, struct arena *arena, struct opt_list *operands)
 {
 	struct err err;
 	struct buf help = {0};
+	int errors = 0;
 	const char *limit = NULL;
-	struct opt_usage whole = *given;
-	struct opt *options = ARENA_NEW(arena, given->n_options + 1, struct opt);
+	struct opt_usage *usage = ARENA_NEW(arena, 1, struct opt_usage);
+	struct opt *options = ARENA_NEW(arena, given->n_options + COMMON_OPTIONS, struct opt);
 	if (given->n_options) /* a usage that is only its sub-commands has none */
 		memcpy(options, given->options, given->n_options * sizeof *options);
-	options[whole.n_options] = (struct opt){OPT_TEXT,
-	                                        0,
-	                                        "memory-limit",
-	                                        "SIZE",
-	                                        "end with an error where gapline itself would need more memory than "
-	                                        "this: 500M, 2G (default: what there is)",
-	                                        .text = &limit};
-	whole.options = options;
-	whole.n_options += takes_limit(given->name);
-	const struct opt_usage *usage = &whole;
+	*usage = *given;
+	usage->n_options += add_common(given->name, options + given->n_options, &errors, &limit);
+	usage->options = options;
 	int rc = opt_parse(usage, argc, argv, arena, operands, &err);
+	usage->n_options = given->n_options; /* the values of the others are ours */
+	cmd_error_line(usage, operands, errors);
 	if (rc < 0 || (rc == 0 && limit && limit_memory(limit, &err)))
 		return cmd_misuse(usage, &err);
 	if (!rc)
 		return -1;
+	usage->n_options += add_common(given->name, options + given->n_options, &errors, &limit);
 	if (asked.visit) {
 		asked.visit(asked.context, usage);
 		return CMD_DONE;

@@ -8,17 +8,10 @@
 #include "base/err.h"
 #include "base/opt.h"
 #include "base/output.h"
+#include "cmd/error.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
-
-enum cmd_status {
-	CMD_DONE = 0, /* any gate asked for is passed */
-	CMD_GATE_NOT_MET = 1,
-	CMD_WRONG_USAGE = 2, /* also: an output cannot be written; out of memory (base/memory.h) */
-	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge; also: the program to be profiled failed */
-	CMD_INCONCLUSIVE = 4 /* a gate stays open */
-};
 
 /* Where baselines and histories are kept when nobody says where. */
 #define CMD_STORE "gapline.db"
@@ -51,6 +44,9 @@ const struct cmd *cmd_find(const char *name);
 /* Calls `visit` with what the command parses and helps with, which is its own while `visit` runs. */
 void cmd_usage(const struct cmd *command, void (*visit)(void *context, const struct opt_usage *usage), void *context);
 
+/* `gapline help --json`: all commands, or one, from their option tables. */
+int cmd_help_json(const struct cmd *only);
+
 /* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
 extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[], *const cmd_run_statuses[],
 										   *const cmd_capture_statuses[];
@@ -67,16 +63,6 @@ bool cmd_use_colour(int colour, int fd);
 
 /* Parses; prints --help or the error itself. -1: go on; else the status to end with. */
 int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands);
-
-/* Prints "gapline: text" on stderr and returns `status`. */
-int cmd_fail(enum cmd_status status, const struct err *err);
-
-/* What cmd_fail or cmd_misuse printed last; "" before. */
-const struct err *cmd_failed(void);
-void cmd_failed_by(const struct err *err); /* where the error was printed elsewhere */
-
-/* The same for a mistake in the arguments, with the way to the help. */
-int cmd_misuse(const struct opt_usage *usage, const struct err *err);
 
 /* `bytes` to standard output; 0, or CMD_WRONG_USAGE after printing the error. */
 int cmd_print(const char *bytes, size_t n);

@@ -2,6 +2,7 @@
 #include "base/proc.h"
 #include "capture/recover.h"
 #include "cmd/capturing.h"
+#include "cmd/result.h"
 
 #include <string.h>
 
@@ -9,6 +10,8 @@ struct capture_command {
 	const char *file;
 	bool force, quiet, recover;
 	struct capturing capturing;
+	struct result result;
+	struct output out;
 	struct arena arena;
 };
 
@@ -26,10 +29,27 @@ static const char about[] = "Runs COMMAND and records what it does on the GPU, i
 			    "%p for the program's process id, %h for the host name, %% for a percent sign. The profile "
 			    "of a program that fails, or that Ctrl-C ends, is kept and marked incomplete.";
 
+static int write_result(struct capture_command *o, const struct capture_result *result, struct err *err)
+{
+	struct json *json = result_begin(&o->result, "capture");
+	if (!json)
+		return 0;
+	bool whole = !strcmp(result->complete, "yes");
+	result_text(&o->result, "file", result->file);
+	result_text(&o->result, "collector", o->recover ? NULL : o->capturing.chosen.type->name);
+	json_bool(json, "complete", whole);
+	result_text(&o->result, "incomplete", whole ? NULL : result->complete);
+	if (o->recover)
+		json_null(json, "elapsed_ms");
+	else
+		json_ms(json, "elapsed_ms", (double)result->elapsed_ns);
+	return result_write(&o->result, err);
+}
+
 /* What is to be said about the end, worst first; the status to end with. */
 static int tell(struct capture_command *o, const struct capture_result *result, int rc, const struct err *err)
 {
-	struct err say;
+	struct err say, write;
 	char words[80];
 	proc_status_text(result->status, words, sizeof words);
 	if (rc && !result->started)
@@ -41,11 +61,16 @@ static int tell(struct capture_command *o, const struct capture_result *result, 
 	}
 	if (rc)
 		return cmd_fail(result->unwritable ? CMD_WRONG_USAGE : CMD_BAD_PROFILE, err);
-	if (!o->quiet || strcmp(result->complete, "yes"))
-		fprintf(stderr, "gapline: %s: %s, %s\n", cmd_harmless(&o->arena, result->file),
-		        capturing_time_text(result->elapsed_ns, &o->arena),
-		        strcmp(result->complete, "yes") ? result->complete : "complete");
-	return result->failed || result->interrupted ? CMD_BAD_PROFILE : CMD_DONE;
+	bool whole = !strcmp(result->complete, "yes");
+	err_set(&say, "%s: %s, %s", result->file, capturing_time_text(result->elapsed_ns, &o->arena),
+	        whole ? "complete" : result->complete);
+	if (write_result(o, result, &write))
+		return cmd_fail(CMD_WRONG_USAGE, &write);
+	if (result->failed || result->interrupted)
+		return cmd_fail(CMD_BAD_PROFILE, &say);
+	if (!o->quiet || !whole)
+		fprintf(stderr, "gapline: %s\n", cmd_harmless(&o->arena, say.text));
+	return CMD_DONE;
 }
 
 static int capture(struct capture_command *o, const char *const *command)
@@ -83,6 +108,8 @@ static int recover(struct capture_command *o)
 	capturing_say_messages(&o->capturing, &result, "gapline", &o->arena);
 	if (rc)
 		return cmd_fail(result.unwritable ? CMD_WRONG_USAGE : CMD_BAD_PROFILE, &err);
+	if (write_result(o, &result, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	fprintf(stderr, "gapline: %s: %s\n", cmd_harmless(&o->arena, result.file), result.complete);
 	return CMD_DONE;
 }
@@ -90,8 +117,8 @@ static int recover(struct capture_command *o)
 int cmd_capture(int argc, char **argv)
 {
 	struct capture_command o = {0};
-	struct opt options[CAPTURING_OPTIONS_MAX + 4] = {
-		{OPT_TEXT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
+	struct opt options[CAPTURING_OPTIONS_MAX + 5] = {
+		{OPT_OUTPUT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &o.force},
 		{OPT_FLAG, 0, "recover", NULL,
 	         "run nothing: make a profile of what a capture to FILE left that was killed (SIGKILL) or had no room "
@@ -99,6 +126,7 @@ int cmd_capture(int argc, char **argv)
 	         .flag = &o.recover},
 	};
 	size_t n = 3;
+	options[n++] = result_option(&o.result);
 	n += capturing_options(&o.capturing, options + n);
 	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, "say nothing when all is well", .flag = &o.quiet};
 	const struct opt_usage usage = {"gapline capture", arguments,           about, options, n,
@@ -114,8 +142,16 @@ int cmd_capture(int argc, char **argv)
 		else if (!o.file)
 			err_set(&err, "a file for the profile is needed: -o FILE");
 		bool complete = !operands.n == o.recover && o.file && !capturing_settle(&o.capturing, &err);
-		status = !complete ? cmd_misuse(&usage, &err) : o.recover ? recover(&o) : capture(&o, operands.item);
+		if (!complete)
+			status = cmd_misuse(&usage, &err);
+		else if (result_prepare(&o.result, &o.out, &err))
+			status = cmd_fail(CMD_WRONG_USAGE, &err);
+		else
+			status = o.recover ? recover(&o) : capture(&o, operands.item);
 	}
+	output_release(&o.out);
+	result_release(&o.result);
+	cmd_end(status);
 	arena_release(&o.arena);
 	proc_die_of_interrupt();
 	return status;

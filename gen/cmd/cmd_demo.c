@@ -24,10 +24,10 @@ int cmd_demo(int argc, char **argv)
 	for (size_t s = 0; s < 2; s++)
 		c.given[s] = (struct opt_list){&names[s], 1};
 	struct opt options[] = {
-		{OPT_TEXT, 'o', "output", "FILE",
+		{OPT_OUTPUT, 'o', "output", "FILE",
 	         "write the report to FILE (default: gapline-demo.html in this folder); '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
-		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
+		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_JSON]},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};

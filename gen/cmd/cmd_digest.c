@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inputs_export.h"
 #include "cmd/progress.h"
+#include "cmd/result.h"
 #include "digest/digest.h"
 
 struct digest_command {
@@ -11,7 +12,8 @@ struct digest_command {
 	struct arena arena;
 	struct names names;
 	struct inputs inputs;
-	struct output out;
+	struct output out[2]; /* the digest, and the result for machines */
+	struct result result;
 	struct digest_made made;
 };
 
@@ -65,34 +67,50 @@ static int make(struct digest_command *c, struct err *err)
 	return status;
 }
 
-static void say(const struct digest_command *c)
+static int say(const struct digest_command *c)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->out.n, c->made.rows);
+	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->out[0].n, c->made.rows);
 	if (c->inputs.n > 1)
 		buf_format(&text, " of %zu files", c->inputs.n);
 	if (c->made.left_out)
 		buf_format(&text, "; left out: %zu operating-system events that no gap is charged to",
 		           c->made.left_out);
 	buf_text(&text, "\n");
-	fwrite(text.data, 1, text.n, c->out.standard ? stderr : stdout);
+	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 	buf_release(&text);
 	arena_release(&arena);
+	return status;
+}
+
+static int make_result(struct digest_command *c, struct err *err)
+{
+	struct json *json = result_begin(&c->result, "digest");
+	if (!json)
+		return 0;
+	result_text(&c->result, "file", c->output);
+	json_integer(json, "bytes", (int64_t)c->made.n);
+	json_integer(json, "events", (int64_t)c->made.rows);
+	json_integer(json, "files", (int64_t)c->inputs.n);
+	json_integer(json, "left_out", (int64_t)c->made.left_out);
+	return result_finish(&c->result, err);
 }
 
 static int digest_profiles(struct digest_command *c, const struct opt_list *operands)
 {
 	struct err err;
-	if (output_prepare(&c->out, c->output, &err))
+	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
+	    result_collides(&c->result, c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&c->inputs, "profile", operands, &c->arena, &err);
 	for (size_t i = 0; i < c->inputs.n && !status; i++)
-		if (output_replaces(&c->out, &c->inputs.item[i].file)) {
-			err_set(&err, "%s: this output would replace the input", c->output);
-			status = CMD_WRONG_USAGE;
-		}
-	if (!status && c->out.exists && !c->out.stream && !c->out.standard && !c->force) {
+		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
+			if (output_replaces(&c->out[o], &c->inputs.item[i].file)) {
+				err_set(&err, "%s: this output would replace the input", c->out[o].path);
+				status = CMD_WRONG_USAGE;
+			}
+	if (!status && c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
 		err_set(&err, "%s: exists already; --force replaces it", c->output);
 		status = CMD_WRONG_USAGE;
 	}
@@ -103,21 +121,20 @@ static int digest_profiles(struct digest_command *c, const struct opt_list *oper
 	status = make(c, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	c->out.bytes = (const char *)c->made.data;
-	c->out.n = c->made.n;
-	if (output_write(&c->out, 1, &err))
+	c->out[0].bytes = (const char *)c->made.data;
+	c->out[0].n = c->made.n;
+	if (make_result(c, &err) || output_write(c->out, c->result.path ? 2 : 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		say(c);
-	return CMD_DONE;
+	return c->quiet ? CMD_DONE : say(c);
 }
 
 int cmd_digest(int argc, char **argv)
 {
 	struct digest_command c = {0};
 	struct opt options[] = {
-		{OPT_TEXT, 'o', "output", "FILE", "the digest; '-' is standard output", .text = &c.output},
+		{OPT_OUTPUT, 'o', "output", "FILE", "the digest; '-' is standard output", .text = &c.output},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
+		result_option(&c.result),
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};
 	const struct opt_usage usage = {
@@ -135,7 +152,9 @@ int cmd_digest(int argc, char **argv)
 			err_set(&err, "where the digest should go is missing: -o FILE");
 		status = cmd_misuse(&usage, &err);
 	}
-	output_release(&c.out);
+	output_release(&c.out[0]);
+	output_release(&c.out[1]);
+	result_release(&c.result);
 	digest_release(&c.made);
 	arena_release(&c.arena);
 	return status;

@@ -1,6 +1,7 @@
 /* gapline doctor: what this machine can capture, and what is missing. */
 #include "capture/doctor.h"
 #include "cmd/cmd.h"
+#include "cmd/result.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static const char *const examples[] = {
 };
 static const char *const statuses[] = {
 	"0  a profile can be captured here",
-	"2  wrong usage",
+	"2  wrong usage, or an output cannot be written",
 	"3  no profile can be captured here",
 	NULL,
 };
@@ -59,11 +60,44 @@ static void put_line(struct buf *out, const struct doctor_line *line, bool colou
 	}
 }
 
-static int doctor(int colour, struct arena *arena)
+static int write_result(struct result *r, const struct doctor *d, const char *next, struct err *err)
+{
+	static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
+	struct json *json = result_begin(r, "doctor");
+	if (!json)
+		return 0;
+	json_bool(json, "can_capture", d->can_cupti || d->can_nsys);
+	json_array(json, "collectors");
+	if (d->can_cupti)
+		json_text(json, NULL, "cupti");
+	if (d->can_nsys)
+		json_text(json, NULL, "nsys");
+	json_end_array(json);
+	json_array(json, "checks");
+	for (size_t i = 0; i < d->n; i++) {
+		json_object(json, NULL);
+		result_text(r, "what", d->lines[i].what);
+		json_text(json, "level", levels[d->lines[i].level]);
+		result_text(r, "text", d->lines[i].text);
+		result_text(r, "advice", *d->lines[i].advice ? d->lines[i].advice : NULL);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_text(json, "next", next);
+	return result_write(r, err);
+}
+
+static int doctor(int colour, struct result *result, struct arena *arena)
 {
 	static const struct doctor_places places = {NULL, NULL, NULL};
 	struct doctor d;
 	struct buf text = {0};
+	struct err err;
+	struct output out = {0};
+	if (result_prepare(result, &out, &err)) {
+		output_release(&out);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
 	doctor_examine(&places, arena, &d);
 	for (size_t i = 0; i < d.n; i++)
 		put_line(&text, &d.lines[i], cmd_use_colour(colour, STDOUT_FILENO), arena);
@@ -75,11 +109,15 @@ static int doctor(int colour, struct arena *arena)
 	else
 		buf_text(&text, "\nNo profile can be captured here.\n");
 	const char *where = access(".", W_OK | X_OK) ? "/tmp/" : "";
-	if (d.can_cupti || d.can_nsys)
-		buf_format(&text, "Next: gapline run --baseline 'COMMAND' --fixed 'COMMAND' -o %sout\n", where);
-	else
-		buf_format(&text, "Next: gapline demo%s\n", *where ? " -o /tmp/gapline-demo.html" : "");
-	int status = cmd_print(text.data, text.n);
+	const char *next =
+		d.can_cupti || d.can_nsys
+			? arena_format(arena, "gapline run --baseline 'COMMAND' --fixed 'COMMAND' -o %sout", where)
+			: arena_format(arena, "gapline demo%s", *where ? " -o /tmp/gapline-demo.html" : "");
+	buf_format(&text, "Next: %s\n", next);
+	int status = write_result(result, &d, next, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
+	if (!status)
+		status = cmd_print_beside(&out, result->path ? 1 : 0, &text);
+	output_release(&out);
 	buf_release(&text);
 	return status ? status : d.can_cupti || d.can_nsys ? CMD_DONE : CMD_BAD_PROFILE;
 }
@@ -88,7 +126,9 @@ int cmd_doctor(int argc, char **argv)
 {
 	int colour = COLOUR_AUTO;
 	struct arena arena = {0};
+	struct result result = {0};
 	struct opt options[] = {
+		result_option(&result),
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &colour, .choices = cmd_colours},
 	};
@@ -101,8 +141,9 @@ int cmd_doctor(int argc, char **argv)
 		err_set(&err, "no argument is needed, and '%s' is given", operands.item[0]);
 		status = cmd_misuse(&usage, &err);
 	} else if (status < 0) {
-		status = doctor(colour, &arena);
+		status = doctor(colour, &result, &arena);
 	}
+	result_release(&result);
 	arena_release(&arena);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const arguments[] = {
-	"add --commit SHA [--time TIME] [--db FILE] PROFILE...",
+	"add --commit SHA [--time TIME] [--db FILE] [--json FILE] PROFILE...",
 	"report [--db FILE] [-o FILE] [--json FILE] [OPTIONS]",
 	NULL,
 };
@@ -47,28 +47,41 @@ static int add(struct history *h, const struct opt_list *profiles)
 	size_t n_new = 0;
 	saving->entry.kind = STORE_COMMIT;
 	saving->entry.name = h->commit;
-	int status = saving_check(saving, h->db, rule, &err) ? CMD_WRONG_USAGE
-	                                                     : saving_make(saving, profiles, h->quiet, &err);
+	h->result.path = h->paths[HISTORY_JSON];
+	int status = result_prepare(&h->result, &h->out, &err) || result_spares(&h->result, h->db, &err) ||
+	                             saving_check(saving, h->db, rule, &err)
+	                     ? CMD_WRONG_USAGE
+	                     : saving_make(saving, profiles, h->quiet, &err);
 	if (status)
 		return cmd_fail(status, &err);
 	if (saving_put(saving, h->db, rule, &n_new, &err) == STORE_FAILED)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
+	size_t known = saving->entry.n - n_new;
+	if (result_begin(&h->result, "history")) {
+		result_text(&h->result, "db", h->db);
+		result_text(&h->result, "commit", h->commit);
+		json_integer(&h->result.json, "added", (int64_t)n_new);
+		json_integer(&h->result.json, "known", (int64_t)known);
+		result_text(&h->result, "machine", saving->entry.machine);
+	}
+	if (result_write(&h->result, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (h->quiet)
 		return CMD_DONE;
-	size_t known = saving->entry.n - n_new;
-	printf("%s: %zu profile%s added to %s", h->commit, n_new, n_new == 1 ? "" : "s",
-	       cmd_harmless(&saving->arena, h->db));
+	FILE *to = h->out.standard ? stderr : stdout;
+	fprintf(to, "%s: %zu profile%s added to %s", h->commit, n_new, n_new == 1 ? "" : "s",
+	        cmd_harmless(&saving->arena, h->db));
 	if (known)
-		printf("; %zu %s in it already", known, known == 1 ? "was" : "were");
-	printf("; %s\n", cmd_harmless(&saving->arena, saving->entry.machine));
+		fprintf(to, "; %zu %s in it already", known, known == 1 ? "was" : "were");
+	fprintf(to, "; %s\n", cmd_harmless(&saving->arena, saving->entry.machine));
 	return CMD_DONE;
 }
 
 /* Which options belong to which of the two. */
 static int check_add(struct history *h, const struct opt_list *profiles, struct err *err)
 {
-	if (h->paths[HISTORY_HTML] || h->paths[HISTORY_JSON] || h->title || h->least > 0)
-		return err_set(err, "-o, --json, --title and --min-change belong to 'gapline history report'");
+	if (h->paths[HISTORY_HTML] || h->title || h->least > 0)
+		return err_set(err, "-o, --title and --min-change belong to 'gapline history report'");
 	if (!h->commit)
 		return err_set(err, "which commit the profiles are of is missing: --commit SHA");
 	if (!store_name_ok(h->commit))
@@ -121,9 +134,9 @@ int cmd_history(int argc, char **argv)
 	         "1970",
 	         .text = &h.time},
 		{OPT_FLAG, 0, "force", NULL, "add: replace what is there of this commit", .flag = &h.force},
-		{OPT_TEXT, 'o', "output", "FILE", "report: write the page to FILE; '-' is standard output",
+		{OPT_OUTPUT, 'o', "output", "FILE", "report: write the page to FILE; '-' is standard output",
 	         .text = &h.paths[HISTORY_HTML]},
-		{OPT_TEXT, 0, "json", "FILE", "report: write the result for machines to FILE; '-' is standard output",
+		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &h.paths[HISTORY_JSON]},
 		{OPT_TEXT, 0, "title", "TEXT", "report: the page's title", .text = &h.title},
 		{OPT_DECIMAL, 0, "min-change", "PCT", "report: tell changes of PCT percent and more (default: 1)",
@@ -139,6 +152,8 @@ int cmd_history(int argc, char **argv)
 	int status = cmd_options(&usage, argc, argv, &h.saving.arena, &operands);
 	if (status < 0)
 		status = run(&h, &usage, &operands);
+	output_release(&h.out);
+	result_release(&h.result);
 	saving_release(&h.saving);
 	return status;
 }

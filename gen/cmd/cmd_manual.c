@@ -32,6 +32,11 @@ static void overview(struct buf *out)
 	}
 }
 
+struct described {
+	const struct cmd *command;
+	struct json json;
+};
+
 struct page {
 	const struct cmd *command;
 	struct buf *out;
@@ -77,6 +82,32 @@ int cmd_manual(int argc, char **argv)
 	}
 	buf_release(&out);
 	arena_release(&arena);
+	return status;
+}
+
+static void add_json(void *context, const struct opt_usage *usage)
+{
+	struct described *d = context;
+	opt_json(usage, d->command->summary, &d->json);
+}
+
+int cmd_help_json(const struct cmd *only)
+{
+	struct err err;
+	struct buf out = {0};
+	struct described d;
+	json_init(&d.json, &out);
+	json_object(&d.json, NULL);
+	json_text(&d.json, "schema", "gapline-help/1");
+	json_text(&d.json, "gapline", cmd_version);
+	json_array(&d.json, "commands");
+	for (d.command = cmd_table; d.command->name; d.command++)
+		if (!only || d.command == only)
+			cmd_usage(d.command, add_json, &d);
+	json_end_array(&d.json);
+	json_end_object(&d.json);
+	int status = json_finish(&d.json, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : cmd_print(out.data, out.n);
+	buf_release(&out);
 	return status;
 }
 

@@ -75,7 +75,7 @@ int cmd_report(int argc, char **argv)
 	compare_init(&c);
 	c.db = CMD_STORE;
 	struct opt options[COMPARE_OPTIONS_MAX + 8] = {
-		{OPT_TEXT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
+		{OPT_OUTPUT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 	};
 	const struct opt sides[] = {
@@ -105,7 +105,7 @@ int cmd_report(int argc, char **argv)
 	const struct opt_usage usage = {"gapline report", arguments, about, options, n, examples, cmd_gate_statuses};
 	struct opt_list operands = {0};
 	struct err err;
-	compare_watch_memory(&c, &operands, NULL);
+	compare_watch_memory(&c, &operands);
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0) {
 		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) || check_outputs(&c, &err)
@@ -114,7 +114,7 @@ int cmd_report(int argc, char **argv)
 	}
 	if (!c.quiet && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
 		cmd_say_written(c.outputs, c.n_outputs);
-	compare_write_error(&c, &operands, NULL, status);
+	compare_write_error(&c, &operands, status);
 	compare_release(&c);
 	return status;
 }

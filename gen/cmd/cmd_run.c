@@ -301,14 +301,15 @@ int cmd_run(int argc, char **argv)
 	const struct opt_usage usage = {"gapline run", arguments, about, options, n, examples, cmd_run_statuses};
 	struct opt_list operands = {0};
 	struct err err;
-	compare_watch_memory(&e.compare, &operands, &e.folder);
+	compare_watch_memory(&e.compare, &operands);
 	int status = cmd_options(&usage, argc, argv, &e.compare.arena, &operands);
 	if (status < 0)
 		status = check_usage(&e, &operands, &err) || settle_limit(&e, &err) || settle_repeat(&e, &err) ||
 		                         capturing_settle(&e.capturing, &err)
 		                 ? cmd_misuse(&usage, &err)
 		                 : run(&e);
-	compare_write_error(&e.compare, &operands, e.folder, status);
+	compare_write_error(&e.compare, &operands, status);
+	cmd_end(status);
 	compare_release(&e.compare);
 	proc_die_of_interrupt();
 	return status;

@@ -1,5 +1,6 @@
 /* gapline save: profiles -> a baseline under a name, for later reports. */
 #include "cmd/cmd.h"
+#include "cmd/result.h"
 #include "cmd/saving.h"
 
 #include <stdio.h>
@@ -8,6 +9,8 @@
 struct save {
 	const char *db;
 	bool force, list, quiet;
+	struct result result;
+	struct output out;
 	struct saving saving;
 };
 
@@ -28,7 +31,15 @@ static const char about[] =
 	"or ranks of one, as for 'gapline report'. Several processes may save to one file at the same time. NAME is up "
 	"to 100 letters, digits and ._+-/, and begins with a letter or a digit.";
 
-static int list(const struct save *s)
+static void entry_result(struct save *s, const struct store_entry *e, size_t bytes)
+{
+	result_text(&s->result, "name", e->name);
+	json_integer(&s->result.json, "profiles", (int64_t)e->n);
+	json_integer(&s->result.json, "bytes", (int64_t)bytes);
+	result_text(&s->result, "machine", e->machine);
+}
+
+static int list(struct save *s)
 {
 	struct arena arena = {0};
 	struct err err;
@@ -40,15 +51,29 @@ static int list(const struct save *s)
 		store_open(&store, s->db, false, &err) || store_list(&store, STORE_BASELINE, &arena, &entry, &n, &err)
 			? cmd_fail(CMD_BAD_PROFILE, &err)
 			: CMD_DONE;
+	struct json *json = status ? NULL : result_begin(&s->result, "save");
+	if (json) {
+		result_text(&s->result, "db", s->db);
+		json_array(json, "baselines");
+	}
 	for (size_t i = 0; !status && i < n; i++) {
 		size_t bytes = 0;
 		for (size_t k = 0; k < entry[i].n; k++)
 			bytes += entry[i].parts[k].n;
 		buf_format(&text, "%s: %zu profile%s, %zu bytes; %s\n", entry[i].name, entry[i].n,
 		           entry[i].n == 1 ? "" : "s", bytes, cmd_harmless(&arena, entry[i].machine));
+		if (json) {
+			json_object(json, NULL);
+			entry_result(s, &entry[i], bytes);
+			json_end_object(json);
+		}
 	}
+	if (json)
+		json_end_array(json);
+	if (json && result_write(&s->result, &err))
+		status = cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!status)
-		status = cmd_print(text.data, text.n);
+		status = cmd_print_beside(&s->out, json ? 1 : 0, &text);
 	buf_release(&text);
 	store_close(&store);
 	arena_release(&arena);
@@ -76,10 +101,20 @@ static int save(struct save *s, const struct opt_list *operands)
 	case STORE_SAVED:
 		break;
 	}
+	if (result_begin(&s->result, "save")) {
+		result_text(&s->result, "db", s->db);
+		json_array(&s->result.json, "baselines");
+		json_object(&s->result.json, NULL);
+		entry_result(s, &saving->entry, saving->bytes);
+		json_end_object(&s->result.json);
+		json_end_array(&s->result.json);
+	}
+	if (result_write(&s->result, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)
-		printf("@%s: %zu profile%s, %zu bytes, saved in %s; %s\n", saving->entry.name, saving->entry.n,
-		       saving->entry.n == 1 ? "" : "s", saving->bytes, cmd_harmless(&saving->arena, s->db),
-		       cmd_harmless(&saving->arena, saving->entry.machine));
+		fprintf(s->out.standard ? stderr : stdout, "@%s: %zu profile%s, %zu bytes, saved in %s; %s\n",
+		        saving->entry.name, saving->entry.n, saving->entry.n == 1 ? "" : "s", saving->bytes,
+		        cmd_harmless(&saving->arena, s->db), cmd_harmless(&saving->arena, saving->entry.machine));
 	return CMD_DONE;
 }
 
@@ -105,6 +140,7 @@ int cmd_save(int argc, char **argv)
 	         .text = &s.db},
 		{OPT_FLAG, 0, "force", NULL, "replace what is saved under this name", .flag = &s.force},
 		{OPT_FLAG, 0, "list", NULL, "print what is saved", .flag = &s.list},
+		result_option(&s.result),
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &s.quiet},
 	};
 	const struct opt_usage usage = {
@@ -113,10 +149,14 @@ int cmd_save(int argc, char **argv)
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.saving.arena, &operands);
-	if (status < 0)
-		status = check(&s, &operands, &err) ? cmd_misuse(&usage, &err)
-		         : s.list                   ? list(&s)
-		                                    : save(&s, &operands);
+	if (status < 0 && check(&s, &operands, &err))
+		status = cmd_misuse(&usage, &err);
+	else if (status < 0 && (result_prepare(&s.result, &s.out, &err) || result_spares(&s.result, s.db, &err)))
+		status = cmd_fail(CMD_WRONG_USAGE, &err);
+	else if (status < 0)
+		status = s.list ? list(&s) : save(&s, &operands);
+	output_release(&s.out);
+	result_release(&s.result);
 	saving_release(&s.saving);
 	return status;
 }

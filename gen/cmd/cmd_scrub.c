@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inputs_export.h"
 #include "cmd/progress.h"
+#include "cmd/result.h"
 #include "read/scrub.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ struct scrub_command {
 	struct opt_list hide;
 	bool keep_stacks, force, quiet;
 	struct arena arena;
-	struct output out;
+	struct output out[2]; /* the copy, and the result for machines */
+	struct result result;
 	struct scrub_copy copy;
 	struct file_bytes packed;
 };
@@ -55,7 +57,7 @@ static void add_count(struct buf *text, int64_t n, const char *one, const char *
 		buf_format(text, ", %lld %s", (long long)n, n == 1 ? one : many);
 }
 
-static void say(const struct scrub_command *c, const char *profile)
+static int say(const struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
 	struct arena arena = {0};
@@ -89,10 +91,11 @@ static void say(const struct scrub_command *c, const char *profile)
 		           copy->masked == 1 ? "it" : "them", copy->masked == 1 ? "it" : "them");
 	else
 		buf_text(&text, "no name was changed: results are the same\n");
-	fwrite(text.data, 1, text.n, c->out.standard ? stderr : stdout);
+	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 	buf_release(&left);
 	buf_release(&text);
 	arena_release(&arena);
+	return status;
 }
 
 static int make_copy(struct scrub_command *c, const struct input *input, struct err *err)
@@ -112,11 +115,37 @@ static int make_copy(struct scrub_command *c, const struct input *input, struct 
 	return rc;
 }
 
+static int make_result(struct scrub_command *c, const char *profile, struct err *err)
+{
+	const struct scrub_copy *copy = &c->copy;
+	struct json *json = result_begin(&c->result, "scrub");
+	if (!json)
+		return 0;
+	result_text(&c->result, "file", c->output);
+	result_text(&c->result, "profile", profile);
+	json_integer(json, "bytes", (int64_t)c->out[0].n);
+	json_integer(json, "changed", (int64_t)copy->masked);
+	json_object(json, "left_out");
+	json_integer(json, "options", copy->options);
+	json_integer(json, "processes", copy->processes);
+	json_integer(json, "threads", copy->threads);
+	json_integer(json, "messages", copy->diagnostics);
+	json_integer(json, "events", copy->events);
+	json_integer(json, "strings", copy->strings);
+	json_array(json, "tables");
+	for (size_t i = 0; i < copy->n_left_out; i++)
+		result_text(&c->result, NULL, copy->left_out[i]);
+	json_end_array(json);
+	json_end_object(json);
+	return result_finish(&c->result, err);
+}
+
 static int scrub(struct scrub_command *c, const struct opt_list *operands)
 {
 	struct err err;
 	struct inputs inputs;
-	if (output_prepare(&c->out, c->output, &err))
+	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
+	    result_collides(&c->result, c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&inputs, "profile", operands, &c->arena, &err);
 	if (status)
@@ -125,11 +154,12 @@ static int scrub(struct scrub_command *c, const struct opt_list *operands)
 		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
-	if (output_replaces(&c->out, &inputs.item[0].file)) {
-		err_set(&err, "%s: this output would replace the input", c->output);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
-	if (c->out.exists && !c->out.stream && !c->out.standard && !c->force) {
+	for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
+		if (output_replaces(&c->out[o], &inputs.item[0].file)) {
+			err_set(&err, "%s: this output would replace the input", c->out[o].path);
+			return cmd_fail(CMD_WRONG_USAGE, &err);
+		}
+	if (c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
 		err_set(&err, "%s: exists already; --force replaces it", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
@@ -139,24 +169,18 @@ static int scrub(struct scrub_command *c, const struct opt_list *operands)
 		inputs_name_report(&inputs, 1, &c->arena, &err);
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	}
-	c->out.bytes = (const char *)c->copy.bytes;
-	c->out.n = c->copy.n;
-	if (c->packed.data) {
-		c->out.bytes = (const char *)c->packed.data;
-		c->out.n = c->packed.n;
-	}
-	if (output_write(&c->out, 1, &err))
+	c->out[0].bytes = (const char *)(c->packed.data ? c->packed.data : c->copy.bytes);
+	c->out[0].n = c->packed.data ? c->packed.n : c->copy.n;
+	if (make_result(c, inputs.item[0].path, &err) || output_write(c->out, c->result.path ? 2 : 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		say(c, inputs.item[0].path);
-	return CMD_DONE;
+	return c->quiet ? CMD_DONE : say(c, inputs.item[0].path);
 }
 
 int cmd_scrub(int argc, char **argv)
 {
 	struct scrub_command c = {0};
 	struct opt options[] = {
-		{OPT_TEXT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
+		{OPT_OUTPUT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
 	         .text = &c.output},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
 		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
@@ -164,6 +188,7 @@ int cmd_scrub(int argc, char **argv)
 	         "keep samples of the CPU, too: names of functions, of the files that they are of without their "
 	         "paths, and of threads that others waited for",
 	         .flag = &c.keep_stacks},
+		result_option(&c.result),
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};
 	const struct opt_usage usage = {
@@ -183,7 +208,9 @@ int cmd_scrub(int argc, char **argv)
 			err_set(&err, "where the copy should go is missing: -o FILE");
 		status = cmd_misuse(&usage, &err);
 	}
-	output_release(&c.out);
+	output_release(&c.out[0]);
+	output_release(&c.out[1]);
+	result_release(&c.result);
 	scrub_release(&c.copy);
 	file_release(&c.packed);
 	arena_release(&c.arena);

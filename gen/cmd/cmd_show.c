@@ -154,11 +154,11 @@ int cmd_show(int argc, char **argv)
 {
 	struct show s = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
-		{OPT_TEXT, 'o', "output", "FILE", "write a page with everything to FILE; '-' is standard output",
+		{OPT_OUTPUT, 'o', "output", "FILE", "write a page with everything to FILE; '-' is standard output",
 	         .text = &s.paths[SHOW_HTML]},
-		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
+		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &s.paths[SHOW_JSON]},
-		{OPT_TEXT, 0, "markdown", "FILE", "write a summary to FILE, as Markdown; '-' is standard output",
+		{OPT_OUTPUT, 0, "markdown", "FILE", "write a summary to FILE, as Markdown; '-' is standard output",
 	         .text = &s.paths[SHOW_MARKDOWN]},
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &s.analysis.step},
@@ -186,7 +186,7 @@ int cmd_show(int argc, char **argv)
 	struct compare instead = {.ncu = {s.ncu}};
 	instead.paths[COMPARE_JSON] = s.paths[SHOW_JSON];
 	instead.paths[COMPARE_MARKDOWN] = s.paths[SHOW_MARKDOWN];
-	compare_watch_memory(&instead, &operands, NULL);
+	compare_watch_memory(&instead, &operands);
 	if (status < 0 && operands.n == 1)
 		status = show(&s, &operands);
 	else if (status < 0) {
@@ -197,7 +197,7 @@ int cmd_show(int argc, char **argv)
 			err_set(&err, "a profile is needed");
 		status = cmd_misuse(&usage, &err);
 	}
-	compare_write_error(&instead, &operands, NULL, status);
+	compare_write_error(&instead, &operands, status);
 	for (size_t i = 0; i < SHOW_OUTPUTS; i++) {
 		buf_release(&s.bytes[i]);
 		output_release(&s.outputs[i]);

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inputs_export.h"
 #include "cmd/progress.h"
+#include "cmd/result.h"
 #include "stats/stats.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ struct stats {
 	struct output *outputs; /* one, or one for each sheet */
 	struct buf *bytes;
 	size_t n_outputs;
+	struct result result; /* its output is behind the others */
 };
 
 static const char *const formats[] = {"csv", "table", "column", "json", NULL};
@@ -93,8 +95,9 @@ static int prepare_outputs(struct stats *s, struct err *err)
 	bool files = goes_to_files(s);
 	const struct input *input = &s->inputs.item[0];
 	const char *stem = files && strcmp(s->prefix, ".") == 0 ? stem_of(input->path, &s->arena) : s->prefix;
-	size_t n = files ? s->n : 1;
-	s->outputs = ARENA_NEW(&s->arena, n, struct output);
+	bool only_result = !files && s->result.path && !strcmp(s->result.path, "-"); /* in the tables' place */
+	size_t n = files ? s->n : only_result ? 0 : 1;
+	s->outputs = ARENA_NEW(&s->arena, n + 1, struct output);
 	s->bytes = ARENA_NEW(&s->arena, n, struct buf);
 	for (size_t i = 0; i < n; i++) {
 		const char *path =
@@ -109,7 +112,11 @@ static int prepare_outputs(struct stats *s, struct err *err)
 			if (output_same(&s->outputs[j], &s->outputs[i]))
 				return err_set(err, "two tables would go to %s", path);
 	}
-	return 0;
+	if (result_prepare(&s->result, &s->outputs[n], err) || result_collides(&s->result, s->outputs, n, err))
+		return -1;
+	return output_replaces(&s->outputs[n], &input->file)
+	               ? err_set(err, "%s: this output would replace the profile", s->result.path)
+	               : 0;
 }
 
 /* Appends tables to `out`; between those on standard output stands an empty line. */
@@ -152,6 +159,26 @@ static int make_sheets(struct stats *s, struct progress *progress, struct err *e
 	return 0;
 }
 
+static int make_result(struct stats *s, struct err *err)
+{
+	struct json *json = result_begin(&s->result, "stats");
+	if (!json)
+		return 0;
+	result_text(&s->result, "profile", s->inputs.item[0].path);
+	json_array(json, "tables");
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sheet *sheet = &s->sheets[i];
+		json_object(json, NULL);
+		json_text(json, "name", sheet->name);
+		json_text(json, "title", sheet->title);
+		json_text(json, "note", sheet->note);
+		sheet_rows(sheet, "rows", json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	return result_finish(&s->result, err);
+}
+
 static int make_tables(struct stats *s)
 {
 	struct err err;
@@ -174,7 +201,7 @@ static int make_tables(struct stats *s)
 		s->outputs[i].bytes = s->bytes[i].data;
 		s->outputs[i].n = s->bytes[i].n;
 	}
-	if (output_write(s->outputs, s->n_outputs, &err) != 0)
+	if (make_result(s, &err) || output_write(s->outputs, s->n_outputs + (s->result.path ? 1 : 0), &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)
 		print_notes(s);
@@ -211,7 +238,7 @@ int cmd_stats(int argc, char **argv)
 		{OPT_CHOICE, 'f', "format", "FORMAT",
 	         "csv, table, column (the same as table) or json (default: table on standard output, csv in files)",
 	         .choice = &s.format, .choices = formats},
-		{OPT_TEXT, 'o', "output", "PREFIX",
+		{OPT_OUTPUT, 'o', "output", "PREFIX",
 	         "write files PREFIX_NAME.csv instead of printing; '.' stands for the profile's own path without its "
 	         "ending, '-' for standard output",
 	         .text = &s.prefix},
@@ -219,6 +246,7 @@ int cmd_stats(int argc, char **argv)
 	         "for spreadsheets: names in a CSV table that would be formulas there begin with an apostrophe, and "
 	         "all are quoted (default: names as they are, as nsys writes them)",
 	         .flag = &s.safe},
+		result_option(&s.result),
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the tables and errors", .flag = &s.quiet},
 		{OPT_CHOICE, 0, "force-export", "BOOL", "for command lines written for nsys; means nothing here",
 	         .choice = &s.ignored, .choices = booleans},
@@ -252,6 +280,9 @@ int cmd_stats(int argc, char **argv)
 		buf_release(&s.bytes[i]);
 		output_release(&s.outputs[i]);
 	}
+	if (s.outputs && s.result.out)
+		output_release(s.result.out);
+	result_release(&s.result);
 	arena_release(&s.arena);
 	return status;
 }

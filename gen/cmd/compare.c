@@ -407,15 +407,15 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 size_t compare_output_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
-		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
+		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &c->paths[COMPARE_JSON]},
-		{OPT_TEXT, 0, "svg", "FILE",
+		{OPT_OUTPUT, 0, "svg", "FILE",
 	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
 	         .text = &c->paths[COMPARE_SVG]},
-		{OPT_TEXT, 0, "markdown", "FILE",
+		{OPT_OUTPUT, 0, "markdown", "FILE",
 	         "write the result for a step summary or a merge request to FILE, as Markdown; '-' is standard output",
 	         .text = &c->paths[COMPARE_MARKDOWN]},
-		{OPT_TEXT, 0, "markdown-short", "FILE",
+		{OPT_OUTPUT, 0, "markdown-short", "FILE",
 	         "the same for a comment: verdict, gates and caveats, after a hidden line by which a job finds it "
 	         "again",
 	         .text = &c->paths[COMPARE_COMMENT]},
@@ -425,10 +425,10 @@ size_t compare_output_options(struct compare *c, struct opt *rows)
 	         .text = &c->links.svg_url},
 		{OPT_TEXT, 0, "report-url", "URL", "where the Markdown's reader finds the report",
 	         .text = &c->links.report_url},
-		{OPT_TEXT, 0, "junit", "FILE",
+		{OPT_OUTPUT, 0, "junit", "FILE",
 	         "write gates and findings as test cases to FILE, as JUnit's XML; '-' is standard output",
 	         .text = &c->paths[COMPARE_JUNIT]},
-		{OPT_TEXT, 0, "perfetto", "FILE",
+		{OPT_OUTPUT, 0, "perfetto", "FILE",
 	         "write both sides event by event, with causes of idle time, phases and steps, for Perfetto "
 	         "(ui.perfetto.dev) or chrome://tracing to FILE, gzipped JSON (out.json.gz); '-' is standard output",
 	         .text = &c->paths[COMPARE_PERFETTO]},

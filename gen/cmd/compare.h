@@ -83,13 +83,12 @@ int compare_begin(struct compare *c, struct err *err);
 int compare_prepare(struct compare *c, struct err *err);
 
 /* Where the command ends with `status` 2 or 3: JSON, Markdown and the JUnit file that were asked for say that there is
- * no result, and why, by what cmd_fail printed. `operands` and `folder` are what else the command line names (NULL: no
- * folder); an input is never replaced. Before compare_release. */
-void compare_write_error(struct compare *c, const struct opt_list *operands, const char *folder, int status);
+ * no result, and why, by what cmd_fail printed. `operands` are what else the command line names; an input is never
+ * replaced. Before compare_release. */
+void compare_write_error(struct compare *c, const struct opt_list *operands, int status);
 
-/* Has that done also where memory runs out, which ends the process at once; until compare_write_error. `folder` may be
- * set later. */
-void compare_watch_memory(struct compare *c, const struct opt_list *operands, const char *const *folder);
+/* Has that done also where memory runs out, which ends the process at once; until compare_write_error. */
+void compare_watch_memory(struct compare *c, const struct opt_list *operands);
 
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);

@@ -4,6 +4,7 @@
 
 #include "analyse/analyse.h"
 #include "base/output.h"
+#include "cmd/result.h"
 #include "cmd/saving.h"
 
 enum { HISTORY_HTML, HISTORY_JSON, HISTORY_OUTPUTS };
@@ -14,6 +15,8 @@ struct history {
 	double least;                       /* percent; 0: as usual */
 	bool force, quiet;
 	struct analyse_options analysis;
+	struct result result; /* of add; report has a document of its own */
+	struct output out;
 	struct saving saving;
 };
 

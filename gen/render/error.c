@@ -3,6 +3,16 @@
 #include "base/markdown_writer.h"
 #include "render/render.h"
 
+void render_error_object(struct json *json, const struct render_error *e)
+{
+	json_object(json, "error");
+	json_text(json, "id", e->id);
+	json_text(json, "file", e->file);
+	json_text(json, "text", e->text);
+	json_text(json, "next", e->next);
+	json_end_object(json);
+}
+
 int render_error_json(const struct render_error *e, struct buf *out, struct err *err)
 {
 	struct json json;
@@ -11,12 +21,7 @@ int render_error_json(const struct render_error *e, struct buf *out, struct err 
 	json_text(&json, "schema", "gapline/3");
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "result", "error");
-	json_object(&json, "error");
-	json_text(&json, "id", e->id);
-	json_text(&json, "file", e->file);
-	json_text(&json, "text", e->text);
-	json_text(&json, "next", e->next);
-	json_end_object(&json);
+	render_error_object(&json, e);
 	json_end_object(&json);
 	return json_finish(&json, err);
 }

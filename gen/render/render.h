@@ -46,6 +46,8 @@ struct render_error {
 
 /* In the place of a result. The JSON fits the schema; the Markdown is short in any case, and `brief` puts the hidden
  * line in front. */
+struct json;
+void render_error_object(struct json *json, const struct render_error *error); /* its member "error" */
 int render_error_json(const struct render_error *error, struct buf *out, struct err *err);
 void render_error_markdown(const struct render_error *error, bool brief, struct buf *out);
 int render_error_junit(const struct render_error *error, struct buf *out, struct err *err);

@@ -270,7 +270,7 @@ void sheet_aligned(const struct sheet *sheet, struct buf *out)
 
 /* ---- JSON ---- */
 
-static void json_rows(struct json *json, const char *key, const struct sheet *sheet)
+void sheet_rows(const struct sheet *sheet, const char *key, struct json *json)
 {
 	const struct sheet_cell *cell = sheet->cells;
 	json_array(json, key);
@@ -300,11 +300,11 @@ int sheet_json(const struct sheet *sheets, size_t n, struct buf *out, struct err
 	struct json json;
 	json_init(&json, out);
 	if (n == 1) {
-		json_rows(&json, NULL, sheets);
+		sheet_rows(sheets, NULL, &json);
 	} else {
 		json_object(&json, NULL);
 		for (size_t i = 0; i < n; i++)
-			json_rows(&json, sheets[i].name, &sheets[i]);
+			sheet_rows(&sheets[i], sheets[i].name, &json);
 		json_end_object(&json);
 	}
 	return json_finish(&json, err);

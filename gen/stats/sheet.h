@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json_writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,6 +88,9 @@ void sheet_csv(const struct sheet *sheet, bool safe, struct buf *out);
 
 /* Columns in line, numbers with thousands separated, under the table's title. */
 void sheet_aligned(const struct sheet *sheet, struct buf *out);
+
+/* The array of one sheet below, under `key`. */
+void sheet_rows(const struct sheet *sheet, const char *key, struct json *json);
 
 /* An array with one object a row, keys being the columns' titles; an empty field is null. `n` sheets: one object with
  * an array under each name, unless n is 1. -1 with `err`: out of the writer's bounds. */

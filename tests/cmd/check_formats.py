@@ -28,7 +28,7 @@ def written(gapline, folder):
 
     run("demo", "-q", "-o", "demo.html", "--json", "demo.json")
     run("digest", PAIR[0], "-o", "one.digest")
-    run("save", "main", PAIR[0])
+    run("save", "main", PAIR[0], "--json", "saved.json")
     for side, profile in enumerate(PAIR):
         run("history", "add", "--commit", f"{side}abc", "--time", str(side), "--db", "history.db", profile)
     run("history", "report", "--db", "history.db", "-o", "trend.html", "--json", "trend.json")
@@ -38,6 +38,8 @@ def written(gapline, folder):
     return {
         "result, JSON": json.loads((folder / "demo.json").read_text())["schema"],
         "history, JSON": json.loads((folder / "trend.json").read_text())["schema"],
+        "results of the other commands, JSON": json.loads((folder / "saved.json").read_text())["schema"],
+        "help, JSON": json.loads(subprocess.run([gapline, "help", "--json"], check=True, capture_output=True).stdout)["schema"],
         "digest": packed.split(b"\n")[0].decode().split(" ")[-1][-1:],
         "store": str(version),
         "state of a suite": constant("gen/capture/suite_state.c", r'#define SCHEMA "(.*)"'),

@@ -1,0 +1,229 @@
+#include "cmd/error.h"
+
+#include "base/json_writer.h"
+#include "base/memory.h"
+#include "cmd/cmd.h"
+#include "render/render.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* By words of the error's text; of several that fit, the first. The ids are in the schema. */
+static const struct {
+	int status;
+	const char *id, *words;
+} ids[] = {
+	{CMD_BAD_PROFILE, "missing", "no such file"},
+	{CMD_BAD_PROFILE, "missing", "No such file"},
+	{CMD_BAD_PROFILE, "missing", "a file that does not exist"},
+	{CMD_BAD_PROFILE, "missing", "no file matches"},
+	{CMD_BAD_PROFILE, "missing", "no profile in this folder"},
+	{CMD_BAD_PROFILE, "missing", "there is no saved baseline"},
+	{CMD_BAD_PROFILE, "missing", "there is no commit"},
+	{CMD_BAD_PROFILE, "replaced", "written while it was read"},
+	{CMD_BAD_PROFILE, "damaged", "is damaged"},
+	{CMD_BAD_PROFILE, "damaged", "is cut off"},
+	{CMD_BAD_PROFILE, "empty", "nothing to judge"},
+	{CMD_BAD_PROFILE, "empty", "is empty"},
+	{CMD_BAD_PROFILE, "unreadable", "Permission denied"},
+	{CMD_BAD_PROFILE, "unreadable", "cannot be opened"},
+	{CMD_BAD_PROFILE, "unreadable", "cannot be read:"},
+	{CMD_BAD_PROFILE, "unreadable", "Input/output error"},
+	{CMD_BAD_PROFILE, "program_failed", "' failed: "},
+	{CMD_BAD_PROFILE, "program_failed", "the program failed: "},
+	{CMD_BAD_PROFILE, "program_failed", "the program ended with "},
+	{CMD_BAD_PROFILE, "program_failed", "the program was killed "},
+	{CMD_BAD_PROFILE, "interrupted", ": interrupted"},
+	{CMD_BAD_PROFILE, "interrupted", "interrupted; there is no profile"},
+	{CMD_BAD_PROFILE, "interrupted", "the capture was interrupted"},
+	{CMD_WRONG_USAGE, "memory", "out of memory"},
+	{CMD_WRONG_USAGE, "occupied", "holds runs already"},
+	{CMD_WRONG_USAGE, "occupied", "holds other things"},
+	{CMD_WRONG_USAGE, "occupied", "is writing into it"},
+};
+
+static struct {
+	struct err err;
+	const char *misused; /* the command whose usage was wrong; NULL: it was not that */
+	const struct opt_usage *usage;
+	const struct opt_list *operands;
+	bool as_json;
+	struct buf line; /* as JSON, until the command ends */
+} last;
+
+void cmd_error_line(const struct opt_usage *usage, const struct opt_list *operands, bool as_json)
+{
+	static const char *const frames[2][3] = {
+		{"gapline: ", "; ", "\n"},
+		{"{\"error\":{\"id\":\"memory\",\"file\":null,\"text\":\"", "\",\"next\":\"", "\"}}\n"}};
+	last.usage = usage;
+	last.operands = operands;
+	last.as_json = as_json;
+	memory_frame(frames[as_json]);
+}
+
+void cmd_failed_by(const struct err *err)
+{
+	last.err = *err;
+	last.misused = NULL;
+}
+
+const struct err *cmd_failed(void)
+{
+	return &last.err;
+}
+
+/* ---- what the text begins with ---- */
+
+/* Bytes of `path` where `text` begins with it as err_set writes it, or with a file below it or that it is the front of
+ * (PREFIX_name.csv), or with one that it is a pattern of; else 0. */
+static size_t begins_with(const char *text, const char *path)
+{
+	size_t n = 0;
+	for (; path && path[n]; n++) {
+		unsigned char c = (unsigned char)path[n];
+		if (text[n] != (c < 0x20 || c == 0x7f ? '?' : path[n]))
+			break;
+	}
+	if (path && path[n]) {
+		const char *end = strpbrk(path, "*?[") ? strstr(text, ": ") : NULL;
+		char name[sizeof last.err.text];
+		if (!end)
+			return 0;
+		snprintf(name, sizeof name, "%.*s", (int)(end - text), text);
+		return fnmatch(path, name, 0) ? 0 : (size_t)(end - text);
+	}
+	const char *end = n && (text[n] == '/' || text[n] == '_' || path[n - 1] == '/') ? strstr(text + n, ": ") : NULL;
+	if (end)
+		return (size_t)(end - text);
+	return n && !strncmp(text + n, ": ", 2) ? n : 0;
+}
+
+static size_t longer(size_t n, const char *text, const char *path)
+{
+	size_t other = begins_with(text, path);
+	return other > n ? other : n;
+}
+
+/* How much of the text in front is the name of an input, or of an output: then `output` is set. */
+static size_t name_in_front(const char *text, bool *output)
+{
+	size_t n = 0, written = begins_with(text, "standard output");
+	for (size_t i = 0; last.operands && i < last.operands->n; i++)
+		n = longer(n, text, last.operands->item[i]);
+	for (size_t i = 0; last.usage && i < last.usage->n_options; i++) {
+		const struct opt *o = &last.usage->options[i];
+		if (o->kind == OPT_OUTPUT)
+			written = longer(written, text, *o->text);
+		else if (o->kind == OPT_TEXT && opt_takes_file(o))
+			n = longer(n, text, *o->text);
+		for (size_t k = 0; o->kind == OPT_LIST && opt_takes_file(o) && k < o->list->n; k++)
+			n = longer(n, text, o->list->item[k]);
+	}
+	*output = written > n;
+	return *output ? written : n;
+}
+
+static const char *id_of(const char *text, int status, bool file, bool output)
+{
+	if (output && status == CMD_WRONG_USAGE)
+		return "output";
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (ids[i].status == status && strstr(text, ids[i].words))
+			return ids[i].id;
+	if (status == CMD_WRONG_USAGE)
+		return "usage";
+	return file ? "not_a_profile" : "not_recorded";
+}
+
+/* Errors end with what to try, behind a semicolon. Of a profile without GPU work the reason stands in front of that,
+ * and the words of a program that failed are its own. */
+static const char *split(char *text, const char *id)
+{
+	char *at = strstr(text, "; ");
+	if (!at || !strcmp(id, "program_failed"))
+		return NULL;
+	for (char *more; !strcmp(id, "empty") && (more = strstr(at + 2, "; "));)
+		at = more;
+	*at = 0;
+	return at + 2;
+}
+
+static const char *harmless(struct names *names, const char *text)
+{
+	return text ? names_text(names, names_add_text(names, text)) : NULL;
+}
+
+struct render_error cmd_error(int status, struct names *names, struct arena *arena)
+{
+	const char *whole = last.err.text;
+	bool output;
+	size_t n = name_in_front(whole, &output);
+	struct render_error e = {.file = n ? arena_copy(arena, whole, n) : NULL};
+	char *text = arena_copy(arena, whole + n, strlen(whole + n));
+	text += n ? strlen(": ") : 0;
+	e.id = id_of(text, status, n > 0, output);
+	const char *next = split(text, e.id);
+	if (!next && last.misused)
+		next = arena_format(arena, "'%s --help' lists the options", last.misused);
+	e.next = harmless(names, next);
+	e.file = harmless(names, e.file);
+	e.text = harmless(names, text);
+	return e;
+}
+
+/* ---- on standard error ---- */
+
+/* Made now, while the command's options are there; printed by cmd_end. */
+static void keep_json(int status, struct arena *arena)
+{
+	struct names names;
+	struct json json;
+	struct err ignored;
+	names_init(&names, arena);
+	const struct render_error e = cmd_error(status, &names, arena);
+	buf_release(&last.line);
+	json_init(&json, &last.line);
+	json_compact(&json);
+	json_object(&json, NULL);
+	render_error_object(&json, &e);
+	json_end_object(&json);
+	json_finish(&json, &ignored);
+}
+
+int cmd_end(int status)
+{
+	if (last.line.n && (status == CMD_WRONG_USAGE || status == CMD_BAD_PROFILE))
+		fprintf(stderr, "%s%s", last.line.data, last.line.data[last.line.n - 1] == '\n' ? "" : "\n");
+	buf_release(&last.line);
+	return status;
+}
+
+static int fail(int status, const struct err *err, const char *misused)
+{
+	struct arena arena = {0};
+	last.err = *err;
+	last.misused = misused;
+	if (last.as_json)
+		keep_json(status, &arena);
+	else
+		fprintf(stderr, "gapline: %s\n", cmd_harmless(&arena, err->text));
+	arena_release(&arena);
+	return status;
+}
+
+int cmd_fail(enum cmd_status status, const struct err *err)
+{
+	return fail(status, err, NULL);
+}
+
+int cmd_misuse(const struct opt_usage *usage, const struct err *err)
+{
+	struct buf lines = {0};
+	fail(CMD_WRONG_USAGE, err, usage->name);
+	opt_usage_lines(usage, &lines);
+	if (!last.as_json)
+		fprintf(stderr, "%sSee '%s --help'.\n", lines.data, usage->name);
+	buf_release(&lines);
+	return CMD_WRONG_USAGE;
+}
