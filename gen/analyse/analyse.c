@@ -149,12 +149,11 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct comparison comparison =
 		compare_work(built, facts, rest || impossible, tables->options.printed, names, arena);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
-	struct verdict_conditions conditions =
-		find_conditions(facts, built, &comparison, doubt,
-	                        tables->options.nothing ? fact_legacy(arena, tables->options.nothing)
-	                        : comparison.strangers  ? comparison.mismatch
-	                                                : NULL,
-	                        arena);
+	struct verdict_conditions conditions = find_conditions(facts, built, &comparison, doubt,
+	                                                       tables->options.nothing ? tables->options.nothing
+	                                                       : comparison.strangers  ? comparison.mismatch
+	                                                                               : NULL,
+	                                                       arena);
 	conditions.rest = rest;
 	const struct verdict_side sides[2] = {series_of(facts[0].runs, facts[0].n_runs, built[0].steps.found, arena),
 	                                      series_of(facts[1].runs, facts[1].n_runs, built[1].steps.found, arena)};

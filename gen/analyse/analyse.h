@@ -18,7 +18,7 @@ struct analyse_options {
 	struct gates_asked gates;
 	const struct ncu_report *ncu[2]; /* by side; NULL: none. With the traces' names */
 	const struct printed *printed;   /* what the programs printed; NULL: nothing was asked */
-	const char *nothing;             /* a sentence: the files say that there is nothing to compare; else NULL */
+	const struct fact *nothing;      /* the files say that there is nothing to compare; else NULL */
 	struct side_files files[2];      /* by side; without, each run is one file */
 };
 

@@ -21,14 +21,14 @@ struct renames {
 /* Whether the numbers that both programs printed agree (judge/same_result). */
 struct same_result {
 	enum result_state state;
-	const char *text;    /* a sentence or two; NULL: nothing was asked */
-	const char *pattern; /* what was asked for, */
-	double tolerance;    /* relative */
-	uint32_t runs[2];    /* whose outputs were held against each other, by side */
-	uint32_t numbers;    /* in each run; 0: they could not be compared */
-	double largest;      /* relative difference between the sides, as far as it was looked for */
-	uint32_t first;      /* RESULT_DIFFERS: the first that does, from 1, … */
-	double value[2];     /* … by side */
+	const struct fact *fact; /* NULL: nothing was asked */
+	const char *pattern;     /* what was asked for, */
+	double tolerance;        /* relative */
+	uint32_t runs[2];        /* whose outputs were held against each other, by side */
+	uint32_t numbers;        /* in each run; 0: they could not be compared */
+	double largest;          /* relative difference between the sides, as far as it was looked for */
+	uint32_t first;          /* RESULT_DIFFERS: the first that does, from 1, … */
+	double value[2];         /* … by side */
 };
 
 /* Whether both did the same work under the same conditions (judge/compare). */

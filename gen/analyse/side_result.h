@@ -398,7 +398,7 @@ struct side_memory {
 	bool known;
 	int64_t peak;    /* the most bytes that one process had allocated on one GPU at once: of all its GPUs, ranks and
 	                  * runs the largest */
-	const char *why; /* it is not known, a clause; else NULL */
+	const char *why; /* it is not known: a key of the words "peak_unknown"; else NULL */
 };
 
 /* What a reader should know about a side's data. */

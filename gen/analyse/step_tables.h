@@ -17,7 +17,7 @@ struct table_options {
 	int warmup; /* --warmup N, or -1: found automatically */
 	struct gates_asked gates;
 	const struct printed *printed; /* what the programs printed; NULL: nothing was asked */
-	const char *nothing;           /* a sentence: the files say that there is nothing to compare; else NULL */
+	const struct fact *nothing;    /* the files say that there is nothing to compare; else NULL */
 };
 
 struct step_tables {

@@ -174,17 +174,15 @@ static int gate_status(const struct analysis *analysis)
 
 /* A mistake that CI makes easily. Looked for before the files of a run become one trace: the report says it, and that
  * there is nothing to compare. */
-static const char *find_same_captures(struct compare *c)
+static const struct fact *find_same_captures(struct compare *c)
 {
 	const struct inputs *a = &c->sides[0], *b = &c->sides[1];
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t k = 0; k < b->n; k++)
 			if (nothing_same_capture(&a->item[i].trace, &b->item[k].trace))
-				return arena_format(
-					&c->arena,
-					"%s (baseline) and %s (fixed side) hold the same capture: compared with "
-					"itself, a run shows nothing.",
-					names_file(&c->names, a->item[i].path), names_file(&c->names, b->item[k].path));
+				return FACT_NEW(&c->arena, same_capture, FACT_NO_SIDE,
+				                .baseline = names_file(&c->names, a->item[i].path),
+				                .fixed = names_file(&c->names, b->item[k].path));
 	return NULL;
 }
 

@@ -161,11 +161,6 @@ const struct fact *fact_new(struct arena *arena, enum fact_id id, int side, cons
 	return fact;
 }
 
-const struct fact *fact_legacy(struct arena *arena, const char *text)
-{
-	return text ? FACT_NEW(arena, legacy, FACT_NO_SIDE, .text = text) : NULL;
-}
-
 void facts_add(struct facts *facts, struct arena *arena, const struct fact *fact)
 {
 	if (!fact)

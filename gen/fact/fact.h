@@ -122,9 +122,6 @@ struct facts {
 	fact_new((arena), FACT_##id, (side), &(const struct fact_##id){__VA_ARGS__}, sizeof(struct fact_##id))
 const struct fact *fact_new(struct arena *arena, enum fact_id id, int side, const void *values, size_t size);
 
-/* A ready sentence that nobody has made a fact yet; NULL for NULL. */
-const struct fact *fact_legacy(struct arena *arena, const char *text);
-
 /* Adds a fact; NULL adds nothing. */
 void facts_add(struct facts *facts, struct arena *arena, const struct fact *fact);
 void facts_add_all(struct facts *facts, struct arena *arena, const struct facts *more);

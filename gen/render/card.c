@@ -20,7 +20,7 @@ static void fill_list(struct page *page, const char *name, const char **text, si
 
 /* How the same job was done in another way turns nothing round: it stands under Environment, and only its extent here.
  * Other work, and other conditions, may; those stand first among the differences. */
-static void fill_work(const struct analysis *a, struct page *page)
+static void fill_work(const struct analysis *a, struct arena *arena, struct page *page)
 {
 	static const char *const class[] = {[SAME_WORK_SAME] = "passed",
 	                                    [SAME_WORK_JOB] = "passed",
@@ -31,8 +31,8 @@ static void fill_work(const struct analysis *a, struct page *page)
 	uint32_t n = a->comparison.differences.n, shown = a->comparison.comparable ? 0
 	                                                  : n < MOST_DIFFERENCES   ? n
 	                                                                           : MOST_DIFFERENCES;
-	page_if(&page->top, "same_result", *words_same_result(a) != 0);
-	page_say(&page->top, "same_result", words_same_result(a));
+	page_if(&page->top, "same_result", *words_same_result(a, arena) != 0);
+	page_say(&page->top, "same_result", words_same_result(a, arena));
 	page_if(&page->top, "differences", shown > 0);
 	fill_list(page, "difference", say_facts(&a->comparison.differences, a->names, page->arena), shown);
 	page_if(&page->top, "differences.rest", n > shown);
@@ -125,7 +125,7 @@ void card_fill(const struct analysis *a, struct page *page)
 
 	fill_sure(a, page);
 	page_fill(&page->top, "why", *change ? change : words_no_change(a));
-	fill_work(a, page);
+	fill_work(a, arena, page);
 	page_say(&page->top, "next", words_next(a, arena));
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);

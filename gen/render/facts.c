@@ -63,6 +63,13 @@ void facts_json_one(struct json *json, const char *key, const struct fact *fact,
 	arena_release(&arena);
 }
 
+void facts_json_text(struct json *json, const char *key, const struct fact *fact, const struct names *names)
+{
+	struct arena arena = {0};
+	json_text(json, key, say_fact(fact, names, &arena));
+	arena_release(&arena);
+}
+
 void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names)
 {
 	json_array(json, key);

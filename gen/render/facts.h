@@ -10,6 +10,9 @@
 /* One of them; NULL: null. */
 void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names);
 
+/* Its sentence alone. */
+void facts_json_text(struct json *json, const char *key, const struct fact *fact, const struct names *names);
+
 /* An array of them. */
 void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names);
 

@@ -33,7 +33,7 @@ static void write_interval(struct json *json, const char *key, bool known, doubl
 }
 
 /* In the unit of what was asked: a speedup, a regression in percent, the same work, or an expression's. */
-static void write_gate(struct json *json, const struct gate *gate)
+static void write_gate(struct json *json, const struct gate *gate, const struct names *names)
 {
 	double of = gate->unit == GATE_NS ? 1e6 : 1; /* times are ms here */
 	json_object(json, NULL);
@@ -49,16 +49,16 @@ static void write_gate(struct json *json, const struct gate *gate)
 	}
 	write_interval(json, "interval", gate->has_interval, gate->lo / of, gate->hi / of);
 	json_text(json, "result", gate_result_name(gate->result));
-	json_text(json, "text", gate->text);
+	facts_json_text(json, "text", gate->fact, names);
 	json_end_object(json);
 }
 
-static void write_gates(struct json *json, const struct gates *gates)
+static void write_gates(struct json *json, const struct gates *gates, const struct names *names)
 {
 	json_text(json, "gate", gate_result_name(gates->result));
 	json_array(json, "gates");
 	for (size_t i = 0; i < gates->n; i++)
-		write_gate(json, &gates->gate[i]);
+		write_gate(json, &gates->gate[i], names);
 	json_end_array(json);
 }
 
@@ -132,7 +132,7 @@ static void write_why(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
-static void write_same_result(struct json *json, const struct same_result *r)
+static void write_same_result(struct json *json, const struct same_result *r, const struct names *names)
 {
 	bool differs = r->state == RESULT_DIFFERS;
 	if (r->state == RESULT_NOT_ASKED) {
@@ -150,7 +150,7 @@ static void write_same_result(struct json *json, const struct same_result *r)
 	count_or_null(json, "first_different", r->first);
 	json_number(json, "baseline_number", differs ? r->value[0] : NAN);
 	json_number(json, "fixed_number", differs ? r->value[1] : NAN);
-	json_text(json, "text", r->text);
+	facts_json_text(json, "text", r->fact, names);
 	json_end_object(json);
 }
 
@@ -194,8 +194,8 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);
 	json_text(json, "same_work", same_work_name(a->comparison.same_work));
-	write_same_result(json, &a->comparison.result);
-	write_gates(json, &a->gates);
+	write_same_result(json, &a->comparison.result, a->names);
+	write_gates(json, &a->gates, a->names);
 	json_bool(json, "comparable", a->comparison.comparable);
 	write_once(json, a);
 	facts_json(json, "differences", &a->comparison.differences, a->names);

@@ -5,6 +5,7 @@
 #include "render/json_devices.h"
 #include "render/json_ranks.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -304,7 +305,7 @@ static void write_memory(struct json *json, const struct side *s)
 		json_integer(json, "peak_bytes", s->memory.peak);
 	else
 		json_null(json, "peak_bytes");
-	json_text(json, "not_known_because", s->memory.why);
+	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
 	json_end_object(json);
 }
 

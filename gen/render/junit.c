@@ -4,6 +4,7 @@
  * remain, are skipped tests with what was found. No times, no clock. Markup is libxml2's. */
 #include "render/render.h"
 #include "render/words.h"
+#include "say/say.h"
 
 #include <libxml/tree.h>
 #include <libxml/xmlsave.h>
@@ -92,7 +93,8 @@ static void add_gates(struct suites *s, const struct analysis *a)
 	begin_suite(s, "gapline gates");
 	for (size_t i = 0; i < a->gates.n; i++) {
 		const struct gate *gate = &a->gates.gate[i];
-		add_case(s, "gapline.gates", gate->name, outcome[gate->result], gate->text, "");
+		add_case(s, "gapline.gates", gate->name, outcome[gate->result],
+		         say_fact(gate->fact, a->names, &s->arena), "");
 	}
 	end_suite(s);
 }

@@ -84,7 +84,7 @@ static void put_gates(struct sheet *s)
 		markdown_raw(&s->md, "| ");
 		markdown_code(&s->md, format_name(&s->arena, gate->name, NAME));
 		buf_format(&s->block, " | %s | ", sign[gate->result]);
-		markdown_text(&s->md, gate->text);
+		markdown_text(&s->md, say_fact(gate->fact, s->a->names, &s->arena));
 		markdown_raw(&s->md, " |\n");
 		s->md.cell = false;
 		fits = add(s);
@@ -227,7 +227,7 @@ static void put_caveats(struct sheet *s)
 		                                    : "";
 		caveat(s, &said, first);
 	}
-	caveat(s, &said, words_same_result(a));
+	caveat(s, &said, words_same_result(a, &s->arena));
 	size_t n;
 	const char **doubts = words_doubts(a, &s->arena, &n);
 	if (v->result == VERDICT_INCONCLUSIVE && v->reasons.n && !a->conditions.doubt)

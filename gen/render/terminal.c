@@ -197,7 +197,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, "same work",
 	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
 	                      words_comparable(a)));
-	put_fact(&t, "", words_same_result(a));
+	put_fact(&t, "", words_same_result(a, &t.arena));
 	put_facts(&t, "", &a->comparison.differences);
 	put_fact(&t, "what next", words_next(a, &t.arena));
 	put_inside(&t);

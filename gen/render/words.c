@@ -371,7 +371,8 @@ const char *words_gate(const struct analysis *a, struct arena *arena)
 {
 	const char *all = "";
 	for (size_t i = 0; i < a->gates.n; i++)
-		all = arena_format(arena, "%s%s%s", all, i ? " " : "", a->gates.gate[i].text);
+		all = arena_format(arena, "%s%s%s", all, i ? " " : "",
+		                   say_fact(a->gates.gate[i].fact, a->names, arena));
 	return a->gates.n > 1 ? arena_format(arena, "%s. %s", gate_result_name(a->gates.result), all) : all;
 }
 
@@ -392,9 +393,9 @@ const char *words_comparable(const struct analysis *a)
 	return a->comparison.other_conditions ? elsewhere[a->comparison.same_work] : words[a->comparison.same_work];
 }
 
-const char *words_same_result(const struct analysis *a)
+const char *words_same_result(const struct analysis *a, struct arena *arena)
 {
-	return a->comparison.result.state == RESULT_AGREES ? a->comparison.result.text : "";
+	return a->comparison.result.state == RESULT_AGREES ? say_fact(a->comparison.result.fact, a->names, arena) : "";
 }
 
 const char *words_cold(const struct finding *f, struct unit unit, struct arena *arena)

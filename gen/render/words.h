@@ -88,7 +88,7 @@ const char *words_gate(const struct analysis *analysis, struct arena *arena); /*
 const char *words_comparable(const struct analysis *analysis);
 
 /* That both programs printed the same numbers; "" where they did not, which is a difference, or nobody asked. */
-const char *words_same_result(const struct analysis *analysis);
+const char *words_same_result(const struct analysis *analysis, struct arena *arena);
 const char *words_diagnosis(const struct analysis *analysis, struct arena *arena);
 /* What a ceiling may come down to: behind it, "" where that is not expected. */
 const char *words_cold(const struct finding *finding, struct unit unit, struct arena *arena);

@@ -1,6 +1,7 @@
 #include "say/say.h"
 
 #include "base/buf.h"
+#include "base/decimal.h"
 #include "base/format.h"
 #include "say/number.h"
 #include "say/template.h"
@@ -59,6 +60,10 @@ static const char *say_time(const struct template_piece *piece, double ns, struc
 		return format_time(arena, ns);
 	if (is(piece, "short"))
 		return format_short_time(arena, ns);
+	if (is(piece, "us0") || is(piece, "us1"))
+		return arena_format(arena, "%.*f", piece->text[2] - '0', ns / 1e3);
+	if (is(piece, "ms3"))
+		return arena_format(arena, "%.3f ms", ns / 1e6);
 	if (is(piece, "in_us"))
 		return say_digits(arena, ns / 1e3);
 	return is(piece, "in_ms") ? say_digits(arena, ns / 1e6)
@@ -71,6 +76,11 @@ static const char *say_number(const struct template_piece *piece, double value, 
 		return say_count(arena, value);
 	if (is(piece, "times"))
 		return say_times(arena, value);
+	char text[DECIMAL_ROOM];
+	if (is(piece, "exact"))
+		return arena_copy(arena, text, decimal_exact(text, value));
+	if (is(piece, "g"))
+		return arena_format(arena, "%g", value);
 	int decimals = number_of(piece->text, piece->n);
 	return decimals >= 0 ? arena_format(arena, "%.*f", decimals, value) : say_digits(arena, value);
 }

@@ -3,6 +3,7 @@
 #include "analyse/run/step_table.h"
 #include "analyse/side/paces.h"
 
+#include <string.h>
 /* Times are below 2^60 ns, 36 years: sums of them do not overflow. */
 static const int64_t LONGEST = INT64_C(1) << 60;
 
@@ -101,6 +102,8 @@ static const char *check_side(const struct side *side, const struct side_facts *
 		good = good && side->files.file[i].file && side->files.file[i].run < side->n_runs;
 	for (uint32_t i = 0; i < side->quality.n_dropped; i++)
 		good = good && side->quality.dropped[i].where && side->quality.dropped[i].reason;
+	const char *why = side->memory.why;
+	good = good && (!why || fact_key(words_info[WORDS_peak_unknown].keys, why, strlen(why)) >= 0);
 	return good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";
 }
 

@@ -402,7 +402,7 @@ static const struct record printed = RECORD_OF(printed_fields);
 #define S struct table_options
 static const struct field options_fields[] = {
 	REAL(items),   TEXT(items_name), INT(warmup), PART_OF(gates, gates), FIELD(printed, FIELD_LIST, .of = &printed),
-	TEXT(nothing),
+	FACT_OF(nothing),
 };
 static const struct record options = RECORD_OF(options_fields);
 #undef S

@@ -2,6 +2,7 @@
  * them idle; the fixed side's 5 ms, 1 of them idle. */
 #include "analyse/analysis.h"
 #include "analyse/judge/gate_metric.h"
+#include "said.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,8 +92,9 @@ static void check(struct made *m, const struct expected *cases, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct gate *gate = ask(m, cases[i].text);
-		if (gate->result != cases[i].result || (cases[i].says && !strstr(gate->text, cases[i].says)))
-			fail_msg("%s: %s", cases[i].text, gate->text);
+		if (gate->result != cases[i].result ||
+		    (cases[i].says && !strstr(said(gate->fact, &m->names), cases[i].says)))
+			fail_msg("%s: %s", cases[i].text, said(gate->fact, &m->names));
 		double off = gate->found - cases[i].found;
 		if (gate->has_found && (off > 1e-6 || off < -1e-6))
 			fail_msg("%s: found %.9g", cases[i].text, gate->found);
@@ -146,15 +148,15 @@ static void memory_is_that_of_the_run(void **state)
 		{"memory<=+0%", GATE_FAILED, 25, NULL},
 	};
 	CHECK(&m, cases);
-	m.a.side[0].memory = (struct side_memory){.why = "nobody looked"};
+	m.a.side[0].memory = (struct side_memory){.why = "not_seen"};
 	static const struct expected half[] = {
 		{"memory<=50MB", GATE_PASSED, 5e7, NULL},
-		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "open, because in the baseline nobody looked."},
+		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "open, because in the baseline allocations of device memory"},
 	};
 	CHECK(&m, half);
-	m.a.side[1].memory = (struct side_memory){.why = "nobody looked"};
+	m.a.side[1].memory = (struct side_memory){.why = "not_seen"};
 	static const struct expected none[] = {
-		{"memory<=50MB", GATE_INCONCLUSIVE, 0, "open, because on the fixed side nobody looked."},
+		{"memory<=50MB", GATE_INCONCLUSIVE, 0, "open, because on the fixed side allocations of device memory"},
 		{"memory>0B", GATE_INCONCLUSIVE, 0, NULL},
 		{"memory>=0B", GATE_INCONCLUSIVE, 0, NULL},
 		{"memory<=+25%", GATE_INCONCLUSIVE, 0, NULL},
@@ -311,7 +313,7 @@ static void the_same_work_is_no_proof_without_a_speedup(void **state)
 	const struct gates_asked asked = {.max_regression = -1, .require_comparable = true};
 	struct gates gates = gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena);
 	assert_int_equal(gates.result, GATE_INCONCLUSIVE);
-	assert_non_null(strstr(gates.gate[0].text, "there is nothing to compare"));
+	assert_non_null(strstr(said(gates.gate[0].fact, NULL), "there is nothing to compare"));
 	v.has_speedup = true;
 	assert_int_equal(gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena).result, GATE_PASSED);
 	v.has_speedup = false; /* what failed, failed */

@@ -343,7 +343,7 @@ static void what_recording_may_have_done(void **unused)
 	assert_int_equal(recorded_gate(3, 0.9, 1, 2.6, -1)->result, GATE_PASSED);
 	const struct gate *g = recorded_gate(3, 0.9, 1, 2.9, -1);
 	assert_int_equal(g->result, GATE_INCONCLUSIVE);
-	assert_non_null(strstr(g->text, "open: recorded it is reached, but"));
+	assert_non_null(strstr(said(g->fact, NULL), "open: recorded it is reached, but"));
 	assert_int_equal(recorded_gate(3, 1, 1.1, 3.2, -1)->result, GATE_INCONCLUSIVE);
 	assert_int_equal(recorded_gate(3, 1, 1.1, 3.5, -1)->result, GATE_FAILED);
 	assert_int_equal(recorded_gate(0.9, 1, 1.1, 0, 5)->result, GATE_INCONCLUSIVE);

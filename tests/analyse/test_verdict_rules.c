@@ -212,7 +212,7 @@ static void incomparable_sides(void **unused)
 {
 	(void)unused;
 	struct pair *p = three_runs(50, 2);
-	p->conditions.doubt = fact_legacy(&arena, "The sides were traced differently.");
+	p->conditions.doubt = fact_that_says(&arena, "The sides were traced differently.");
 	p->asked.min_speedup = 1.1;
 	const struct verdict *v = judge(p);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
@@ -220,7 +220,7 @@ static void incomparable_sides(void **unused)
 	assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
 	near(v->speedup, 2, 1e-12);
 	assert_true(v->has_interval); /* the numbers stand */
-	p->conditions.nothing = fact_legacy(&arena, "The same capture is on both sides.");
+	p->conditions.nothing = fact_that_says(&arena, "The same capture is on both sides.");
 	v = judge(p);
 	assert_false(v->has_speedup || v->has_interval || v->recorded.known || v->typical.known);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);

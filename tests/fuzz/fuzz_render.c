@@ -320,7 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		options.gates.n_expressions = 1;
 	}
 	if (in.number[3] & 2)
-		options.nothing = harmless(&names, &in, 21);
+		options.nothing = FACT_NEW(&arena, files_grouped, FACT_NO_SIDE, .how = harmless(&names, &in, 21));
 	const struct analyse_run run[] = {{&trace[0], in.text[22]}, {&trace[1], in.text[23]}};
 	if (analyse_pair(&run[0], 1, &run[1], 1, &options, &names, &arena, &analysis, &err) == 0)
 		render_all(&analysis, in.number[6]);

@@ -1,6 +1,7 @@
 #include "fixture_analysis.h"
 #include "render/assets.h"
 #include "render/render.h"
+#include "said.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -118,7 +119,7 @@ static void a_typical_step_is_a_second_line(void **state)
 	struct report r = {0};
 	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
 	r.a.verdict.typical_line = FACT_NEW(&arena, typical_step, FACT_NO_SIDE, .speedup = 0.95, .low = 0.92,
-	                                    .high = 0.99, .why = fact_legacy(&arena, "<Why>."));
+	                                    .high = 0.99, .why = fact_that_says(&arena, "<Why>."));
 	read_report(&r, FIXTURE_PAIR);
 	assert_text(&r, "//section[@id='verdict']//p[@class='sentence rates'][2]",
 	            "A typical step: 0.95\xC3\x97 [0.92, 0.99]. <Why>.");
@@ -274,7 +275,7 @@ static void doubts_are_never_folded(void **state)
 		fixture_analysis(FIXTURE_PAIR, &arena, &a);
 		struct verdict *v = &a.verdict;
 		a.conditions.doubt =
-			with == DATA ? fact_legacy(&arena, "12 of 900 rows of kernels make no sense.") : NULL;
+			with == DATA ? fact_that_says(&arena, "12 of 900 rows of kernels make no sense.") : NULL;
 		v->warming = with == WARMING;
 		v->one_run = with != ORDER && with != NO_ORDER;
 		v->order_known = with == ORDER;
@@ -282,7 +283,7 @@ static void doubts_are_never_folded(void **state)
 		v->counted = 1.5;
 		v->short_capture = true; /* a direction that it does not keep from counting is no doubt */
 		v->result = with == SHORT ? VERDICT_INCONCLUSIVE : VERDICT_FASTER;
-		const struct fact *is = fact_legacy(&arena, with < DOUBTS ? words[with] : NULL);
+		const struct fact *is = fact_that_says(&arena, with < DOUBTS ? words[with] : NULL);
 		a.turning = (struct turning){with == OPPOSITE ? is : NULL, with == HELD_BACK ? is : NULL,
 		                             with == BROKEN_OFF ? is : NULL, with == SHARED ? is : NULL};
 		v->floor = log(1.12);

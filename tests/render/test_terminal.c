@@ -1,6 +1,7 @@
 #include "base/format.h"
 #include "fixture_analysis.h"
 #include "render/render.h"
+#include "said.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,11 +114,11 @@ static void a_typical_step_has_its_own_line(void **state)
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	assert_null(strstr(printed(&a, &out), "typical step"));
 	const struct fact *typical = FACT_NEW(&arena, typical_step, FACT_NO_SIDE, .speedup = 0.95, .low = 0.92,
-	                                      .high = 0.99, .why = fact_legacy(&arena, "Why."));
+	                                      .high = 0.99, .why = fact_that_says(&arena, "Why."));
 	a.verdict.reasons = (struct facts){0};
-	facts_add(&a.verdict.reasons, &arena, fact_legacy(&arena, "First."));
+	facts_add(&a.verdict.reasons, &arena, fact_that_says(&arena, "First."));
 	facts_add(&a.verdict.reasons, &arena, typical);
-	facts_add(&a.verdict.reasons, &arena, fact_legacy(&arena, "Last."));
+	facts_add(&a.verdict.reasons, &arena, fact_that_says(&arena, "Last."));
 	a.verdict.typical_line = typical;
 	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.\n"));
 	assert_non_null(strstr(out.data, "  know this   First.\n              Last.\n"));
@@ -210,8 +211,8 @@ static void escapes_from_elsewhere_are_stopped(void **state)
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	a.verdict.reasons = (struct facts){0};
 	facts_add(&a.verdict.reasons, &arena,
-	          fact_legacy(&arena, "\033[2Jgone \xC2\x9B"
-	                              "31m \x7F"));
+	          fact_that_says(&arena, "\033[2Jgone \xC2\x9B"
+	                                 "31m \x7F"));
 	render_verdict(&a, false, &out);
 	assert_non_null(strstr(out.data, "  know this   ?[2Jgone ?31m ?\n"));
 	buf_release(&out);

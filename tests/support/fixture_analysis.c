@@ -1,4 +1,5 @@
 #include "fixture_maker.h"
+#include "said.h"
 
 #include <math.h>
 #include <string.h>
@@ -276,7 +277,7 @@ static void fill_source(struct maker *m, struct side *s)
 	s->quality.diagnostics = diagnostic;
 	s->quality.n_diagnostics = 1;
 	s->quality.unlaunched_share = 0.0012;
-	facts_add(&s->quality.notes, m->arena, fact_legacy(m->arena, note));
+	facts_add(&s->quality.notes, m->arena, fact_that_says(m->arena, note));
 }
 
 static void fill_slow(struct maker *m, struct side *s, const struct series **series)

@@ -1,4 +1,5 @@
 #include "fixture_maker.h"
+#include "said.h"
 
 #include <math.h>
 
@@ -117,7 +118,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	                      .more_steps = few_steps ? 20 : 0,
 	                      .series = {series[0], series[1]}};
 	if (m->which != FIXTURE_NO_STEPS)
-		facts_add(&v->reasons, m->arena, fact_legacy(m->arena, few_steps ? few : one_run));
+		facts_add(&v->reasons, m->arena, fact_that_says(m->arena, few_steps ? few : one_run));
 	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
 	if (m->which == FIXTURE_STOPWATCH) {
 		v->measured = VERDICT_STOPWATCH;
@@ -137,9 +138,9 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
 	a->gates = gates_judge(v, a->comparison.same_work, false, &asked, m->arena);
 	if (!a->comparison.comparable)
-		facts_add(&a->comparison.differences, m->arena, fact_legacy(m->arena, launches));
+		facts_add(&a->comparison.differences, m->arena, fact_that_says(m->arena, launches));
 	if (!self)
-		facts_add(&a->comparison.notes, m->arena, fact_legacy(m->arena, version));
+		facts_add(&a->comparison.notes, m->arena, fact_that_says(m->arena, version));
 	if (!few_steps && !self) {
 		double measured = a->side[1].budget.period, gain = a->side[0].budget.period - measured;
 		double explained = a->side[0].budget.period - 24.36 * MS;

@@ -8,6 +8,12 @@
 
 static struct arena said_arena;
 
+/* A fact whose sentence is `text`: the note that reading gives a side's files. */
+static inline const struct fact *fact_that_says(struct arena *arena, const char *text)
+{
+	return FACT_NEW(arena, files_grouped, FACT_NO_SIDE, .how = text);
+}
+
 static inline const char *said(const struct fact *fact, const struct names *names)
 {
 	return say_fact(fact, names, &said_arena);

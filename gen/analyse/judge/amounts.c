@@ -1,7 +1,5 @@
 #include "analyse/judge/amounts.h"
 
-#include "analyse/say.h"
-
 static double bytes_between(const struct side *side)
 {
 	double bytes = 0;
@@ -58,32 +56,23 @@ struct job_sizes amounts_sizes(const struct side side[2], const struct side_fact
 		return out;
 	int32_t said = ranks_said(&facts[0]);
 	bool ranks = all_are_ranks(&side[0], &facts[0]) && all_are_ranks(&side[1], &facts[1]);
-	out.text = arena_format(arena, "Devices with work: %u in the baseline, %u in the fixed side.", a, b);
 	if (ranks) {
 		out.share[0] = 1. / a;
 		out.share[1] = 1. / b;
 	}
 	out.missing = ranks && said && said == ranks_said(&facts[1]) && a <= (uint32_t)said && b <= (uint32_t)said;
 	out.differ = !out.missing;
-	if (out.missing)
-		out.text =
-			arena_format(arena,
-		                     "%s Both jobs have %d ranks: those whose files are missing are in nothing that is "
-		                     "said, and work is compared by the GPU.",
-		                     out.text, said);
-	else if (ranks) {
-		bool shared = shares_gpus(&facts[0]) || shares_gpus(&facts[1]);
-		const char *one = shared ? "rank" : "GPU";
-		out.text = arena_format(
-			arena,
-			"%s The speedup is that of a step of the job, whatever a step holds: where each %s has as much "
-			"to do, a step of %u %ss does %s times as much as one of %u. Work is compared by the %s.",
-			out.text, one, b, one, say_digits(arena, (double)b / a), a, one);
-	}
+	bool shared = shares_gpus(&facts[0]) || shares_gpus(&facts[1]);
+	out.fact = FACT_NEW(arena, devices_differ, FACT_NO_SIDE, .baseline = a, .fixed = b,
+	                    .are = out.missing ? "missing"
+	                           : !ranks    ? "devices"
+	                           : shared    ? "ranks"
+	                                       : "gpus",
+	                    .ranks = said, .times = (double)b / a);
 	return out;
 }
 
-const char *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena)
+const struct fact *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena)
 {
 	uint32_t n[2];
 	bool shared = false;
@@ -95,16 +84,9 @@ const char *amounts_sharing(const struct side side[2], const struct side_facts f
 	}
 	if (!shared || n[0] == n[1])
 		return NULL;
-	return arena_format(
-		arena,
-		"A GPU is shared by processes that make steps, %u in the baseline and %u in the fixed "
-		"side, and nothing that was recorded says that they are ranks of one job. Compared is the "
-		"step of all of them, which each makes once. Counting every process's steps, one took %s "
-		"ms in the baseline and %s ms in the fixed side: %s\xC3\x97 as many in the same time, if they "
-		"do as much.",
-		n[0], n[1], say_digits(arena, side[0].steps.mean / n[0] / 1e6),
-		say_digits(arena, side[1].steps.mean / n[1] / 1e6),
-		say_digits(arena, side[0].steps.mean / n[0] / (side[1].steps.mean / n[1])));
+	double a = side[0].steps.mean / n[0], b = side[1].steps.mean / n[1];
+	return FACT_NEW(arena, gpu_shared_by_more, FACT_NO_SIDE, .baseline = n[0], .fixed = n[1], .baseline_step = a,
+	                .fixed_step = b, .times = a / b);
 }
 
 bool amounts_hidden(const struct side *a, const struct side *b)

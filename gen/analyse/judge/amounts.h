@@ -17,19 +17,18 @@ struct amounts amounts_of(const struct side *side, double share);
 
 /* Jobs that are of unequal size. */
 struct job_sizes {
-	double share[2];  /* what one GPU does is compared where each is a rank: 1 / GPUs of the side; else 1 */
-	bool differ;      /* the jobs are not of one size … */
-	bool missing;     /* … or are, and files of some ranks are not there */
-	const char *text; /* a sentence of that; NULL: as many GPUs worked on both sides */
+	double share[2];         /* what one GPU does is compared where each is a rank: 1 / GPUs of the side; else 1 */
+	bool differ;             /* the jobs are not of one size … */
+	bool missing;            /* … or are, and files of some ranks are not there */
+	const struct fact *fact; /* NULL: as many GPUs worked on both sides */
 };
 
-/* The text lives in `arena`. */
 struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
 
-/* A sentence where processes that share a GPU are more on one side than on the other, and nothing says that they are
+/* Where processes that share a GPU are more on one side than on the other, and nothing says that they are
  * ranks of one job: each may have a program of its own (a server's workers, a search for parameters), and then a step
  * that ends when all of them have made theirs is no pace of any. NULL: that is not so. */
-const char *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
+const struct fact *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
 
 /* CUDA graphs were traced whole on one side and node by node on the other: one graph is one operation there and its
  * kernels here, and neither can be counted. */

@@ -1,5 +1,6 @@
 #include "analyse/judge/bound.h"
 
+#include "analyse/judge/conditions.h"
 #include "analyse/side/budgets.h"
 #include "analyse/side/quality.h"
 
@@ -77,14 +78,10 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	bound_rows(&side->budget, left_out, rest.name, names, arena);
 	for (uint32_t d = 0; d < side->n_devices; d++)
 		bound_rows(&side->devices[d].budget, left_out, rest.name, names, arena);
-	quality_add(&side->quality, arena,
-	            arena_format(arena,
-	                         "%u %s are phases: the %u that cost most are listed, the others are added up as "
-	                         "'(other %s)'.",
-	                         all - between,
-	                         side->phases_by_work ? "kinds of GPU work"
-	                                              : ranges_label(&side->source, &side->source, false),
-	                         kept - 1 - between, side->phases_by_work ? "work" : "ranges"));
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all - between,
+	                      .what = side->phases_by_work ? "work_phases" : "phases",
+	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept - 1 - between));
 	arena_release(&scratch);
 }
 
@@ -109,12 +106,9 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 		if (rest[comm].instances > 0)
 			side->kernels[kept++] = rest[comm];
 	side->n_kernels = kept;
-	quality_add(
-		&side->quality, arena,
-		arena_format(arena,
-	                     "There are %u kernels by name: the %u that took longest are listed, the others are added "
-	                     "up as '(other kernels)'.",
-	                     all, BOUND_ROWS - 2));
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "kernels", .ranges = "ranges",
+	                      .listed = BOUND_ROWS - 2));
 }
 
 /* ---- ranges ---- */
@@ -133,11 +127,9 @@ static void bound_ranges(struct side *side, struct names *names, struct arena *a
 	}
 	side->ranges[kept] = rest;
 	side->n_ranges = BOUND_ROWS;
-	quality_add(&side->quality, arena,
-	            arena_format(arena,
-	                         "There are %u %s by name: the %u that are open longest are listed, the others are "
-	                         "added up as '(other ranges)'.",
-	                         all, ranges_label(&side->source, &side->source, false), kept));
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "ranges",
+	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept));
 }
 
 /* ---- the waterfall ---- */

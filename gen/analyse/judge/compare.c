@@ -22,11 +22,6 @@ void guard_find(struct guard *c, bool material, const struct fact *fact)
 	facts_add(material ? &c->out.differences : &c->out.notes, c->arena, fact);
 }
 
-void guard_add(struct guard *c, bool material, const char *text)
-{
-	guard_find(c, material, fact_legacy(c->arena, text));
-}
-
 /* How far apart two amounts are, as a share of the larger. */
 double guard_distance(double a, double b)
 {
@@ -36,25 +31,25 @@ double guard_distance(double a, double b)
 
 const char *guard_per(const struct guard *c)
 {
-	return c->share[0] != c->share[1] ? "a step and GPU" : c->a->steps.found ? "a step" : "a run";
+	return c->share[0] != c->share[1] ? "gpu" : c->a->steps.found ? "step" : "run";
 }
 
-void guard_doubt(struct guard *c, const char *why)
+void guard_doubt(struct guard *c, const struct fact *why)
 {
 	c->doubtful = true;
-	guard_add(c, true, why);
+	guard_find(c, true, why);
 }
 
 /* A count, compared: a note below the threshold, nothing when equal. */
-static void add_count(struct guard *c, const char *what, double a, double b, bool may_be_material)
+static void add_count(struct guard *c, const char *of, double a, double b, bool may_be_material)
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b)
 		return;
 	struct work_scale scale = {.steps = c->a->steps.found, .slack = c->slack, .n = c->steps};
 	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && work_differs(&scale, a, b);
-	guard_add(c, material,
-	          arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what,
-	                       say_count(c->arena, a), guard_per(c), say_count(c->arena, b)));
+	guard_find(c, material,
+	           FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b,
+	                    .unit = guard_per(c)));
 }
 
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
@@ -84,40 +79,34 @@ static double bytes_error(const struct guard *c, const struct side *side, enum c
 }
 
 /* `all`: what the difference is held against. Returns whether it is material. */
-static bool add_bytes(struct guard *c, const char *direction, enum copy_kind kind, double a, double b, double all)
+static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, double a, double b, double all)
 {
 	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
 	               hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all)
 		return false;
 	bool material = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
-	guard_add(c, material,
-	          arena_format(c->arena, "The %s copies less %s: %s per %s instead of %s.",
-	                       a > b ? "fixed side" : "baseline", direction, say_bytes(c->arena, fmin(a, b)),
-	                       guard_per(c) + strlen("a "), say_bytes(c->arena, fmax(a, b))));
+	guard_find(c, material,
+	           FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b), .instead = fmax(a, b),
+	                    .unit = guard_per(c)));
 	return material;
-}
-
-static const char *name_of(const struct guard *c, uint32_t name)
-{
-	return say_short(c->arena, names_text(c->names, name));
 }
 
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
 static void compare_collectives(struct guard *c)
 {
 	double a = c->share[0] * c->a->counts.collectives, b = c->share[1] * c->b->counts.collectives;
-	add_count(c, "Collectives", a, b, true);
+	add_count(c, "collectives", a, b, true);
 	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
 }
 
 /* ---- phases ---- */
 
-/* Says how many of `n` sentences of a kind were left out. */
-static void add_rest(struct guard *c, uint32_t n, const char *what)
+/* Says how many of `n` facts of a kind were left out. */
+static void add_rest(struct guard *c, uint32_t n, int side)
 {
 	if (n > PHASES_SAID)
-		guard_add(c, false, arena_format(c->arena, "%u more phases %s.", n - PHASES_SAID, what));
+		guard_find(c, false, FACT_NEW(c->arena, more_phases, side, .phases = n - PHASES_SAID));
 }
 
 /* Ranges that only one side has: more annotation, or another job; the kernels tell. */
@@ -128,41 +117,31 @@ static void compare_phases(struct guard *c)
 	if (c->a->phases_by_work || c->b->phases_by_work)
 		return;
 	for (uint32_t i = 0; i < renames->n && i < PHASES_SAID; i++)
-		guard_add(c, false,
-		          arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
-		                       name_of(c, renames->list[i].from), name_of(c, renames->list[i].to)));
-	add_rest(c, renames->n, "have another name in the fixed side");
+		guard_find(c, false,
+		           FACT_NEW(c->arena, phase_renamed, FACT_NO_SIDE, .from = renames->list[i].from,
+		                    .to = renames->list[i].to));
+	add_rest(c, renames->n, FACT_NO_SIDE);
 	for (int s = 0; s < 2; s++) {
-		const char *where = s ? "fixed side" : "baseline";
 		uint32_t n, *only = renames_only(c->side, renames, s, c->slack, c->arena, &n);
 		differ |= n > 0;
 		for (uint32_t i = 0; i < n && i < PHASES_SAID; i++)
-			guard_add(c, false,
-			          arena_format(c->arena, "Only the %s has the phase %s.", where, name_of(c, only[i])));
-		add_rest(c, n, arena_format(c->arena, "are only in the %s", where));
+			guard_find(c, false, FACT_NEW(c->arena, phase_on_one_side, s, .phase = only[i]));
+		add_rest(c, n, s);
 	}
 	if (differ && c->kernels_differ)
-		guard_doubt(c, c->only_times_differ
-		                       ? "The two sides have different phases, and the same kernels take another time."
-		                       : "The two sides have different phases and different kernels.");
+		guard_doubt(c, FACT_NEW(c->arena, phases_differ, FACT_NO_SIDE, .same_kernels = c->only_times_differ));
 }
 
 /* ---- where and how they were captured ---- */
 
-static const char *or_unknown(const char *text)
-{
-	return text && *text ? text : "unknown";
-}
-
+/* "" of what is not known. */
 static void compare_text(struct guard *c, bool material, const char *what, const char *a, const char *b)
 {
-	enum { MOST = 120 }; /* where a GPU's name ends its clock begins, and that may be what differs */
-	bool known = a && *a && b && *b;
-	if (strcmp(or_unknown(a), or_unknown(b)) != 0)
-		guard_add(c, material && known,
-		          arena_format(c->arena, "%s: %s in the baseline, %s in the fixed side.", what,
-		                       format_name(c->arena, or_unknown(a), MOST),
-		                       format_name(c->arena, or_unknown(b), MOST)));
+	const char *known = !*a ? "fixed" : !*b ? "baseline" : "both";
+	if (strcmp(a, b) != 0)
+		guard_find(c, material && *a && *b,
+		           FACT_NEW(c->arena, setups_differ, FACT_NO_SIDE, .what = what, .known = known, .baseline = a,
+		                    .fixed = b));
 }
 
 /* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
@@ -180,23 +159,23 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 	for (size_t r = 1; r < facts->n_runs; r++) {
 		const struct trace_source *a = &facts->runs[0].source, *b = &facts->runs[r].source;
 		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
-		const char *what = strcmp(gpus, other) != 0               ? "other GPUs"
-		                   : strcmp(a->driver, b->driver) != 0    ? "another driver"
-		                   : conditions_options(a, b, c->arena).n ? "other tracing options"
+		const char *what = strcmp(gpus, other) != 0               ? "gpus"
+		                   : strcmp(a->driver, b->driver) != 0    ? "driver"
+		                   : conditions_options(a, b, c->arena).n ? "options"
 		                                                          : NULL;
 		if (what)
-			guard_add(c, true,
-			          arena_format(c->arena, "Within the %s, %s was captured with %s than %s.", side->label,
-			                       side->runs[r].file, what, side->runs[0].file));
+			guard_find(c, true,
+			           FACT_NEW(c->arena, runs_set_up_apart, side == c->b, .what = what,
+			                    .run = side->runs[r].file, .first = side->runs[0].file));
 	}
 }
 
 static void compare_environment(struct guard *c, const struct side_facts facts[2])
 {
 	const struct trace_source *a = &c->a->source, *b = &c->b->source;
-	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
-	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
-	compare_text(c, false, "Profiler", a->exporter, b->exporter);
+	compare_text(c, true, "gpu", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
+	compare_text(c, true, "driver", a->driver, b->driver);
+	compare_text(c, false, "profiler", a->exporter, b->exporter);
 	const struct facts options = conditions_options(a, b, c->arena);
 	for (uint32_t i = 0; i < options.n; i++)
 		guard_find(c, true, options.list[i]);
@@ -208,19 +187,15 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 }
 
 /* Whether any run of either side was captured in a way that makes its times another thing than those of `first`. */
-static const char *capture_mismatch(const struct guard *c, const struct trace_source *first,
-                                    const struct trace_source *other)
+static const struct fact *capture_mismatch(const struct guard *c, const struct trace_source *first,
+                                           const struct trace_source *other)
 {
 	if (strcmp(first->collector, other->collector) != 0)
-		return arena_format(
-			c->arena,
-			"Runs were captured by different tools (%s and %s), which cost the program different "
-			"time; capture all with the same one.",
-			first->collector, other->collector);
+		return FACT_NEW(c->arena, tools_differ, FACT_NO_SIDE,
+		                .one = arena_copy(c->arena, first->collector, strlen(first->collector)),
+		                .other = arena_copy(c->arena, other->collector, strlen(other->collector)));
 	if (first->graphs != other->graphs && first->graphs != GRAPHS_NONE && other->graphs != GRAPHS_NONE)
-		return "CUDA graphs were traced whole in one run and node by node in another, which alone changes the "
-		       "time of "
-		       "a step; capture all with the same --cuda-graph-trace.";
+		return FACT_NEW(c->arena, graphs_traced_apart, FACT_NO_SIDE);
 	return NULL;
 }
 
@@ -233,7 +208,7 @@ static uint32_t iterations(const struct side *side)
 }
 
 /* Iterations that have less and less to do, of which the other side has more, or others; NULL: that is not so. */
-static const char *say_falling(const struct guard *c, const struct side_facts *facts)
+static const struct fact *find_falling(const struct guard *c, const struct side_facts *facts)
 {
 	bool falls = false;
 	for (size_t r = 0; r < facts->n_runs; r++)
@@ -241,19 +216,11 @@ static const char *say_falling(const struct guard *c, const struct side_facts *f
 	if (!falls)
 		return NULL;
 	uint32_t a = iterations(c->a), b = iterations(c->b);
-	const char *why =
-		a == b ? "and what is launched in it is not the same on both sides"
-		       : arena_format(c->arena, "and there are %u of them in the baseline and %u in the fixed side", a,
-	                              b);
-	return arena_format(
-		c->arena,
-		"Each step has less to do than the one before it (a solver's, say), %s: a step of one side is "
-		"none of the other. Let both do the same iterations.",
-		why);
+	return FACT_NEW(c->arena, shrinking_steps_differ, FACT_NO_SIDE, .as_many = a == b, .baseline = a, .fixed = b);
 }
 
 /* One run of several repeats nothing, and takes the side's steps with it; NULL: that is not so. */
-static const char *say_alone(const struct guard *c, const struct side *side, const struct side_facts *facts)
+static const struct fact *find_alone(const struct guard *c, const struct side *side, const struct side_facts *facts)
 {
 	uint32_t n = 0;
 	const char *file = NULL;
@@ -264,55 +231,39 @@ static const char *say_alone(const struct guard *c, const struct side *side, con
 		}
 	if (!n)
 		return NULL;
-	return arena_format(
-		c->arena,
-		"In %u of %zu runs of the %s nothing repeats %d times, as it does in the others: too little "
-		"was recorded, or they did something else. Leave %s out to compare steps.",
-		n, facts->n_runs, side == c->a ? "baseline" : "fixed side", PATTERN_CYCLES,
-		n > 1 ? "them" : say_short(c->arena, file));
+	return FACT_NEW(c->arena, runs_without_steps, side == c->b, .runs = n, .of = (int64_t)facts->n_runs,
+	                .cycles = PATTERN_CYCLES, .file = file);
 }
 
-static const char *cannot_be_judged(const struct guard *c, const struct side_facts facts[2])
+static const struct fact *cannot_be_judged(const struct guard *c, const struct side_facts facts[2])
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < facts[s].n_runs; r++)
 			for (int q = 0; q <= s; q++) {
-				const char *reason =
+				const struct fact *reason =
 					capture_mismatch(c, &facts[q].runs[0].source, &facts[s].runs[r].source);
 				if (reason)
 					return reason;
 			}
 	if (c->a->steps.found != c->b->steps.found) {
-		const char *alone = c->a->steps.found ? say_alone(c, c->b, &facts[1]) : say_alone(c, c->a, &facts[0]);
-		return alone ? alone
-		             : arena_format(c->arena,
-		                            "Steps were found on the %s only, so there is nothing to compare step by "
-		                            "step; name "
-		                            "the step range with --step.",
-		                            c->a->steps.found ? "baseline" : "fixed side");
+		int without = c->a->steps.found;
+		const struct fact *alone = find_alone(c, &c->side[without], &facts[without]);
+		return alone ? alone : FACT_NEW(c->arena, steps_on_one_side, !without);
 	}
 	for (int s = 0; s < 2; s++) {
-		const char *falling = say_falling(c, &facts[s]);
+		const struct fact *falling = find_falling(c, &facts[s]);
 		if (falling)
 			return falling;
 	}
-	const struct names *names = c->names;
-	const char *strangers = nothing_alike(facts, c->arena);
+	const struct fact *strangers = nothing_alike(facts, c->arena);
 	if (strangers)
 		return strangers;
 	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
-		return arena_format(c->arena,
-		                    "What repeats is '%s' in the baseline and '%s' in the fixed side, neither with the "
-		                    "same kernels nor as often: mark the steps.",
-		                    say_short(c->arena, names_text(names, c->a->steps.name)),
-		                    say_short(c->arena, names_text(names, c->b->steps.name)));
+		return FACT_NEW(c->arena, loops_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
+		                .fixed = c->b->steps.name);
 	if (c->a->steps.found && c->a->steps.name != c->b->steps.name)
-		return arena_format(
-			c->arena,
-			"A step is '%s' in the baseline and '%s' in the fixed side, and no range is a step in "
-			"both; name one that both have with --step, or what repeats on the GPU with --loop.",
-			say_short(c->arena, names_text(names, c->a->steps.name)),
-			say_short(c->arena, names_text(names, c->b->steps.name)));
+		return FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
+		                .fixed = c->b->steps.name);
 	return amounts_sharing(c->side, facts, c->arena);
 }
 
@@ -341,10 +292,8 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 	c->share[0] = sizes.share[0];
 	c->share[1] = sizes.share[1];
 	c->different |= sizes.differ;
-	if (sizes.missing)
-		guard_doubt(c, sizes.text);
-	else if (sizes.text)
-		guard_add(c, true, sizes.text);
+	c->doubtful |= sizes.missing;
+	guard_find(c, true, sizes.fact);
 }
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
@@ -356,10 +305,9 @@ static void compare_inputs(struct guard *c, bool differ, bool there)
 	if (differ && (c->falls || c->only_times_differ))
 		c->different = true;
 	else if (differ && c->alike < A_THIRD)
-		guard_doubt(c, "The sides copy other amounts of input and share few kernels.");
+		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = true));
 	else if (!differ && !there && c->alike < A_THIRD)
-		guard_doubt(c,
-		            "The sides share few kernels and copy no input: nothing shows that they do the same job.");
+		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = false));
 }
 
 /* What has no name may be anything. */
@@ -367,9 +315,7 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 {
 	for (uint32_t i = 0; i < q->n_dropped && !c->doubtful; i++)
 		if (strcmp(q->dropped[i].reason, TRACE_NO_NAME) == 0)
-			guard_doubt(
-				c,
-				"Some kernels or calls have no name, so nothing tells whether the work is the same.");
+			guard_doubt(c, FACT_NEW(c->arena, rows_unnamed, FACT_NO_SIDE));
 }
 
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
@@ -382,30 +328,28 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	compare_sizes(c, facts);
 	const struct amounts x = amounts_of(a, c->share[0]), y = amounts_of(b, c->share[1]);
 	double all = fmax(x.h2d + x.d2h + x.d2d, y.h2d + y.d2h + y.d2d), input = fmax(x.h2d, y.h2d);
-	bool inputs_differ = add_bytes(c, "to the device", COPY_H2D, x.h2d, y.h2d, input);
-	add_bytes(c, "to the host", COPY_D2H, x.d2h, y.d2h, all);
+	bool inputs_differ = add_bytes(c, "h2d", COPY_H2D, x.h2d, y.h2d, input);
+	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
 	guard_kernels(c, facts);
 	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= FEW_BYTES);
 	if (!amounts_hidden(a, b)) {
-		add_count(c, "Kernel launches", x.launches, y.launches, true);
-		add_count(c, "Graph launches", x.graphs, y.graphs, true);
+		add_count(c, "launches", x.launches, y.launches, true);
+		add_count(c, "graphs", x.graphs, y.graphs, true);
 	}
 	compare_collectives(c);
-	add_bytes(c, "between devices", COPY_P2P, x.between, y.between, all);
-	add_bytes(c, "within a device", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
+	add_bytes(c, "p2p", COPY_P2P, x.between, y.between, all);
+	add_bytes(c, "d2d", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
 	compare_phases(c);
 	compare_unnamed(c, &a->quality);
 	compare_unnamed(c, &b->quality);
-	add_count(c, ranges_label(&a->source, &b->source, true), x.ranges, y.ranges, false);
+	add_count(c, conditions_ranges(&a->source, &b->source), x.ranges, y.ranges, false);
 }
 
 /* What is missing may be in the profile and not in the program. */
 static void leave_work_open(struct guard *c)
 {
 	renames_find(c->side, c->arena, &c->out.renames);
-	guard_doubt(c, "A profile lacks more than 1 % of a kind of rows or cannot be true, so the work of the two "
-	               "sides is not "
-	               "compared.");
+	guard_doubt(c, FACT_NEW(c->arena, work_not_compared, FACT_NO_SIDE));
 }
 
 /* How often the loop is there is no speed. A capture's ends take one or two. */
@@ -414,11 +358,7 @@ static void compare_iterations(struct guard *c)
 	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
 	if (!fewer || more - fewer <= 2)
 		return;
-	c->out.iterations = fact_legacy(
-		c->arena,
-		arena_format(c->arena,
-	                     "%u against %u iterations: a step is compared with a step, their number is no speed.", a,
-	                     b));
+	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b);
 	guard_find(c, false, c->out.iterations);
 }
 
@@ -429,9 +369,9 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	struct comparison *out = &c.out;
 	out->result = same_result_judge(printed, arena);
 	if (out->result.state == RESULT_DIFFERS || out->result.state == RESULT_UNKNOWN)
-		guard_add(&c, true, out->result.text);
+		guard_find(&c, true, out->result.fact);
 	const uint32_t printed_differ = out->differences.n;
-	out->mismatch = fact_legacy(arena, cannot_be_judged(&c, facts));
+	out->mismatch = cannot_be_judged(&c, facts);
 	out->strangers = nothing_alike(facts, arena) != NULL;
 	guard_find(&c, true, out->mismatch);
 	compare_environment(&c, facts);

@@ -28,16 +28,13 @@ struct guard {
 /* Adds a difference, or where it is not material a note; NULL adds nothing. */
 void guard_find(struct guard *guard, bool material, const struct fact *fact);
 
-/* The same with a sentence that is no fact yet. */
-void guard_add(struct guard *guard, bool material, const char *text);
-
 /* What was recorded does not tell whether the work is the same, and why. */
-void guard_doubt(struct guard *guard, const char *why);
+void guard_doubt(struct guard *guard, const struct fact *why);
 
 /* How far apart two amounts are, as a share of the larger; 0 to 1. */
 double guard_distance(double a, double b);
 
-/* What amounts are of: "a step", "a step and GPU", "a run". */
+/* What amounts are of: a key of the words "per". */
 const char *guard_per(const struct guard *guard);
 
 /* Compares the kernels of both sides: fills alike, falls, kernels_differ and only_times_differ. */

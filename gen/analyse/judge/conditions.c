@@ -10,8 +10,6 @@ static const double CLOCKS_APART = 0.02; /* of the faster side's, from here on i
 enum { SAMPLES_ENOUGH = 3 };             /* of a side, to rely on their median or on what they never saw */
 static const double HELD_BACK = 0.1;     /* share of samples from which on it is worth saying */
 
-static const char *const SIDE[2] = {"baseline", "fixed side"};
-
 /* The same device of the other side: the one of the same rank, and of the same number among the GPUs of its process;
  * where ranks are not known, the one in its place. NULL: there is none. */
 static const struct device_result *same_device(const struct side *other, const struct device_result *device)
@@ -64,18 +62,20 @@ static bool recorded(bool rows, const struct trace_source *source, const char *w
 	return rows;
 }
 
+const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b)
+{
+	bool kineto = a->kind == SOURCE_KINETO;
+	return kineto != (b->kind == SOURCE_KINETO) ? "ranges" : kineto ? "annotations" : "nvtx";
+}
+
 struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
 {
-	const bool kineto = a->kind == SOURCE_KINETO;
 	const struct {
 		const char *what;
 		bool baseline, fixed;
 	} kinds[] = {
 		{"os_calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
-		{kineto != (b->kind == SOURCE_KINETO) ? "ranges"
-	         : kineto                             ? "annotations"
-	                                              : "nvtx",
-	         recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
+		{conditions_ranges(a, b), recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
 		{"calls", a->has_calls, b->has_calls},
 	};
 	struct facts options = {0};
@@ -120,7 +120,7 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 {
 	static const enum limit limits[] = {LIMIT_POWER, LIMIT_THERMAL, LIMIT_HARDWARE_THERMAL, LIMIT_HARDWARE,
 	                                    LIMIT_POWER_BRAKE};
-	const char *list = "";
+	struct facts *limited_by = ARENA_NEW(arena, 1, struct facts);
 	uint32_t judged = 0;
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		double limited, other;
@@ -129,14 +129,13 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 		if (judged < SAMPLES_ENOUGH || other_judged < SAMPLES_ENOUGH || other > 0 ||
 		    limited < HELD_BACK * judged)
 			continue;
-		list = arena_format(arena, "%s%s%s in %.0f %%", list, *list ? ", " : "", limit_label(limits[i]),
-		                    100 * limited / judged);
+		facts_add(limited_by, arena,
+		          FACT_NEW(arena, limited_in, FACT_NO_SIDE, .limit = limit_name(limits[i]),
+		                   .samples = limited / judged));
 	}
-	if (!*list)
+	if (!limited_by->n)
 		return NULL;
-	const struct fact *fact = fact_legacy(
-		arena, arena_format(arena, "Only in the %s was the GPU's clock held back: %s of %u samples under load.",
-	                            SIDE[s], list, judged));
+	const struct fact *fact = FACT_NEW(arena, clock_held_back, s, .by = limited_by, .samples = judged);
 	facts_add(said, arena, fact);
 	return fact;
 }
@@ -193,13 +192,14 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	struct conditions_said out = {0};
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
 	say_same_clocks(side, &out.rest, arena);
-	out.first = fact_legacy(arena, recording_reason(side, verdict, conditions, arena));
+	out.first = recording_reason(side, verdict, conditions, arena);
 	for (int s = 0; s < 2; s++) {
 		const struct fact *held = say_held_back(side, s, &out.rest, arena);
 		out.held_back = held ? held : out.held_back;
 		if (!broken[s] || broken[1 - s])
 			continue;
-		out.broken_off = FACT_NEW(arena, capture_incomplete, s, .why = broken[s]);
+		out.broken_off =
+			FACT_NEW(arena, capture_incomplete, s, .why = arena_copy(arena, broken[s], strlen(broken[s])));
 		facts_add(&out.rest, arena, out.broken_off);
 	}
 	out.shared = say_shared(facts, &out.rest, arena);

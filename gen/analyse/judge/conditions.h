@@ -10,6 +10,9 @@
  * samples enough to rely on. */
 const struct fact *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
 
+/* What the ranges of both are: a key of the words "rows", or "ranges" where one side's are of another kind. */
+const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b);
+
 /* A fact for each kind of rows (ranges, calls of the operating system, of CUDA) that was recorded of `a` only, or
  * of `b` only. What gapline was asked to trace and did not see the program did not do: that is none. In `arena`. */
 struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena);

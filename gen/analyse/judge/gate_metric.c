@@ -8,8 +8,8 @@
 /* A number of one side; an interval where only a part of it is known. */
 struct value {
 	double at, lo, hi;
-	const char *missing; /* why there is none; else NULL */
-	const char *unsure;  /* why the number that there is decides nothing; else NULL */
+	const struct fact *missing; /* why there is none; else NULL */
+	const struct fact *unsure;  /* why the number that there is decides nothing; else NULL */
 };
 
 struct question {
@@ -23,15 +23,14 @@ static struct value known(double at)
 	return (struct value){.at = at, .lo = at, .hi = at};
 }
 
-static struct value missing(const char *why)
+static struct value missing(const struct fact *why)
 {
 	return (struct value){NAN, NAN, NAN, why, NULL};
 }
 
-/* "step", or "run" for a side without steps. */
-static const char *unit_of(const struct side *side)
+static const struct fact *unknown(const struct question *q, const char *what, int side)
 {
-	return side->steps.found ? "step" : "run";
+	return FACT_NEW(q->arena, gate_lacks, side, .what = what);
 }
 
 static const struct phase_result *find_phase(const struct side *side, const struct names *names, const char *name)
@@ -56,16 +55,13 @@ static struct value phase_value(const struct question *q, int s)
 {
 	enum { NAMED = 5 };
 	const struct side *side = &q->a->side[s];
-	const char *name = phase_of(q, s), *others = "";
-	const struct phase_result *phase = find_phase(side, q->a->names, name);
-	uint32_t n = 0;
-	for (uint32_t i = 0; !phase && i < side->n_phases && n < NAMED; i++)
+	const struct phase_result *phase = find_phase(side, q->a->names, phase_of(q, s));
+	struct facts *others = ARENA_NEW(q->arena, 1, struct facts);
+	for (uint32_t i = 0; !phase && i < side->n_phases && others->n < NAMED; i++)
 		if (side->phases[i].name)
-			others = arena_format(q->arena, "%s%s%s", others, n++ ? ", " : "; it has ",
-			                      say_short(q->arena, names_text(q->a->names, side->phases[i].name)));
+			facts_add(others, q->arena, FACT_NEW(q->arena, a_phase, s, .phase = side->phases[i].name));
 	if (!phase)
-		return missing(arena_format(q->arena, "the %s has no phase of this name%s",
-		                            s ? "fixed side" : "baseline", others));
+		return missing(FACT_NEW(q->arena, no_such_phase, s, .others = others->n ? others : NULL));
 	switch (q->e->metric) {
 	case METRIC_PHASE_GPU:
 		return known(phase->gpu);
@@ -110,14 +106,13 @@ static struct value cause_value(const struct question *q, int s)
 	const struct side *side = &q->a->side[s];
 	double found = 0, open = 0;
 	if (!side->source.has_calls)
-		return missing("without the CUDA calls in the profile no cause of idle time is known");
+		return missing(unknown(q, "causes", s));
 	if (q->e->cause == CAUSE_HOST_BLOCKED && !side->source.has_os_calls)
-		return missing("blocking calls were not recorded (--trace cuda,nvtx,osrt)");
+		return missing(unknown(q, "os_calls", s));
 	if (q->e->cause == CAUSE_GIL && !side->source.has_lock)
-		return missing("nobody looked who waits for Python's interpreter lock (--trace cuda,nvtx,py)");
+		return missing(unknown(q, "lock", s));
 	if (is_cause_hidden(side, q->e->cause))
-		return missing(arena_format(q->arena, "calls of the %s have no name or make no sense",
-		                            s ? "fixed side" : "baseline"));
+		return missing(unknown(q, "calls_damaged", s));
 	for (uint32_t i = 0; i < side->budget.n_rows; i++) {
 		const struct idle_row *row = &side->budget.rows[i];
 		if ((int)row->cause == q->e->cause)
@@ -150,17 +145,17 @@ static bool is_quantile(const struct gate_expression *e)
 	return e->metric >= METRIC_P50 && e->metric <= METRIC_P99;
 }
 
-static const char *too_few(const struct question *q, const struct quantile *of, int s)
+static const struct fact *too_few(const struct question *q, const struct quantile *of, int s)
 {
-	return arena_format(q->arena, "p%.0f needs about %.0f steps that do not depend on each other, and %s has %.0f",
-	                    100 * of->p, of->needed, s ? "the fixed side" : "the baseline", floor(of->independent));
+	return FACT_NEW(q->arena, quantile_unsure, s, .quantile = (int64_t)round(100 * of->p), .needed = of->needed,
+	                .independent = floor(of->independent));
 }
 
 static struct value quantile_value(const struct question *q)
 {
 	const struct quantile *of = &q->a->side[1].quantile[q->e->metric - METRIC_P50];
 	return of->known ? (struct value){of->at, of->lo, of->hi, NULL, of->has_interval ? NULL : too_few(q, of, 1)}
-	                 : missing("there are no steps");
+	                 : missing(unknown(q, "steps", 1));
 }
 
 static struct value quantile_change(const struct question *q)
@@ -169,8 +164,8 @@ static struct value quantile_change(const struct question *q)
 	const struct quantile_change *of = &q->a->quantile[k];
 	int few = q->a->side[1].quantile[k].has_interval ? 0 : 1;
 	if (!of->known)
-		return missing("there are no steps to compare");
-	const char *unsure = of->has_interval ? NULL : too_few(q, &q->a->side[few].quantile[k], few);
+		return missing(unknown(q, "steps_to_compare", 1));
+	const struct fact *unsure = of->has_interval ? NULL : too_few(q, &q->a->side[few].quantile[k], few);
 	return (struct value){100 * (of->ratio - 1), 100 * (of->lo - 1), 100 * (of->hi - 1), NULL, unsure};
 }
 
@@ -183,23 +178,17 @@ static double copies_of(const struct side *side)
 }
 
 /* What stays hidden in a graph that was traced as a whole. */
-static struct value counted(const struct side *side, double count)
+static struct value counted(const struct question *q, int s, double count)
 {
+	const struct side *side = &q->a->side[s];
 	return side->source.graphs == GRAPHS_WHOLE && side->counts.graph_launches > 0
-	               ? missing("CUDA graphs were traced whole, and what is in them cannot be counted")
+	               ? missing(unknown(q, "in_graphs", s))
 	               : known(count);
 }
 
-static struct value copied(const struct side *side, double bytes, double unsized)
+static struct value copied(const struct question *q, int s, double bytes, double unsized)
 {
-	return unsized > 0 ? missing("the bytes of some copies were not recorded") : counted(side, bytes);
-}
-
-static const char *memory_missing(const struct question *q, int s)
-{
-	const struct side *side = &q->a->side[s];
-	return arena_format(q->arena, "%s %s", s ? "on the fixed side" : "in the baseline",
-	                    side->memory.why ? side->memory.why : "nothing is known");
+	return unsized > 0 ? missing(unknown(q, "bytes", s)) : counted(q, s, bytes);
 }
 
 static struct value value_of(const struct question *q, int s)
@@ -231,26 +220,28 @@ static struct value value_of(const struct question *q, int s)
 	case METRIC_PHASE_HOST:
 		return phase_value(q, s);
 	case METRIC_KERNELS:
-		return counted(side, side->counts.launches);
+		return counted(q, s, side->counts.launches);
 	case METRIC_GRAPHS:
 		return known(side->counts.graph_launches);
 	case METRIC_COLLECTIVES:
-		return counted(side, side->counts.collectives);
+		return counted(q, s, side->counts.collectives);
 	case METRIC_COPIES:
-		return counted(side, copies_of(side));
+		return counted(q, s, copies_of(side));
 	case METRIC_SYNCS:
 		return side->source.has_calls ? with_unknown(side, side->counts.syncs, ROWS_CALLS)
-		                              : missing("CUDA calls were not recorded");
+		                              : missing(unknown(q, "calls", s));
 	case METRIC_H2D:
-		return copied(side, side->counts.bytes_h2d, side->counts.unsized_h2d);
+		return copied(q, s, side->counts.bytes_h2d, side->counts.unsized_h2d);
 	case METRIC_D2H:
-		return copied(side, side->counts.bytes_d2h, side->counts.unsized_d2h);
+		return copied(q, s, side->counts.bytes_d2h, side->counts.unsized_d2h);
 	case METRIC_D2D:
-		return copied(side, side->counts.bytes_d2d, side->counts.unsized_d2d);
+		return copied(q, s, side->counts.bytes_d2d, side->counts.unsized_d2d);
 	case METRIC_MEMORY:
-		return side->memory.known ? known((double)side->memory.peak) : missing(memory_missing(q, s));
+		return side->memory.known ? known((double)side->memory.peak)
+		                          : missing(FACT_NEW(q->arena, peak_unknown, s,
+		                                             .why = side->memory.why ? side->memory.why : "nothing"));
 	}
-	return missing("there is no such number");
+	return missing(unknown(q, "number", s));
 }
 
 /* ---- against a limit ---- */
@@ -294,22 +285,23 @@ static struct value in_unit(const struct question *q, const struct value *value)
 {
 	double of = q->e->unit == GATE_SHARE ? q->a->side[1].budget.period / 100 : 1;
 	if (!(of > 0))
-		return missing("the fixed side's step has no length");
+		return missing(unknown(q, "length", 1));
 	return (struct value){value->at / of, value->lo / of, value->hi / of, NULL, value->unsure};
 }
 
 /* By the interval of the speedup, as the verdict: S is the baseline's step over the fixed side's. */
-static struct value step_change(const struct verdict *v)
+static struct value step_change(const struct question *q)
 {
+	const struct verdict *v = q->a->verdict;
 	return (struct value){change(v->speedup, 1), change(gates_hi(v), 1), change(gates_lo(v), 1),
-	                      v->has_speedup ? NULL : "there is nothing to compare", NULL};
+	                      v->has_speedup ? NULL : unknown(q, "pair", 1), NULL};
 }
 
 static struct value answer(const struct question *q)
 {
 	const struct gate_expression *e = q->e;
 	if (e->metric == METRIC_STEP && e->unit == GATE_CHANGE)
-		return step_change(q->a->verdict);
+		return step_change(q);
 	if (is_quantile(e) && e->unit == GATE_CHANGE)
 		return quantile_change(q);
 	struct value after = value_of(q, 1);
@@ -321,7 +313,7 @@ static struct value answer(const struct question *q)
 	return before.missing ? before : changed(&before, &after);
 }
 
-/* ---- in words ---- */
+/* ---- as facts ---- */
 
 static const char *apart(const struct question *q, double value, double asked)
 {
@@ -329,65 +321,68 @@ static const char *apart(const struct question *q, double value, double asked)
 	return same ? arena_format(q->arena, "%.6g", asked) : gates_apart(q->arena, value, asked);
 }
 
-static const char *number(const struct question *q, double value)
+/* In the unit of what was asked, with as many digits as tell it from that. */
+static const struct fact *number(const struct question *q, double value)
 {
 	const struct gate_expression *e = q->e;
+	const char *text = "";
 	switch (e->unit) {
 	case GATE_NS:
-		return arena_format(q->arena, "%s ms", apart(q, value / 1e6, e->limit / 1e6));
+		text = arena_format(q->arena, "%s ms", apart(q, value / 1e6, e->limit / 1e6));
+		break;
 	case GATE_BYTES:
-		return say_bytes(q->arena, value);
+		text = say_bytes(q->arena, value);
+		break;
 	case GATE_SHARE:
-		return arena_format(q->arena, "%s %%", apart(q, value, e->limit));
+		text = arena_format(q->arena, "%s %%", apart(q, value, e->limit));
+		break;
 	case GATE_CHANGE:
-		return isfinite(value)
-		               ? arena_format(q->arena, "%s%s %%", value > 0 ? "+" : "", apart(q, value, e->limit))
-		               : "something where the baseline has nothing";
+		if (isfinite(value))
+			text = arena_format(q->arena, "%s%s %%", value > 0 ? "+" : "", apart(q, value, e->limit));
+		break;
 	case GATE_COUNT:
 	case GATE_TIMES:
+		text = say_count(q->arena, value);
 		break;
 	}
-	return say_count(q->arena, value);
+	return FACT_NEW(q->arena, gate_number, FACT_NO_SIDE, .finite = isfinite(value), .number = text);
 }
 
-static const char *found_words(const struct question *q, const struct value *value)
+static const struct fact *found(const struct question *q, const struct value *value)
 {
-	const char *per = unit_of(&q->a->side[1]);
-	if (q->e->metric == METRIC_MEMORY && q->e->unit == GATE_BYTES)
-		return arena_format(q->arena, "%s at its peak", number(q, value->at));
-	const char *of = q->e->unit == GATE_SHARE    ? arena_format(q->arena, " of a %s", per)
-	                 : q->e->unit == GATE_CHANGE ? isfinite(value->at) ? " against the baseline" : ""
-	                 : is_quantile(q->e)         ? ""
-	                                             : arena_format(q->arena, " a %s", per);
-	const char *all = arena_format(q->arena, "%s%s", number(q, value->at), of);
-	if (value->lo == value->hi)
-		return all;
-	return arena_format(q->arena, "%s, in the interval from %s to %s", all, number(q, value->lo),
-	                    number(q, value->hi));
+	bool step = q->a->side[1].steps.found, peak = q->e->metric == METRIC_MEMORY && q->e->unit == GATE_BYTES;
+	const char *of = peak                        ? "peak"
+	                 : q->e->unit == GATE_SHARE  ? step ? "share_of_step" : "share_of_run"
+	                 : q->e->unit == GATE_CHANGE ? isfinite(value->at) ? "change" : "none"
+	                 : is_quantile(q->e)         ? "none"
+	                 : step                      ? "step"
+	                                             : "run";
+	bool range = value->lo != value->hi && !peak;
+	return FACT_NEW(q->arena, gate_found, FACT_NO_SIDE, .at = number(q, value->at), .of = of,
+	                .lo = range ? number(q, value->lo) : NULL, .hi = range ? number(q, value->hi) : NULL);
 }
 
 /* Why a number that is there decides nothing. */
-static const char *open_words(const struct question *q)
+static const char *open_because(const struct question *q)
 {
 	if (q->e->metric == METRIC_CAUSE && q->e->cause == CAUSE_GIL)
-		return "idle time in which nobody looked who waits for Python's interpreter lock decides";
+		return "lock";
 	if (q->e->metric == METRIC_SYNCS)
-		return "calls that have no name or make no sense decide";
+		return "calls";
 	if (q->e->metric == METRIC_CAUSE)
-		return "idle time of which the profile does not say the cause decides";
-	if (q->e->metric == METRIC_STEP && q->e->unit == GATE_NS)
-		return "the runs do not agree";
-	return "the interval reaches from below the limit to above it";
+		return "causes";
+	return q->e->metric == METRIC_STEP && q->e->unit == GATE_NS ? "runs" : "across";
 }
 
 static void judge(const struct question *q, struct gate *gate)
 {
 	const struct verdict *v = q->a->verdict;
-	const char *asked = say_short(q->arena, gate->name);
+	const struct fact *asked = FACT_NEW(q->arena, asked_gate, FACT_NO_SIDE, .gate = gate->name);
 	struct value value = answer(q);
 	gate->result = GATE_INCONCLUSIVE;
 	if (value.missing) {
-		gate->text = arena_format(q->arena, "%s was asked for; open, because %s.", asked, value.missing);
+		gate->fact =
+			FACT_NEW(q->arena, gate_without_number, FACT_NO_SIDE, .asked = asked, .why = value.missing);
 		return;
 	}
 	gate->has_found = isfinite(value.at);
@@ -395,24 +390,21 @@ static void judge(const struct question *q, struct gate *gate)
 	gate->has_interval = gate->has_found && isfinite(value.lo) && isfinite(value.hi) && value.lo < value.hi;
 	gate->lo = value.lo;
 	gate->hi = value.hi;
-	const char *found = found_words(q, &value);
-	const char *comma = value.lo == value.hi ? "" : ",";
+	const struct fact *is = found(q, &value);
 	bool lo = fulfils(q->e, value.lo), hi = fulfils(q->e, value.hi);
-	if (!v->judged)
-		gate->text = arena_format(q->arena, "%s Found: %s.", gates_no_verdict(v, asked, q->arena), found);
-	else if (value.unsure)
-		gate->text = arena_format(q->arena, "%s was asked for; open: %s was found, and %s.", asked, found,
-		                          value.unsure);
-	else if (!lo && !hi)
-		gate->result = GATE_FAILED;
-	else if (lo && hi && gate->has_found)
-		gate->result = GATE_PASSED;
-	else
-		gate->text = arena_format(q->arena, "%s was asked for; open: %s%s was found, and %s.", asked, found,
-		                          comma, gate->has_found ? open_words(q) : "that is no change in percent");
-	if (!gate->text)
-		gate->text = arena_format(q->arena, "%s was asked for; %s: %s%s was found.", asked,
-		                          gate_result_name(gate->result), found, comma);
+	bool decides = !value.unsure && lo == hi && (!lo || gate->has_found);
+	if (!v->judged) {
+		gate->fact = gates_no_verdict(v, asked, is, q->arena);
+		return;
+	}
+	if (decides)
+		gate->result = lo ? GATE_PASSED : GATE_FAILED;
+	gate->fact = FACT_NEW(q->arena, gate_judged, FACT_NO_SIDE, .asked = asked,
+	                      .result = gate_result_name(gate->result), .found = is, .range = value.lo != value.hi,
+	                      .why = decides || value.unsure ? "none"
+	                             : gate->has_found       ? open_because(q)
+	                                                     : "no_percent",
+	                      .unsure = value.unsure);
 }
 
 struct gates gate_metric_judge(const struct gates *others, const struct gates_asked *asked,

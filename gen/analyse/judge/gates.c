@@ -1,7 +1,5 @@
 #include "analyse/judge/gates.h"
 
-#include "analyse/say.h"
-
 #include <math.h>
 
 const char *gate_result_name(enum gate_result result)
@@ -23,13 +21,6 @@ double gates_hi(const struct verdict *v)
 	return v->hi * exp(v->sure);
 }
 
-/* A sentence's parts. */
-struct words {
-	struct arena *arena;
-	const struct verdict *v;
-	double asked;
-};
-
 const char *gates_apart(struct arena *arena, double value, double asked)
 {
 	for (int decimals = 2; decimals < 6; decimals++) {
@@ -46,135 +37,97 @@ const char *gates_times(struct arena *arena, double asked)
 	return arena_format(arena, two ? "%.2f\xC3\x97" : "%.6g\xC3\x97", asked);
 }
 
-/* "2.38 to 2.76×": as the card says it, with more digits where it takes them to tell the ends from what was asked for,
- * and from each other. */
-static const char *interval(const struct words *w, double lo, double hi)
+/* As the card says it, with more digits where it takes them to tell the ends from what was asked for, and from each
+ * other. */
+static const struct fact *interval(const struct verdict *v, double asked, double lo, double hi, struct arena *arena)
 {
 	enum { MOST = 6 };
-	int decimals = fabs(w->v->speedup - 1) < 0.1 ? 3 : 2;
+	int decimals = fabs(v->speedup - 1) < 0.1 ? 3 : 2;
 	if (lo > 0 && lo < 1) /* three digits that count */
 		decimals = (int)fmin(fmax(decimals, 2 - floor(log10(lo))), MOST);
 	for (; decimals < MOST; decimals++) {
-		double unit = pow(10, decimals), at = round(w->asked * unit);
-		bool apart = (lo == w->asked || round(lo * unit) != at) && (hi == w->asked || round(hi * unit) != at);
+		double unit = pow(10, decimals), at = round(asked * unit);
+		bool apart = (lo == asked || round(lo * unit) != at) && (hi == asked || round(hi * unit) != at);
 		if (apart && (hi == lo || round(lo * unit) != round(hi * unit)))
 			break;
 	}
-	return arena_format(w->arena, "%.*f to %.*f\xC3\x97%s", decimals, lo, decimals, hi,
-	                    w->v->sure > 0 ? " (wider than the headline's, since looks decided when to stop)" : "");
+	return FACT_NEW(arena, gate_interval, FACT_NO_SIDE, .low = arena_format(arena, "%.*f", decimals, lo),
+	                .high = arena_format(arena, "%.*f", decimals, hi), .looks = v->sure > 0);
 }
 
-const char *gates_no_verdict(const struct verdict *v, const char *asked, struct arena *arena)
+const struct fact *gates_no_verdict(const struct verdict *v, const struct fact *asked, const struct fact *found,
+                                    struct arena *arena)
 {
-	return arena_format(arena, "%s was asked for; open, because %s.", asked,
-	                    !v->has_speedup    ? "there is nothing to compare"
-	                    : !v->has_interval ? "there is too little data for an interval"
-	                    : v->warming       ? "a side was still warming up when its capture ended"
-	                                       : "these data prove nothing (the first reason says why)");
+	const char *why = !v->has_speedup    ? "nothing"
+	                  : !v->has_interval ? "interval"
+	                  : v->warming       ? "warming"
+	                                     : "doubt";
+	return FACT_NEW(arena, gate_unjudged, FACT_NO_SIDE, .asked = asked, .why = why, .found = found);
+}
+
+/* Where the interval lies, in a word of speedup_gate; without a verdict that is not asked. */
+static void judge_interval(const struct verdict *v, const struct fact *asked, double limit, const char *at,
+                           enum gate_result result, struct arena *arena, struct gate *gate)
+{
+	gate->result = v->judged ? result : GATE_INCONCLUSIVE;
+	gate->fact = v->judged ? FACT_NEW(arena, speedup_gate, FACT_NO_SIDE, .asked = asked, .at = at,
+	                                  .interval = interval(v, limit, gates_lo(v), gates_hi(v), arena),
+	                                  .result = verdict_result_name(v->result))
+	                       : gates_no_verdict(v, asked, NULL, arena);
 }
 
 void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
-	const struct words w = {arena, v, gate->asked};
-	const char *asked = arena_format(arena, "A speedup of at least %s", gates_times(arena, gate->asked));
-	const char *found = interval(&w, gate->lo, gate->hi);
-	gate->result = GATE_INCONCLUSIVE;
-	if (!v->judged) {
-		gate->text = gates_no_verdict(v, asked, arena);
-	} else if (gate->hi < gate->asked) {
-		gate->result = GATE_FAILED;
-		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
-		                          asked, found);
-	} else if (gate->lo < gate->asked && v->recorded.known && v->recorded.lo >= gate->asked) {
-		gate->text =
-			arena_format(arena,
-		                     "%s was asked for; open: recorded it is reached, but with what recording may have "
-		                     "changed the interval reaches from %s.",
-		                     asked, found);
-	} else if (gate->lo < gate->asked) {
-		gate->text = arena_format(
-			arena, "%s was asked for; open: the interval, %s, reaches from below it to above it.", asked,
-			found);
-	} else if (gate->asked > 1 && v->result != VERDICT_FASTER) {
-		gate->text = arena_format(
-			arena,
-			"%s was asked for; open: the whole interval, %s, reaches it, but the result is %s, "
-			"and a speedup above 1 takes `faster`.",
-			asked, found, verdict_result_name(v->result));
-	} else {
-		gate->result = GATE_PASSED;
-		gate->text = arena_format(arena, "%s was asked for; passed: the whole interval, %s, reaches it.", asked,
-		                          found);
-	}
+	double lo = gates_lo(v), hi = gates_hi(v), limit = gate->asked;
+	const struct fact *asked =
+		FACT_NEW(arena, asked_speedup, FACT_NO_SIDE, .times = gates_times(arena, gate->asked));
+	if (hi < limit)
+		judge_interval(v, asked, limit, "below", GATE_FAILED, arena, gate);
+	else if (lo < limit)
+		judge_interval(v, asked, limit,
+		               v->recorded.known && v->recorded.lo >= limit ? "reached_recorded" : "across",
+		               GATE_INCONCLUSIVE, arena, gate);
+	else if (limit > 1 && v->result != VERDICT_FASTER)
+		judge_interval(v, asked, limit, "not_faster", GATE_INCONCLUSIVE, arena, gate);
+	else
+		judge_interval(v, asked, limit, "reached", GATE_PASSED, arena, gate);
 }
 
 static void judge_regression(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
-	double bound = 1 / (1 + gate->asked / 100);
-	const struct words w = {arena, v, bound};
-	const char *asked = arena_format(arena, "At most %.6g %% slower, a speedup of %s\xC3\x97 or more,", gate->asked,
-	                                 say_digits(arena, bound));
-	double lo = gates_lo(v), hi = gates_hi(v);
-	const char *found = interval(&w, lo, hi);
+	double bound = 1 / (1 + gate->asked / 100), lo = gates_lo(v), hi = gates_hi(v);
+	const struct fact *asked =
+		FACT_NEW(arena, asked_regression, FACT_NO_SIDE, .slower = gate->asked / 100, .times = bound);
 	bool recorded = v->recorded.known && v->recorded.has_interval && v->recorded.hi < bound;
-	gate->result = GATE_INCONCLUSIVE;
-	if (!v->judged) {
-		gate->text = gates_no_verdict(v, asked, arena);
-	} else if (hi < bound && v->surer > 0 && v->result != VERDICT_SLOWER) {
-		gate->text =
-			arena_format(arena,
-		                     "%s was asked for; open: the whole interval, %s, lies below it, but where steps "
-		                     "vary this much that is not enough to call the fixed side slower.",
-		                     asked, found);
-	} else if (hi < bound) {
-		gate->result = GATE_FAILED;
-		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
-		                          asked, found);
-	} else if (v->result == VERDICT_SLOWER && v->speedup < bound) {
-		gate->text = arena_format(arena,
-		                          "%s was asked for; open: the fixed side is slower, and likely by more, but "
-		                          "the interval, %s, does not prove that.",
-		                          asked, found);
-	} else if (recorded) {
-		gate->text = arena_format(arena,
-		                          "%s was asked for; open: recorded it is missed, but with what recording may "
-		                          "have done the interval reaches from %s.",
-		                          asked, found);
-	} else {
-		gate->result = GATE_PASSED;
-		gate->text = arena_format(
-			arena,
-			lo >= bound ? "%s was asked for; passed: the whole interval, %s, reaches it."
-				    : "%s was asked for; passed without a proof: the interval, %s, does not "
-				      "rule a larger slowdown out, but does not show it either.",
-			asked, found);
-	}
+	if (hi < bound && v->surer > 0 && v->result != VERDICT_SLOWER)
+		judge_interval(v, asked, bound, "varied", GATE_INCONCLUSIVE, arena, gate);
+	else if (hi < bound)
+		judge_interval(v, asked, bound, "below", GATE_FAILED, arena, gate);
+	else if (v->result == VERDICT_SLOWER && v->speedup < bound)
+		judge_interval(v, asked, bound, "likely_below", GATE_INCONCLUSIVE, arena, gate);
+	else if (recorded)
+		judge_interval(v, asked, bound, "missed_recorded", GATE_INCONCLUSIVE, arena, gate);
+	else
+		judge_interval(v, asked, bound, lo >= bound ? "reached" : "not_ruled_out", GATE_PASSED, arena, gate);
 }
 
-static void judge_work(struct gate *gate)
+static void judge_work(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
 	static const enum gate_result result[] = {[SAME_WORK_SAME] = GATE_PASSED,
 	                                          [SAME_WORK_JOB] = GATE_PASSED,
 	                                          [SAME_WORK_DIFFERENT] = GATE_FAILED,
 	                                          [SAME_WORK_UNKNOWN] = GATE_INCONCLUSIVE};
-	static const char *const text[] = {
-		[SAME_WORK_SAME] = "The same work on both sides was asked for; passed.",
-		[SAME_WORK_JOB] =
-			"The same work on both sides was asked for; passed: the same job, done in another way.",
-		[SAME_WORK_DIFFERENT] =
-			"The same work on both sides was asked for; failed: they did different work (see "
-			"the differences).",
-		[SAME_WORK_UNKNOWN] =
-			"The same work on both sides was asked for; open: the profiles do not say enough to "
-			"tell (see the differences)."};
+	const char *found = same_work_name(gate->work);
 	gate->result = result[gate->work];
-	gate->text = text[gate->work];
 	if (gate->conditions && gate->work != SAME_WORK_DIFFERENT) {
 		gate->result = GATE_FAILED;
-		gate->text = "The same work on both sides was asked for; failed: they ran under different conditions "
-			     "(see the "
-			     "differences).";
+		found = "conditions";
 	}
+	if (!v->has_speedup && gate->result == GATE_PASSED) { /* where nothing is compared, no gate passes */
+		gate->result = GATE_INCONCLUSIVE;
+		found = "nothing";
+	}
+	gate->fact = FACT_NEW(arena, work_gate, FACT_NO_SIDE, .found = found);
 }
 
 static struct gate *add(struct gates *gates, enum gate_kind kind, double asked, struct arena *arena)
@@ -226,12 +179,7 @@ struct gates gates_judge(const struct verdict *v, enum same_work work, bool othe
 		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0, arena);
 		gate->work = work;
 		gate->conditions = other_conditions;
-		judge_work(gate);
-		if (!v->has_speedup && gate->result == GATE_PASSED) { /* where nothing is compared, no gate passes */
-			gate->result = GATE_INCONCLUSIVE;
-			gate->text =
-				"The same work on both sides was asked for; open, because there is nothing to compare.";
-		}
+		judge_work(v, arena, gate);
 	}
 	for (size_t i = 0; i < gates.n; i++)
 		sum_up(&gates, gates.gate[i].result);

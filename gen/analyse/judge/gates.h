@@ -33,9 +33,9 @@ struct gate {
 	bool has_interval; /* … and [lo, hi] is more than the number */
 	double lo, hi; /* the ends of its 95 % interval, by which the gate is judged; of an expression whose number is
 	                * known in part, the least and the most that it can be */
-	enum same_work work; /* what require_comparable found … */
-	bool conditions;     /* … and whether another GPU, driver, clock or way of recording on one side */
-	const char *text;    /* a sentence: what was asked, what was found, and the condition that failed */
+	enum same_work work;     /* what require_comparable found … */
+	bool conditions;         /* … and whether another GPU, driver, clock or way of recording on one side */
+	const struct fact *fact; /* what was asked, what was found, and the condition that failed */
 };
 
 struct gates {
@@ -62,8 +62,9 @@ double gates_hi(const struct verdict *verdict);
 /* Judges a speedup that has to be at least gate->asked, by [gate->lo, gate->hi]. */
 void gates_judge_speedup(const struct verdict *verdict, struct arena *arena, struct gate *gate);
 
-/* "… was asked for; open, because …": where the data give no verdict (`judged` is false). */
-const char *gates_no_verdict(const struct verdict *verdict, const char *asked, struct arena *arena);
+/* Where the data give no verdict (`judged` is false). `found`: of the number that was asked for, or NULL. */
+const struct fact *gates_no_verdict(const struct verdict *verdict, const struct fact *asked, const struct fact *found,
+                                    struct arena *arena);
 
 /* As many digits as it takes to tell a number from the one asked for, two decimals at least. */
 const char *gates_apart(struct arena *arena, double value, double asked);

@@ -64,20 +64,17 @@ const struct fact *nothing_to_compare(const struct side_facts facts[2], struct a
 	return NULL;
 }
 
-static const char *repeated(const struct run_table *run, struct arena *arena)
+const struct fact *nothing_alike(const struct side_facts facts[2], struct arena *arena)
 {
-	return arena_format(arena, "%s (%u operations, %u times)", format_name(arena, run->loop_title, 48),
-	                    run->loop_ops, run->loop_times);
-}
-
-const char *nothing_alike(const struct side_facts facts[2], struct arena *arena)
-{
-	for (size_t r = 0; r < facts[1].n_runs; r++)
-		if (facts[1].runs[r].stranger)
-			return arena_format(arena,
-			                    "The two programs repeat different things: the baseline %s, the fixed side "
-			                    "%s. Name what both repeat with --loop, or mark the steps.",
-			                    repeated(&facts[0].runs[0], arena), repeated(&facts[1].runs[r], arena));
+	const struct run_table *a = &facts[0].runs[0];
+	for (size_t r = 0; r < facts[1].n_runs; r++) {
+		const struct run_table *b = &facts[1].runs[r];
+		if (b->stranger)
+			return FACT_NEW(arena, programs_differ, FACT_NO_SIDE, .baseline = a->loop_title,
+			                .baseline_operations = a->loop_ops, .baseline_times = a->loop_times,
+			                .fixed = b->loop_title, .fixed_operations = b->loop_ops,
+			                .fixed_times = b->loop_times);
+	}
 	return NULL;
 }
 

@@ -1,8 +1,5 @@
 #include "analyse/judge/same_result.h"
 
-#include "analyse/say.h"
-#include "base/decimal.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,26 +7,17 @@
 enum { LEAST = 10 };
 static const double SAME_STRIDE = 1e-9; /* of a number: two strides that are so near are one */
 
-static const char *const SIDE[2] = {"baseline", "fixed side"};
-
 struct judged {
 	const struct printed *of;
 	struct arena *arena;
 	struct same_result out;
 };
 
-static struct same_result end(struct judged *j, enum result_state state, const char *text)
+static struct same_result end(struct judged *j, enum result_state state, const struct fact *fact)
 {
 	j->out.state = state;
-	j->out.text = text;
+	j->out.fact = fact;
 	return j->out;
-}
-
-/* Six digits, or where two numbers are so near that these are the same, all. */
-static const char *number(const struct judged *j, double value, bool all)
-{
-	char text[DECIMAL_ROOM];
-	return arena_copy(j->arena, text, all ? decimal_exact(text, value) : decimal_short(text, value, 6));
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -59,7 +47,7 @@ static size_t count_different(const struct printed_run *run, struct arena *scrat
 }
 
 /* What may stand in the way of holding them against each other, in any run; NULL: nothing. */
-static const char *obstacle(const struct judged *j)
+static const struct fact *obstacle(const struct judged *j)
 {
 	const struct printed *p = j->of;
 	const struct printed_run *first = &p->run[0][0];
@@ -67,27 +55,25 @@ static const char *obstacle(const struct judged *j)
 		for (size_t r = 0; r < p->n[s]; r++) {
 			const struct printed_run *run = &p->run[s][r];
 			if (!run->n)
-				return arena_format(j->arena, "'%s' matches no number in %s.", p->pattern, run->file);
+				return FACT_NEW(j->arena, no_number_printed, FACT_NO_SIDE, .pattern = p->pattern,
+				                .file = run->file);
 			if (run->n != first->n)
-				return arena_format(j->arena, "'%s' matches %zu numbers in %s and %zu in %s.",
-				                    p->pattern, first->n, first->file, run->n, run->file);
+				return FACT_NEW(j->arena, unequal_numbers_printed, FACT_NO_SIDE, .pattern = p->pattern,
+				                .numbers = (int64_t)first->n, .file = first->file,
+				                .others = (int64_t)run->n, .other = run->file);
 			for (size_t i = 0; i < run->n; i++)
 				if (!isfinite(run->number[i]))
-					return arena_format(j->arena, "The %s number of '%s' is %s in %s.",
-					                    say_ordinal(j->arena, i + 1), p->pattern,
-					                    isnan(run->number[i]) ? "not a number (NaN)" : "infinite",
-					                    run->file);
+					return FACT_NEW(j->arena, printed_not_finite, FACT_NO_SIDE,
+					                .number = (int64_t)i + 1, .pattern = p->pattern,
+					                .no_number = isnan(run->number[i]), .file = run->file);
 		}
 	struct arena scratch = {0};
 	size_t different = count_different(first, &scratch);
 	arena_release(&scratch);
 	if (different >= LEAST)
 		return NULL;
-	return different > 1 || first->n < LEAST
-	               ? arena_format(j->arena, "'%s' matches %zu different numbers in %s; %d are needed.", p->pattern,
-	                              different, first->file, LEAST)
-	               : arena_format(j->arena, "The numbers of '%s' in %s only count, or stay the same.", p->pattern,
-	                              first->file);
+	return FACT_NEW(j->arena, too_few_printed, FACT_NO_SIDE, .pattern = p->pattern, .file = first->file,
+	                .counts = different == 1 && first->n >= LEAST, .different = (int64_t)different, .least = LEAST);
 }
 
 /* Relative: 0 of two that are equal. */
@@ -116,13 +102,12 @@ static bool find_first(struct judged *j, int x, int y, size_t *index, const stru
 	return false;
 }
 
-/* "The 3rd number of 'loss' is 2.31 in a.log and 2.44 in b.log" */
-static const char *say_pair(const struct judged *j, size_t i, const struct printed_run *a, const struct printed_run *b)
+static const struct fact *pair_of(const struct judged *j, size_t i, const struct printed_run *a,
+                                  const struct printed_run *b)
 {
 	double x = a->number[i], y = b->number[i];
-	bool all = distance(x, y) < 1e-4;
-	return arena_format(j->arena, "the %s number of '%s' is %s in %s and %s in %s", say_ordinal(j->arena, i + 1),
-	                    j->of->pattern, number(j, x, all), a->file, number(j, y, all), b->file);
+	return FACT_NEW(j->arena, printed_pair, FACT_NO_SIDE, .number = (int64_t)i + 1, .pattern = j->of->pattern,
+	                .near = distance(x, y) < 1e-4, .one = x, .file = a->file, .other = y, .other_file = b->file);
 }
 
 struct same_result same_result_judge(const struct printed *p, struct arena *arena)
@@ -136,24 +121,22 @@ struct same_result same_result_judge(const struct printed *p, struct arena *aren
 	j.out.tolerance = p->tolerance;
 	for (int s = 0; s < 2; s++)
 		j.out.runs[s] = (uint32_t)p->n[s];
-	const char *why = obstacle(&j), *within = number(&j, 100 * p->tolerance, false);
+	const struct fact *why = obstacle(&j);
 	if (why)
-		return end(&j, RESULT_UNKNOWN, arena_format(arena, "Same result: unknown. %s", why));
+		return end(&j, RESULT_UNKNOWN, FACT_NEW(arena, result_unknown, FACT_NO_SIDE, .why = why));
 	j.out.numbers = (uint32_t)p->run[0][0].n;
 	if (find_first(&j, 0, 0, &i, &a, &b))
 		return end(&j, RESULT_UNKNOWN,
-		           arena_format(arena,
-		                        "Same result: unknown. Runs of the %s differ by more than %s %%: %s. Fix what "
-		                        "is random, or allow more with --tolerance.",
-		                        SIDE[0], within, say_pair(&j, i, a, b)));
+		           FACT_NEW(arena, result_random, 0, .tolerance = p->tolerance, .pair = pair_of(&j, i, a, b)));
 	if (find_first(&j, 0, 1, &i, &a, &b)) {
 		j.out.first = (uint32_t)i + 1;
 		j.out.value[0] = a->number[i];
 		j.out.value[1] = b->number[i];
 		return end(&j, RESULT_DIFFERS,
-		           arena_format(arena, "Another result, beyond %s %%: %s.", within, say_pair(&j, i, a, b)));
+		           FACT_NEW(arena, result_differs, FACT_NO_SIDE, .tolerance = p->tolerance,
+		                    .pair = pair_of(&j, i, a, b)));
 	}
 	return end(&j, RESULT_AGREES,
-	           arena_format(arena, "Same result: %u numbers of '%s' agree within %s %% in all %zu runs.",
-	                        j.out.numbers, p->pattern, within, p->n[0] + p->n[1]));
+	           FACT_NEW(arena, result_agrees, FACT_NO_SIDE, .numbers = j.out.numbers, .pattern = p->pattern,
+	                    .tolerance = p->tolerance, .runs = (int64_t)(p->n[0] + p->n[1])));
 }

@@ -79,18 +79,6 @@ struct work_scale {
  * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
 
-/* That kernels run equally often but not equally long, and what may be why. `per`: "a step". */
-const char *work_say_times(const struct work_kernels *kernels, const char *per, struct arena *arena);
-
-/* That both sides' kernels take another time by one factor, as another clock makes it. */
-const char *work_say_factor(const struct work_kernels *kernels, struct arena *arena);
-
-/* That one side does less of several kernels. `per`: "a step". */
-const char *work_say_fall(const struct work_fall *fall, struct arena *arena);
-
-/* That side `side` runs them less often. */
-const char *work_say_left_out(const struct work_left_out *left_out, int side, const char *per, struct arena *arena);
-
 /* Both sides are built. The result's texts live in `arena`. */
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out);

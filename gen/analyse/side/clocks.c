@@ -137,17 +137,12 @@ struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 	return out;
 }
 
-const char *clocks_note(const struct device_result *devices, uint32_t n)
+const struct fact *clocks_note(const struct device_result *devices, uint32_t n, struct arena *arena)
 {
 	bool beside = false, blind = false;
 	for (uint32_t d = 0; d < n; d++) {
 		beside = beside || devices[d].clocks.beside;
 		blind = blind || devices[d].clocks.blind;
 	}
-	if (beside)
-		return "No sample of the GPU's clocks fell into the measured time of a run; the nearest ones, at most "
-		       "1.5 s "
-		       "before and after it, stand for it.";
-	return blind ? "No sample of the GPU's clocks fell into the measured time of a run, or within 1.5 s of it."
-	             : NULL;
+	return beside || blind ? FACT_NEW(arena, clocks_not_sampled, FACT_NO_SIDE, .nearest = beside) : NULL;
 }

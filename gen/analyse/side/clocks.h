@@ -9,6 +9,6 @@
 struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d);
 
 /* A sentence when of one of `n` devices samples lie beside the measured time only, else NULL. */
-const char *clocks_note(const struct device_result *devices, uint32_t n);
+const struct fact *clocks_note(const struct device_result *devices, uint32_t n, struct arena *arena);
 
 #endif

@@ -11,15 +11,10 @@
 
 void quality_find(struct quality *q, struct arena *arena, const struct fact *fact)
 {
-	for (uint32_t i = 0; i < q->notes.n; i++)
+	for (uint32_t i = 0; fact && i < q->notes.n; i++)
 		if (fact_same(q->notes.list[i], fact))
 			return;
 	facts_add(&q->notes, arena, fact);
-}
-
-void quality_add(struct quality *q, struct arena *arena, const char *note)
-{
-	quality_find(q, arena, fact_legacy(arena, note));
 }
 
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
@@ -78,11 +73,10 @@ static void add_small_loop(struct quality *q, const struct run *run, const char 
 	if (run->steps.found || run->loops.n || !run->loops.n_small)
 		return;
 	const struct run_loop *loop = &run->loops.list[0];
-	quality_add(q, arena,
-	            arena_format(arena,
-	                         "What repeats in %s is less than half of the GPU's work, so it is not taken for its "
-	                         "steps; %s repeats %u times and is %.1f %% of it. --loop takes it.",
-	                         file, loop->title, loop->n, 100 * loop->share));
+	quality_find(q, arena,
+	             FACT_NEW(arena, small_loop, FACT_NO_SIDE, .file = file,
+	                      .loop = arena_copy(arena, loop->title, strlen(loop->title)), .times = loop->n,
+	                      .share = loop->share));
 }
 
 /* Steps that end faster than they are launched. */
@@ -92,11 +86,9 @@ static void add_queue(struct quality *q, const struct run *run, const char *file
 	if (more <= 0)
 		return;
 	double step = (double)(run->window_end - run->window_start) / run->n_steps;
-	quality_add(q, arena,
-	            arena_format(arena,
-	                         "The GPU works off a queue in %s: the steps that were measured end every %.3f ms, but "
-	                         "are launched every %.3f ms, which is what a step takes once the queue is gone.",
-	                         file, step / 1e6, (step + more) / 1e6));
+	quality_find(
+		q, arena,
+		FACT_NEW(arena, queue_worked_off, FACT_NO_SIDE, .file = file, .ended = step, .launched = step + more));
 }
 
 /* What is true of one run: steps that the capture cuts, clocks that disagree. */
@@ -104,49 +96,23 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 {
 	const struct steps *s = &run->steps;
 	uint32_t cut = s->found ? (s->n_cut + s->n_ranks - 1) / s->n_ranks : 0;
-	if (cut == 1)
-		quality_add(q, arena,
-		            arena_format(arena, "The end of the capture cuts the last step of %s, which is left out.",
-		                         file));
-	else if (cut)
-		quality_add(q, arena,
-		            arena_format(arena,
-		                         "The end of the capture cuts the last %u steps of %s, which are left out.",
-		                         cut, file));
+	if (cut)
+		quality_find(q, arena, FACT_NEW(arena, steps_cut, FACT_NO_SIDE, .steps = cut, .file = file));
 	add_small_loop(q, run, file, arena);
 	add_queue(q, run, file, arena);
 	if (run->alone)
-		quality_add(q, arena,
-		            arena_format(
-				    arena,
-				    "Nothing in %s repeats %d times, as it does in other runs of this side: too little "
-				    "was recorded, or it did something else. Runs are averaged, so the side has no "
-				    "steps; without this file it has some.",
-				    file, PATTERN_CYCLES));
+		quality_find(q, arena,
+		             FACT_NEW(arena, run_without_steps, FACT_NO_SIDE, .file = file, .cycles = PATTERN_CYCLES));
 	if (run->early_ops)
-		quality_add(
-			q, arena,
-			arena_format(
-				arena,
-				"%zu of %zu GPU operations of %s start before the call that launched them, by up to "
-				"%.0f µs: the capture's clocks of host and GPU disagree, and causes of gaps about "
-				"that short are uncertain.",
-				run->early_ops, run->n_ops, file, (double)run->earliest / 1e3));
+		quality_find(q, arena,
+		             FACT_NEW(arena, clocks_disagree, FACT_NO_SIDE, .early = (int64_t)run->early_ops,
+		                      .of = (int64_t)run->n_ops, .file = file, .by = (double)run->earliest));
 }
 
-/* "the first 5", "the last", "the first 5 and the last 2" */
-static const char *lacking_words(const struct steps_lacking *l, struct arena *arena)
+static const struct fact *process_of(const struct trace_process *p, struct arena *arena)
 {
-	const char *first = l->first > 1 ? arena_format(arena, "the first %u", l->first) : l->first ? "the first" : "";
-	const char *last = l->last > 1 ? arena_format(arena, "the last %u", l->last) : l->last ? "the last" : "";
-	return arena_format(arena, "%s%s%s", first, l->first && l->last ? " and " : "", last);
-}
-
-/* "rank 3", "process 4711" */
-static const char *process_words(const struct trace_process *p, struct arena *arena)
-{
-	return p->rank >= 0 ? arena_format(arena, "rank %d", p->rank)
-	                    : arena_format(arena, "process %lld", (long long)p->pid);
+	return FACT_NEW(arena, a_process, FACT_NO_SIDE, .ranked = p->rank >= 0,
+	                .number = p->rank >= 0 ? p->rank : p->pid);
 }
 
 static void add_restarts(struct quality *q, const struct run *run, struct arena *arena)
@@ -154,17 +120,10 @@ static void add_restarts(struct quality *q, const struct run *run, struct arena 
 	const struct steps_restart *r = &run->steps.restart;
 	if (!r->n)
 		return;
-	const char *who =
-		r->n > 1 ? arena_format(arena, "%u ranks were", r->n)
-			 : arena_format(arena, "%s was", process_words(&run->trace->processes[r->process], arena));
-	quality_add(q, arena,
-	            arena_format(arena,
-	                         "In one recording %s started more than once, one process after the other on the same "
-	                         "GPU. Those that hold the most steps count (%u of them, all ranks together); %u steps "
-	                         "of %s are left out.",
-	                         who, r->kept, r->steps,
-	                         r->left > 1 ? arena_format(arena, "the %u other processes", r->left)
-	                                     : "the other process"));
+	quality_find(q, arena,
+	             FACT_NEW(arena, ranks_restarted, FACT_NO_SIDE, .ranks = r->n,
+	                      .who = process_of(&run->trace->processes[r->process], arena), .kept = r->kept,
+	                      .steps = r->steps, .others = r->left));
 }
 
 /* The kind of GPU of the run's device `i`; 0: not known. */
@@ -180,7 +139,7 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 	enum { NAMED = 3 };
 	struct arena scratch = {0};
 	uint32_t *count = ARENA_NEW(&scratch, run->trace->names->n, uint32_t), most = 0, others = 0;
-	const char *list = "";
+	struct facts *list = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < run->n_devices; i++) {
 		uint32_t kind = kind_of(run, i);
 		most = kind && ++count[kind] > count[most] ? kind : most;
@@ -190,28 +149,24 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 		if (!kind || kind == most || others++ >= NAMED)
 			continue;
 		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
-		list = arena_format(arena, "%s%s%s on %s", list, *list ? ", " : "",
-		                    process_words(&run->trace->processes[d->process], arena),
-		                    names_text(run->trace->names, kind));
+		facts_add(list, arena,
+		          FACT_NEW(arena, process_on_gpu, FACT_NO_SIDE,
+		                   .process = process_of(&run->trace->processes[d->process], arena),
+		                   .gpu = names_text(run->trace->names, kind)));
 	}
-	if (others > NAMED)
-		list = arena_format(arena, "%s, and %u more", list, others - NAMED);
 	if (others)
-		quality_add(
-			q, arena,
-			arena_format(arena,
-		                     "The GPUs of the job are not all of one kind: %s; %u on %s. A step takes as long "
-		                     "as the slowest needs.",
-		                     list, count[most], names_text(run->trace->names, most)));
+		quality_find(q, arena,
+		             FACT_NEW(arena, gpus_of_several_kinds, FACT_NO_SIDE, .others = list,
+		                      .more = others > NAMED ? others - NAMED : 0, .most = count[most],
+		                      .gpu = names_text(run->trace->names, most)));
 	arena_release(&scratch);
 }
 
-/* Ranks whose recordings do not begin or end at the same step. */
 /* Ranks that take part and of which nobody marked the steps. */
 static void add_unmarked(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
-	const char *list = "";
+	struct facts *list = ARENA_NEW(arena, 1, struct facts);
 	uint32_t n = 0;
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		if (!run->devices[d].communicates || rank_steps_marked(run, d))
@@ -219,56 +174,40 @@ static void add_unmarked(struct quality *q, const struct run *run, struct arena 
 		const struct trace_process *p =
 			&run->trace->processes[run->trace->devices[run->devices[d].device].process];
 		if (n++ < NAMED)
-			list = arena_format(arena, "%s%s%s", list, n > 1 ? ", " : "", process_words(p, arena));
+			facts_add(list, arena, process_of(p, arena));
 	}
 	if (n)
-		quality_add(
-			q, arena,
-			arena_format(arena,
-		                     "%u of the %u ranks have no steps of their own (%s%s): %s. A step is that of the "
-		                     "others; the work of these counts where it lies in time, and which rank is "
-		                     "waited for most is not said.%s",
-		                     n, run->n_devices, list, n > NAMED ? ", …" : "",
-		                     run->steps.by_op ? "they do not repeat what the others repeat"
-		                                      : "they lack the range that is the others' step",
-		                     run->steps.by_op ? "" : " --loop takes what repeats in all of them."));
+		quality_find(q, arena,
+		             FACT_NEW(arena, ranks_without_steps, FACT_NO_SIDE, .ranks = n, .of = run->n_devices,
+		                      .who = list, .more = n > NAMED, .loop = run->steps.by_op));
 }
 
 static void add_ranks(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
 	const struct steps *s = &run->steps;
-	const char *list = "";
+	struct facts *list = ARENA_NEW(arena, 1, struct facts);
 	add_restarts(q, run, arena);
 	add_kinds(q, run, arena);
 	add_unmarked(q, run, arena);
 	if (s->unaligned) {
-		quality_add(
-			q, arena,
-			"Which step of one rank is which of another cannot be told: they were not recorded from the "
-			"same step to the same step, and neither what they ran together nor one clock says which they "
-			"are. Nothing is said of ranks, of whom they wait for, or of bubbles.");
+		quality_find(q, arena, FACT_NEW(arena, ranks_not_aligned, FACT_NO_SIDE));
 		return;
 	}
 	for (uint32_t i = 0; i < s->n_lacking && i < NAMED; i++) {
 		const struct trace_process *p = &run->trace->processes[s->lacking[i].process];
-		list = arena_format(arena, "%s%s%s lacks %s", list, i ? ", " : "", process_words(p, arena),
-		                    lacking_words(&s->lacking[i], arena));
+		facts_add(list, arena,
+		          FACT_NEW(arena, process_lacks, FACT_NO_SIDE, .process = process_of(p, arena),
+		                   .first = s->lacking[i].first, .last = s->lacking[i].last,
+		                   .both = s->lacking[i].first && s->lacking[i].last));
 	}
-	if (s->n_lacking > NAMED)
-		list = arena_format(arena, "%s, and %u more lack some", list, s->n_lacking - NAMED);
 	if (s->n_lacking)
-		quality_add(
-			q, arena,
-			arena_format(arena,
-		                     s->origin == STEPS_BY_PATTERN
-		                             ? "Not on every rank the same repetitions were found: %s. The %u steps "
-		                               "that were found on all of them count."
-		                             : "Not every rank recorded every step: %s. The %u steps that all of them "
-		                               "recorded count.",
-		                     list, s->n));
+		quality_find(q, arena,
+		             FACT_NEW(arena, ranks_lack_steps, FACT_NO_SIDE, .found = s->origin == STEPS_BY_PATTERN,
+		                      .who = list, .more = s->n_lacking > NAMED ? s->n_lacking - NAMED : 0,
+		                      .steps = (int64_t)s->n));
 	else if (s->uneven)
-		quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
+		quality_find(q, arena, FACT_NEW(arena, ranks_uneven, FACT_NO_SIDE));
 }
 
 /* Counters that were sampled, but not in the steps: a buffer that is full ends it without ending the capture. */
@@ -282,55 +221,41 @@ static void add_counters(struct quality *q, const struct run *run, const char *f
 			inside += t->metrics[m].time[i] >= run->window_start && t->metrics[m].time[i] < run->window_end;
 	}
 	if (all && !inside)
-		quality_add(q, arena,
-		            arena_format(arena,
-		                         "Hardware counters were sampled in %s (%zu samples), but not in the measured "
-		                         "steps: nothing is said of them.",
-		                         file, all));
+		quality_find(q, arena,
+		             FACT_NEW(arena, counters_elsewhere, FACT_NO_SIDE, .file = file, .samples = (int64_t)all));
 }
 
-/* What was not recorded, in the words of the tool that did not. */
+/* What was not recorded: each tool has its own name for it. */
 static void add_missing(struct quality *q, const struct trace *t, const struct steps *steps, bool forgot,
                         struct arena *arena)
 {
-	bool kineto = t->source.kind == SOURCE_KINETO;
+	const char *tool = t->source.kind == SOURCE_KINETO ? "kineto" : "nsys";
 	if (!t->source.has_calls)
-		quality_add(
-			q, arena,
-			kineto ? "The trace has no CUDA calls: no gap can be charged to the host. Record with "
-				 "ProfilerActivity.CPU and ProfilerActivity.CUDA."
-			       : "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
-				 "--trace=cuda,nvtx.");
-	if (!t->source.has_ranges && kineto)
-		quality_add(q, arena,
-		            steps->found ? "The trace has no annotations: phases are kinds of GPU work, each with the "
-		                           "host's time before it."
-		                         : "The trace has no annotations: there are no steps, and phases are kinds of "
-		                           "GPU work. Call the "
-		                           "profiler's step() after every step, with a schedule: it marks none "
-		                           "without.");
-	else if (!t->source.has_ranges)
-		quality_add(q, arena,
-		            steps->found ? "The profile has no NVTX ranges: phases are kinds of GPU work, each with "
-		                           "the host's time before it."
-		                         : "The profile has no NVTX ranges: there are no steps, and phases are kinds "
-		                           "of GPU work, each with "
-		                           "the host's time before it.");
+		quality_find(q, arena, FACT_NEW(arena, no_calls, FACT_NO_SIDE, .tool = tool));
+	if (!t->source.has_ranges)
+		quality_find(q, arena, FACT_NEW(arena, no_ranges, FACT_NO_SIDE, .tool = tool, .steps = steps->found));
 	else if (!steps->found && forgot)
-		quality_add(
-			q, arena,
-			"What are steps here are none in the other runs, and what repeats on the GPU is not the same: "
-			"nothing is compared step by step. Name a range that is a step in all with --step, or what "
-			"repeats with --loop.");
+		quality_find(q, arena, FACT_NEW(arena, steps_forgotten, FACT_NO_SIDE));
 	else if (!steps->found && !steps->span_named)
-		quality_add(
+		quality_find(q, arena, FACT_NEW(arena, no_range_is_step, FACT_NO_SIDE, .tool = tool));
+}
+
+/* What a run's profile says of itself. */
+static void add_source(struct quality *q, const struct trace_source *source, const char *file, struct arena *arena)
+{
+	if (*source->incomplete)
+		quality_find(q, arena,
+		             FACT_NEW(arena, run_incomplete, FACT_NO_SIDE, .file = file,
+		                      .why = arena_copy(arena, source->incomplete, strlen(source->incomplete))));
+	if (source->lost > 0)
+		quality_find(q, arena, FACT_NEW(arena, rows_lost, FACT_NO_SIDE, .records = source->lost, .file = file));
+	if (source->samples_torn > 0)
+		quality_find(
 			q, arena,
-			kineto ? "No annotation is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
-				 "instances and covers 70 % of the GPU time. Call the profiler's step() after every "
-				 "step, with a schedule (it marks none without), and record more of them, or name one "
-				 "with --step."
-			       : "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
-				 "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
+			FACT_NEW(arena, samples_torn, FACT_NO_SIDE, .samples = source->samples_torn, .file = file));
+	if (source->others > 0)
+		quality_find(q, arena,
+		             FACT_NEW(arena, others_on_gpu, FACT_NO_SIDE, .processes = source->others, .file = file));
 }
 
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
@@ -344,67 +269,31 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		ops += (int64_t)runs[r].n_ops;
 		unlaunched += runs[r].unlaunched;
 		clipped += runs[r].clipped;
-		if (*t->source.incomplete)
-			quality_add(q, arena,
-			            arena_format(arena, "The capture of %s is incomplete: %s.", files[r],
-			                         t->source.incomplete));
-		if (t->source.lost > 0)
-			quality_add(q, arena,
-			            arena_format(arena, "%lld records were lost while %s was captured.",
-			                         (long long)t->source.lost, files[r]));
-		if (t->source.samples_torn > 0)
-			quality_add(q, arena,
-			            arena_format(arena,
-			                         "%lld samples of Python could not be read while %s was captured.",
-			                         (long long)t->source.samples_torn, files[r]));
-		if (t->source.others > 0)
-			quality_add(q, arena,
-			            arena_format(arena,
-			                         "%lld other process%s used a GPU of %s when its program began: what "
-			                         "others do there is not in the profile, and makes steps longer.",
-			                         (long long)t->source.others, t->source.others == 1 ? "" : "es",
-			                         files[r]));
+		add_source(q, &t->source, files[r], arena);
 		add_ranks(q, &runs[r], arena);
 		add_counters(q, &runs[r], files[r], arena);
 		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)
-			quality_add(q, arena, "The runs used different numbers of devices; they are matched in order.");
+			quality_find(q, arena, FACT_NEW(arena, devices_uneven, FACT_NO_SIDE));
 		add_missing(q, t, &runs[r].steps, runs[r].forgot, arena);
 		if (t->source.graphs == GRAPHS_WHOLE)
-			quality_add(
-				q, arena,
-				"CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
-				"and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
+			quality_find(q, arena, FACT_NEW(arena, graphs_traced_whole, FACT_NO_SIDE));
 	}
 	if (more->left_out)
-		quality_add(q, arena,
-		            arena_format(arena,
-		                         "The timeline ends before the %s does: %lld of its GPU operations come later.",
-		                         runs[0].steps.found ? "step" : "run", (long long)more->left_out));
+		quality_find(q, arena,
+		             FACT_NEW(arena, timeline_cut, FACT_NO_SIDE, .steps = runs[0].steps.found,
+		                      .operations = more->left_out));
 	q->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
 	if (q->unlaunched_share > 0.01)
-		quality_add(
-			q, arena,
-			arena_format(arena,
-		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
-		                     "them are unattributed.",
-		                     100 * q->unlaunched_share));
-	if (more->clocks)
-		quality_add(q, arena, more->clocks);
+		quality_find(q, arena, FACT_NEW(arena, launches_missing, FACT_NO_SIDE, .share = q->unlaunched_share));
+	quality_find(q, arena, more->clocks);
 	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
-		quality_add(
-			q, arena,
-			"The PyTorch profiler notes every operator, and what that costs the host is not known: where "
-			"the GPU waits for host code, the program is faster without it.");
-	if (more->recording)
-		quality_add(q, arena, more->recording);
-	if (more->ranges)
-		quality_add(q, arena, more->ranges);
+		quality_find(q, arena, FACT_NEW(arena, kineto_costs, FACT_NO_SIDE));
+	quality_find(q, arena, more->recording);
+	quality_find(q, arena, more->ranges);
 	if (clipped)
-		quality_add(q, arena,
-		            arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",
-		                         (long long)clipped));
+		quality_find(q, arena, FACT_NEW(arena, ranges_open, FACT_NO_SIDE, .ranges = clipped));
 	if (more->files)
-		quality_add(q, arena, more->files);
+		quality_find(q, arena, FACT_NEW(arena, files_grouped, FACT_NO_SIDE, .how = more->files));
 	return quality;
 }

@@ -5,13 +5,13 @@
 #include "analyse/run/run.h"
 #include "analyse/side_result.h"
 
-/* What other stages have to say; texts are NULL where there is nothing. */
+/* What other stages have to say; NULL where there is nothing. */
 struct quality_notes {
-	int64_t left_out;      /* struct timeline has the meaning */
-	const char *clocks;    /* clocks_note */
-	const char *recording; /* recording_note */
-	const char *ranges;    /* recording_ranges_note */
-	const char *files;     /* struct side_files has it */
+	int64_t left_out;             /* struct timeline has the meaning */
+	const struct fact *clocks;    /* clocks_note */
+	const struct fact *recording; /* recording_note */
+	const struct fact *ranges;    /* recording_ranges_note */
+	const char *files;            /* struct side_files has it */
 };
 
 /* Dropped rows, diagnostics, missing launches and notes of all runs of a side. `files` are the inputs' names, by run.
@@ -21,8 +21,5 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 
 /* Adds a note unless it is there already. */
 void quality_find(struct quality *quality, struct arena *arena, const struct fact *fact);
-
-/* The same with a sentence in `arena` that is no fact yet. */
-void quality_add(struct quality *quality, struct arena *arena, const char *note);
 
 #endif

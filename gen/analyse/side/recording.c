@@ -6,7 +6,6 @@
  * work differs. */
 #include "analyse/side/recording.h"
 
-#include "analyse/say.h"
 #include "analyse/side/budgets.h"
 #include "analyse/side/paces.h"
 #include "base/search.h"
@@ -272,20 +271,13 @@ double recording_ranges(const struct run *runs, size_t n)
 	return sum / (double)n;
 }
 
-const char *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
-                                  struct arena *arena)
+const struct fact *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                                         struct arena *arena)
 {
 	if (cost->ranges <= 0)
 		return NULL;
-	const char *share =
-		steps && mean->period > 0
-			? arena_format(arena, ", %s %% of it", say_digits(arena, 100 * cost->ranges / mean->period))
-			: "";
-	return arena_format(
-		arena,
-		"NVTX ranges were added while the program was recorded (--annotate): that took %s µs a step%s, "
-		"by the clock of what added them.",
-		say_digits(arena, cost->ranges / 1e3), share);
+	return FACT_NEW(arena, ranges_added, FACT_NO_SIDE, .time = cost->ranges,
+	                .share = steps && mean->period > 0 ? cost->ranges / mean->period : NAN);
 }
 
 /* Share of a step that `n` rows of it make up. */
@@ -294,17 +286,12 @@ static double share_of(const struct budget *mean, double n, double ns)
 	return mean->period > 0 ? recording_at(mean, n, ns) / mean->period : 0;
 }
 
-const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
-                           struct arena *arena)
+const struct fact *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                                  struct arena *arena)
 {
 	double share = share_of(mean, cost->waited_calls, NS_A_CALL);
 	if (share < WORTH_SAYING)
 		return NULL;
-	const char *per = steps ? " a step" : "", *all = steps ? "step" : "run";
-	return arena_format(
-		arena,
-		"Recording a CUDA call takes the host at least about %.1f µs: %s calls%s that the GPU waited "
-		"for make up about %s ms (%.1f %%) of the %s, or more.",
-		NS_A_CALL / 1e3, say_digits(arena, cost->waited_calls), per, say_digits(arena, cost->added / 1e6),
-		100 * share, all);
+	return FACT_NEW(arena, recording_costs, FACT_NO_SIDE, .call = NS_A_CALL, .calls = cost->waited_calls,
+	                .steps = steps, .time = cost->added, .share = share);
 }

@@ -10,19 +10,19 @@
 /* What recording a call may cost, ns: 0, and from below the least that was seen to the most. */
 extern const double recording_price[RECORDING_PRICES];
 
-/* What recording took of a side with this budget; and a sentence when that is worth saying, else NULL: `steps` says
+/* What recording took of a side with this budget; and a fact when that is worth saying, else NULL: `steps` says
  * whether the budget is of a step or of a whole run. */
 struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
 void recording_add(struct recording *recording, const struct run *run, const struct run *part);
 void recording_end_run(struct recording *recording, const struct run *run);
 struct recording_cost recording_end(const struct recording *recording, const struct budget *mean, struct arena *arena);
-const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
-                           struct arena *arena);
-
-/* struct recording_cost has the meaning; and the sentence that says it, NULL where no ranges were added. */
-double recording_ranges(const struct run *runs, size_t n);
-const char *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+const struct fact *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                                   struct arena *arena);
+
+/* struct recording_cost has the meaning; and the fact that says it, NULL where no ranges were added. */
+double recording_ranges(const struct run *runs, size_t n);
+const struct fact *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                                         struct arena *arena);
 
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
 void recording_bounds(const struct side side[2], double beyond[2]);
@@ -37,9 +37,9 @@ void recording_more(const struct side side[2], double more[2]);
 bool recording_apart(const struct side side[2], const struct verdict *verdict);
 
 /* After the verdict: whether it is of recorded programs and recording may have changed the speedup by more than 5 %;
- * and a sentence from 1 % on, else NULL. */
+ * and a fact from 1 % on, else NULL. */
 bool recording_turns(const struct verdict *verdict, const struct verdict_conditions *conditions);
-const char *recording_reason(const struct side side[2], const struct verdict *verdict,
-                             const struct verdict_conditions *conditions, struct arena *arena);
+const struct fact *recording_reason(const struct side side[2], const struct verdict *verdict,
+                                    const struct verdict_conditions *conditions, struct arena *arena);
 
 #endif

@@ -2,7 +2,6 @@
  * is. */
 #include "analyse/side/recording.h"
 
-#include "analyse/say.h"
 #include "analyse/side/paces.h"
 
 #include <math.h>
@@ -158,42 +157,29 @@ static bool beyond_recording(const struct side side[2])
 	return fabs(prices_apart(side).seen) > highest_price(side);
 }
 
-/* A sentence, where it makes a difference that the sides' prices may differ; else "". */
-static const char *say_apart(const struct side side[2], struct arena *arena)
+/* Where it makes a difference that the sides' prices may differ; else NULL. */
+static const struct fact *find_apart(const struct side side[2], struct arena *arena)
 {
 	const struct apart apart = prices_apart(side);
 	double highest = highest_price(side), same[2] = {0}, beyond[2] = {0};
 	widen(side, highest, 0, same);
 	widen(side, highest, apart.ns, beyond);
 	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
-		return "";
-	const char *who = apart.alike ? "From a launch to the next call, where both sides do the same, it takes"
-	                              : "The fastest launches take";
-	const char *where = apart.ns > 0 ? "on the fixed side" : "in the baseline";
-	if (beyond_recording(side))
-		return arena_format(
-			arena,
-			"%s %.1f µs longer %s, more than recording is taken to cost: the host itself was slower there, "
-			"or a profiler inside the program (cProfile, a debugger) held it up. ",
-			who, fabs(apart.seen) / 1e3, where);
-	return arena_format(arena, "%s %.1f µs longer %s: the host was slower there, or recording cost it more. ", who,
-	                    fabs(apart.seen) / 1e3, where);
+		return NULL;
+	return FACT_NEW(arena, launches_apart, apart.ns > 0, .same_launches = apart.alike, .longer = fabs(apart.seen),
+	                .beyond = beyond_recording(side));
 }
 
 /* The same of graphs' nodes. */
-static const char *say_nodes(const struct side side[2], struct arena *arena)
+static const struct fact *find_nodes(const struct side side[2], struct arena *arena)
 {
 	double beyond[2] = {0};
 	widen_by_nodes(side, beyond);
 	if (beyond[1] - beyond[0] < log1p(WORTH_SAYING))
-		return "";
-	return arena_format(
-		arena,
-		"Graphs were recorded node by node, which takes the GPU up to %.0f µs a node (%s a %s of the "
-		"baseline, %s of the fixed side); traced whole (--cuda-graph-trace graph) they cost hardly "
-		"anything. ",
-		MOST_NS_A_NODE / 1e3, say_digits(arena, side[0].recording.graph_nodes),
-		side[0].steps.found ? "step" : "run", say_digits(arena, side[1].recording.graph_nodes));
+		return NULL;
+	return FACT_NEW(arena, nodes_recorded, FACT_NO_SIDE, .most = MOST_NS_A_NODE,
+	                .baseline = side[0].recording.graph_nodes, .fixed = side[1].recording.graph_nodes,
+	                .unit = side[0].steps.found ? "step" : "run");
 }
 
 void recording_more(const struct side side[2], double more[2])
@@ -210,22 +196,15 @@ void recording_more(const struct side side[2], double more[2])
 		                                              fmin(c->recorded_timed - c->stopwatch, 0)));
 }
 
-const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,
-                             struct arena *arena)
+const struct fact *recording_reason(const struct side side[2], const struct verdict *v,
+                                    const struct verdict_conditions *c, struct arena *arena)
 {
 	const struct side *b = &side[0], *f = &side[1];
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
-	const char *per = b->steps.found ? "step" : "run";
-	bool ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0;
-	const char *apart = say_apart(side, arena);
-	bool more = *apart && beyond_recording(side);
-	return arena_format(arena,
-	                    "This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
-	                    "call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
-	                    "up to some percent to kernels. %s%sThe interval allows for %s, and result and gates go by "
-	                    "the interval. gapline run also measures without a profiler.",
-	                    highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
-	                    ranges ? " of them" : " calls", per, say_digits(arena, waited(f)), apart,
-	                    say_nodes(side, arena), more ? "what recording adds, not for that" : "that");
+	const struct fact *apart = find_apart(side, arena);
+	return FACT_NEW(arena, recorded_speedup, FACT_NO_SIDE, .most = highest_price(side),
+	                .ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0, .baseline = waited(b),
+	                .fixed = waited(f), .unit = b->steps.found ? "step" : "run", .apart = apart,
+	                .nodes = find_nodes(side, arena), .beyond = apart && beyond_recording(side));
 }

@@ -84,7 +84,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct quality_notes notes = {
 		.files = words->files.note,
 		.left_out = timeline.left_out,
-		.clocks = clocks_note(budgets.devices, budgets.n_devices),
+		.clocks = clocks_note(budgets.devices, budgets.n_devices, arena),
 		.recording = recording_note(&recording, &budgets.mean, periods.steps.found, arena),
 		.ranges = recording_ranges_note(&recording, &budgets.mean, periods.steps.found, arena)};
 	*facts = (struct side_facts){.runs = tables_of(runs, n, words->run_files, arena),
