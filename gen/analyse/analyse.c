@@ -23,8 +23,11 @@
 #include <math.h>
 #include <string.h>
 
-static struct verdict_side series_of(const struct run_table *runs, size_t n, bool steps, struct arena *arena)
+static struct verdict_side series_of(const struct side_facts *facts, const struct side *side, struct arena *arena)
 {
+	const struct run_table *runs = facts->runs;
+	const size_t n = facts->n_runs;
+	const bool steps = side->steps.found;
 	struct verdict_run *list = ARENA_NEW(arena, n, struct verdict_run);
 	for (size_t r = 0; r < n; r++) {
 		int64_t started = runs[r].source.started, *span = ARENA_NEW(arena, 1, int64_t);
@@ -39,7 +42,7 @@ static struct verdict_side series_of(const struct run_table *runs, size_t n, boo
 		list[r].before = steps ? 0 : (double)(runs[r].window_start - runs[r].begin);
 		list[r].shrinks = steps && runs[r].shrinks;
 	}
-	return (struct verdict_side){list, n, steps};
+	return (struct verdict_side){list, n, steps, side->items};
 }
 
 /* The mean step of a side's runs between launches over that between ends, a logarithm. */
@@ -134,30 +137,49 @@ static struct side with_verdict(const struct side *built, const struct headline 
 	return side;
 }
 
+/* A side by whose items it is compared; 0: by the step. */
+static struct side with_items(const struct side *built, double items)
+{
+	struct side side = *built;
+	side.items = items;
+	return side;
+}
+
+static struct stopwatch_side timed_of(const struct side_facts *facts, const struct side *side)
+{
+	struct stopwatch_side timed = facts->timed;
+	timed.items = side->items;
+	return timed;
+}
+
 /* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards.
  * `options` says what is asked of the sides' rows, NULL where there are none. */
 static struct analysis judge_pair(const struct step_tables *tables, const struct analyse_options *options,
                                   struct names *names, struct arena *arena)
 {
-	const struct side *built = tables->side;
+	const struct table_options *asked = &tables->options;
 	const struct side_facts *facts = tables->facts;
-	const struct stopwatch_side unrecorded[2] = {facts[0].timed, facts[1].timed};
+	const bool per_item = asked->items_name && tables->side[0].steps.found && tables->side[1].steps.found;
+	const struct side built[2] = {with_items(&tables->side[0], per_item ? asked->items[0] : 0),
+	                              with_items(&tables->side[1], per_item ? asked->items[1] : 0)};
+	const struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
 	const struct fact *impossible = possible_recording(facts, 2, arena);
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
-	const struct comparison comparison =
-		compare_work(built, facts, rest || impossible, tables->options.printed, names, arena);
+	struct comparison comparison = compare_work(built, facts, rest || impossible, asked->printed, names, arena);
+	if (asked->items_name && !per_item)
+		facts_add(&comparison.differences, arena, FACT_NEW(arena, items_need_steps, FACT_NO_SIDE));
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
 	struct verdict_conditions conditions = find_conditions(facts, built, &comparison, doubt,
-	                                                       tables->options.nothing ? tables->options.nothing
-	                                                       : comparison.strangers  ? comparison.mismatch
-	                                                                               : NULL,
+	                                                       asked->nothing         ? asked->nothing
+	                                                       : comparison.strangers ? comparison.mismatch
+	                                                                              : NULL,
 	                                                       arena);
 	conditions.rest = rest;
-	const struct verdict_side sides[2] = {series_of(facts[0].runs, facts[0].n_runs, built[0].steps.found, arena),
-	                                      series_of(facts[1].runs, facts[1].n_runs, built[1].steps.found, arena)};
-	const struct verdict recorded = verdict_judge(sides, tables->options.warmup, &conditions, arena);
+	const struct verdict_side sides[2] = {series_of(&facts[0], &built[0], arena),
+	                                      series_of(&facts[1], &built[1], arena)};
+	const struct verdict recorded = verdict_judge(sides, asked->warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
@@ -168,11 +190,11 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual =
-		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &tables->options.gates, arena);
+		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &asked->gates, arena);
 	struct quantile_change quantile[QUANTILES];
 	quantiles_changes(sides, &recorded, quantile);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile};
-	const struct gates gates = gate_metric_judge(&usual, &tables->options.gates, &source, arena);
+	const struct gates gates = gate_metric_judge(&usual, &asked->gates, &source, arena);
 	const struct waterfall waterfall =
 		side[0].steps.found == side[1].steps.found
 			? waterfall_build(side, facts, &comparison.renames, &verdict, names, arena)
@@ -191,8 +213,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
 	struct analysis out = {
 		.names = names,
-		.items = tables->options.items,
-		.items_name = tables->options.items_name,
+		.items_name = per_item ? asked->items_name : NULL,
 		.n_sides = 2,
 		.side = {bound_side(&side[0], names, arena), bound_side(&side[1], names, arena)},
 		.verdict = verdict,
@@ -228,7 +249,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 		struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
 		*tables = (struct step_tables){.side = {jobs[0].side, jobs[1].side},
 		                               .facts = {jobs[0].facts, jobs[1].facts},
-		                               .options = {.items = options->items,
+		                               .options = {.items = {options->items[0], options->items[1]},
 		                                           .items_name = options->items_name,
 		                                           .warmup = options->warmup,
 		                                           .gates = options->gates,
@@ -281,7 +302,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	struct stopwatch_side timed = {0};
 	struct series *series = ARENA_NEW(arena, job->n, struct series);
 	const struct side_facts *facts = &job->facts;
-	const struct verdict_side recorded = series_of(facts->runs, facts->n_runs, built->steps.found, arena);
+	const struct verdict_side recorded = series_of(facts, built, arena);
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run_table *run = &facts->runs[r];
 		const struct verdict_run one = {

@@ -9,7 +9,7 @@
 struct analyse_options {
 	const char *title;
 	const char *name[2]; /* of the sides, harmless; NULL: none of their own */
-	double items;        /* a step works on, and what they are called; 0 and NULL: not told */
+	double items[2];     /* that a step of a side works on, and what they are called; 0 and NULL: not told */
 	const char *items_name;
 	const char *step; /* --step NAME, or NULL: found automatically */
 	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */

@@ -17,8 +17,7 @@
 struct analysis {
 	const struct names *names;
 	const char *title;      /* may be NULL */
-	double items;           /* that a step works on, 0: not told; --items '4096 tokens' */
-	const char *items_name; /* "tokens", harmless; NULL without items */
+	const char *items_name; /* "tokens", harmless: sides are compared by the item; NULL: by the step, or the run */
 	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;

@@ -59,7 +59,7 @@ static void choose_straggler(const struct analysis *a, struct card *card)
 			part = &a->waterfall.reason[i].part;
 	for (uint32_t i = 0; part && i < a->findings.n; i++) {
 		const struct finding *f = &a->findings.list[i];
-		double change = f->per_step[1] - f->per_step[0];
+		double change = f->per_step[1] / side_items(&a->side[1]) - f->per_step[0] / side_items(&a->side[0]);
 		if (strcmp(f->id, "straggler") == 0 && change / part->delta >= MOST_OF)
 			card->straggler = f;
 	}
@@ -119,11 +119,13 @@ struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 	struct table t = table_make(a, TABLE_KERNELS, arena);
 	/* a budget is the mean of its GPUs, kernels are summed over them */
 	double gpus = fmax(a->side[0].n_devices, a->side[1].n_devices), most = MOST_OF;
+	const double items[2] = {side_items(&a->side[0]), side_items(&a->side[1])};
 	uint32_t *with = ARENA_NEW(arena, t.kept, uint32_t);
 	match_kernels(&t, with);
 	for (uint32_t i = 0; i < t.kept; i++) {
 		const struct table_row *row = &t.row[i], *other = &t.row[with[i]];
-		double before = fmax(row->time[0], other->time[0]), after = fmax(row->time[1], other->time[1]);
+		double before = fmax(row->time[0], other->time[0]) / items[0];
+		double after = fmax(row->time[1], other->time[1]) / items[1];
 		double share = (after - before) / gpus / part->delta;
 		if (share < most || share > NOT_MORE || (row != other && row->at[0] < 0) ||
 		    may_be_replaced(&t, with, i))
@@ -176,7 +178,7 @@ struct card card_make(const struct analysis *a)
 		const struct side *side = &a->side[s];
 		if (side->steps.found && side->headline.step > 0) {
 			card.steps_per_second[s] = 1e9 / side->headline.step;
-			card.items_per_second[s] = a->items * card.steps_per_second[s];
+			card.items_per_second[s] = side->items * card.steps_per_second[s];
 		}
 		if (side->budget.period > 0) {
 			card.busy_share[s] = 1 - side->budget.idle / side->budget.period;

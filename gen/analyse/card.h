@@ -38,7 +38,7 @@ struct card {
 	const struct finding *straggler;
 	enum doubt doubt[DOUBT_COUNT];
 	uint32_t n_doubts;
-	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no --items */
+	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no items */
 	double busy_share[2]; /* of the window in which the GPU worked, 0 to 1, by side … */
 	double comm_share[2]; /* … and of that, in which it only communicated, or waited in a kernel that does */
 };
@@ -50,7 +50,7 @@ struct card card_make(const struct analysis *analysis);
 struct card_kernel {
 	uint32_t name;  /* 0: no kernel stands out, or something else changed most */
 	bool alone;     /* one GPU a side: the times are of it; elsewhere they are summed over GPUs */
-	double time[2]; /* ns a step, by side */
+	double time[2]; /* ns a step, or an item where the sides are compared by it, by side */
 };
 
 struct card_kernel card_kernel(const struct analysis *analysis, struct arena *arena);

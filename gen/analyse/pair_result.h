@@ -68,7 +68,7 @@ struct waterfall_part {
 	enum cause cause;              /* of PART_IDLE */
 	uint32_t phase;                /* of PART_IDLE: a name, the baseline's if it has one; 0: between phases */
 	uint32_t renamed;              /* of PART_IDLE: what the fixed side calls the phase, if otherwise; else 0 */
-	double baseline, fixed, delta; /* ns a step */
+	double baseline, fixed, delta; /* ns a step, or an item where the sides are compared by it */
 	bool has_interval;             /* … and the 95 % interval of `delta`: */
 	double half;                   /* delta ± half, */
 	double within;                 /* … of which so much is seen in the runs themselves (judge/row.h) */
@@ -117,7 +117,7 @@ struct finding {
 	const char *advice; /* what to do */
 };
 
-/* Times in ns a step, arithmetic means. */
+/* Times in ns a step, or an item where the sides are compared by it; arithmetic means. */
 struct diagnosis {
 	enum diagnosis_result result;
 	double combined_ceiling; /* the step if all that is resolved were perfectly fixed; 0: nothing was resolved */

@@ -420,6 +420,7 @@ struct side {
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	struct side_steps steps;
+	double items;                        /* that a step works on; 0: not told */
 	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) */
 	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
@@ -451,5 +452,11 @@ struct side {
 	const char
 		*doubt; /* of a side that stands alone: why its numbers prove nothing, among `quality`, too; or NULL */
 };
+
+/* What times of a step are divided by where sides are compared: its items, or 1 where those are not told. */
+static inline double side_items(const struct side *side)
+{
+	return side->items > 0 ? side->items : 1;
+}
 
 #endif

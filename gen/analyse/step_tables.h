@@ -12,7 +12,7 @@
 
 /* What changes the judgement, and is not in the tables: no paths, no commands, no titles. */
 struct table_options {
-	double items; /* that a step works on; 0: not told */
+	double items[2]; /* that a step of a side works on; 0: not told */
 	const char *items_name;
 	int warmup; /* --warmup N, or -1: found automatically */
 	struct gates_asked gates;

@@ -15,6 +15,11 @@ static bool is_number(const char *text, bool decimal)
 		fraction = strspn(text + whole + 1, "0123456789");
 		n = whole + 1 + fraction;
 	}
+	if (decimal && (text[n] == 'e' || text[n] == 'E')) {
+		size_t sign = text[n + 1] == '-' || text[n + 1] == '+',
+		       exponent = strspn(text + n + 1 + sign, "0123456789");
+		n += exponent ? 1 + sign + exponent : 0;
+	}
 	return !text[n] && whole + fraction > 0;
 }
 
@@ -181,16 +186,19 @@ static int take(struct parser *p, size_t option, const char *shown, const char *
 	return store(o, shown, rest, p->arena, p->err);
 }
 
+static bool is_called(const char *known, const char *name, size_t n)
+{
+	return known && strlen(known) == n && !memcmp(known, name, n);
+}
+
 static int parse_long(struct parser *p, const char *argument)
 {
 	const char *name = argument + 2, *equals = strchr(name, '=');
 	size_t n = equals ? (size_t)(equals - name) : strlen(name);
 	for (size_t i = 0; i < p->usage->n_options; i++) {
-		const char *known = p->usage->options[i].name;
-		if (strlen(known) == n && !memcmp(known, name, n)) {
-			const char *shown = arena_format(p->arena, "--%s", known);
-			return take(p, i, shown, equals ? equals + 1 : NULL);
-		}
+		const struct opt *o = &p->usage->options[i];
+		if (is_called(o->name, name, n) || is_called(o->alias, name, n))
+			return take(p, i, arena_format(p->arena, "--%s", o->name), equals ? equals + 1 : NULL);
 	}
 	if (n == 4 && !memcmp(name, "help", n))
 		return equals ? err_set(p->err, "--help takes no value") : 1;

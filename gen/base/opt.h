@@ -63,6 +63,7 @@ struct opt {
 		struct opt_command *command;
 	};
 	bool may_be_empty;          /* of OPT_TEXT */
+	const char *alias;          /* a former name, in no help and no completion; NULL: none */
 	double min, max;            /* both bounds are allowed */
 	const char *const *choices; /* ends with NULL */
 };

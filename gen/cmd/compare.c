@@ -293,17 +293,30 @@ static const char *harmless(struct compare *c, const char *text)
 	return text ? names_text(&c->names, names_add_text(&c->names, text)) : NULL;
 }
 
-/* "4096 tokens" */
+/* "4096 tokens", "4096,8192 tokens" */
 static int read_items(struct compare *c, struct err *err)
 {
+	const char *text = c->items;
+	double *items = c->analysis.items;
 	char *rest;
-	if (!c->items)
+	if (!text)
 		return 0;
-	c->analysis.items = strtod(c->items, &rest);
+	items[0] = items[1] = strtod(text, &rest);
+	bool right = rest != text;
+	if (right && *rest == ',') {
+		text = rest + 1;
+		items[1] = strtod(text, &rest);
+		right = rest != text;
+	}
 	const char *name = rest + strspn(rest, " ");
-	if (rest == c->items || !isfinite(c->analysis.items) || c->analysis.items <= 0 || !*name)
-		return err_set(err, "--items needs a number and what it counts, as in '4096 tokens', not '%s'",
-		               cmd_harmless(&c->arena, c->items));
+	for (int s = 0; s < 2; s++)
+		right = right && isfinite(items[s]) && items[s] > 0;
+	if (!right || !*name || *name == ',')
+		return err_set(
+			err,
+			"--items-per-step needs a number above 0 and what it counts, as in '4096 tokens', or one "
+			"for each side, as in '4096,8192 tokens', not '%s'",
+			cmd_harmless(&c->arena, c->items));
 	c->analysis.items_name = harmless(c, name);
 	return 0;
 }
@@ -443,8 +456,10 @@ size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, c
 	         .text = &c->analysis.name[0]},
 		{OPT_TEXT, 0, "fixed-name", "TEXT", "what the fixed side is called there",
 	         .text = &c->analysis.name[1]},
-		{OPT_TEXT, 0, "items", "TEXT", "what a step works on, as in '4096 tokens': says how many a second",
-	         .text = &c->items},
+		{OPT_TEXT, 0, "items-per-step", "ITEMS",
+	         "what a step works on, as in '4096 tokens', or '4096,8192 tokens' where it is not the same on both "
+	         "sides: the time per item is compared",
+	         .text = &c->items, .alias = "items"},
 		{OPT_FLAG, 'q', "quiet", NULL, quiet_help, .flag = quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &c->colour, .choices = cmd_colours},

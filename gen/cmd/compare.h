@@ -32,7 +32,7 @@ struct compare {
 	const char *ncu[2];   /* reports of Nsight Compute, by side; NULL: none */
 	struct ncu_report ncu_report[2];
 	int files_are;                 /* enum ranks_asked */
-	const char *items;             /* as given: "4096 tokens" */
+	const char *items;             /* as given: "4096 tokens" or "4096,8192 tokens" */
 	struct opt_list expressions;   /* --gate */
 	const char *pattern;           /* --compare-output; NULL: none */
 	double tolerance;              /* below 0: the usual one */
@@ -74,8 +74,8 @@ size_t compare_result_options(struct compare *c, struct opt *rows); /* what the 
 int compare_check_printed(const struct compare *c, struct err *err);
 int compare_read_printed(struct compare *c, struct err *err);
 
-/* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
- * not a number and a word, --gate no expression, or an address cannot stand in a link. */
+/* After the options are known and before anything else: makes title and names harmless. -1 with `err` where
+ * --items-per-step is not a number and a word, --gate no expression, or an address cannot stand in a link. */
 int compare_begin(struct compare *c, struct err *err);
 
 /* Looks at the files to write, which can be done at any time before compare_sides and is done by it: what can be known

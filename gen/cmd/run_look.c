@@ -17,7 +17,7 @@ struct seen {
 	double change; /* ln S */
 };
 
-static struct seen see(const struct suite *suite, struct arena *arena)
+static struct seen see(const struct suite *suite, const double items[2], struct arena *arena)
 {
 	struct seen seen = {0};
 	double mean[2];
@@ -39,11 +39,12 @@ static struct seen see(const struct suite *suite, struct arena *arena)
 		mean[s] = n ? stats_mean(x, n) : 1;
 		for (size_t i = 0; i < n; i++)
 			x[i] /= mean[s];
-		seen.side[s] = (struct stopwatch_side){.runs = run, .n_runs = n};
+		seen.side[s] =
+			(struct stopwatch_side){.runs = run, .n_runs = n, .items = n && run[0].steps ? items[s] : 0};
 		seen.x[s] = x;
 		seen.n[s] = n;
 	}
-	seen.change = log(mean[0]) - log(mean[1]);
+	seen.change = log(mean[0]) - log(mean[1]) - proof_unit(seen.side[0].items, seen.side[1].items);
 	return seen;
 }
 
@@ -126,7 +127,7 @@ static bool look_closely(struct experiment *e, const struct seen *seen, const st
 bool run_look(struct experiment *e)
 {
 	struct arena arena = {0};
-	const struct seen seen = see(&e->suite, &arena);
+	const struct seen seen = see(&e->suite, e->compare.analysis.items, &arena);
 	bool enough = false;
 	if (seen.n[0] >= EVIDENCE_FIRST_LOOK && seen.n[1] >= EVIDENCE_FIRST_LOOK) {
 		const struct verdict quick = verdict_stopwatch(seen.side, NULL, &arena);

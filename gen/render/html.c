@@ -124,13 +124,16 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	overview_draw(a, arena, page_draw(&page->top, "overview"));
 }
 
-static void fill_waterfall(const struct analysis *a, struct unit unit, struct page *page)
+static void fill_waterfall(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	double before = a->side[0].headline.step, after = a->side[1].headline.step;
+	struct unit unit = view_time_unit(a);
+	double before = view_time(&a->side[0], a->side[0].headline.step);
+	double after = view_time(&a->side[1], a->side[1].headline.step);
+	const char *each = view_each(a, arena);
 	page_fill(&page->top, "waterfall.title",
-	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
-	                       format_number(arena, unit, after), unit.name, view_units(a)));
+	          arena_format(arena, "From %s to %s %s %s", format_number(arena, unit, before),
+	                       format_number(arena, unit, after), unit.name, each));
 	page_if(&page->top, "waterfall.none", a->waterfall.n == 0 && view_is_pair(a));
 	page_if(&page->top, "waterfall.never", !view_is_pair(a));
 	page_if(&page->top, "waterfall.some", a->waterfall.n > 0);
@@ -138,11 +141,11 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	if (a->waterfall.n)
 		waterfall_draw(a, arena, picture);
 	tables_waterfall(a, unit, page);
-	page_fill(&page->top, "waterfall.unit", arena_format(arena, "A %s", view_units(a)));
+	page_fill(&page->top, "waterfall.unit", arena_format(arena, "%c%s", *each - 'a' + 'A', each + 1));
 	page_fill(&page->top, "waterfall.before", format_number(arena, unit, before));
 	page_fill(&page->top, "waterfall.after", format_number(arena, unit, after));
 	tables_change(&page->top, "waterfall.change", format_change(arena, unit, after - before), after - before);
-	tables_budget(a, unit, page);
+	tables_budget(a, view_table_unit(a), page);
 }
 
 static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
@@ -375,7 +378,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	else
 		card_fill(a, page);
 	fill_timeline(a, page);
-	fill_waterfall(a, unit, page);
+	fill_waterfall(a, page);
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
 	functions_fill(a, unit, page);

@@ -177,6 +177,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	write_interval(json, "ci95", v->has_interval, v->lo, v->hi);
 	json_number(json, "at_least", !v->early ? NAN : v->result == VERDICT_FASTER ? v->lo : v->hi);
 	json_text(json, "measured", verdict_measure_name(v->measured));
+	json_text(json, "per", a->items_name ? "item" : "step");
 	write_estimate(json, "recorded", &v->recorded);
 	write_estimate(json, "typical", &v->typical);
 	json_number(json, "counted_speedup", v->has_speedup ? v->counted : NAN);

@@ -345,7 +345,7 @@ static void write_rates(struct json *json, const struct analysis *a, int side)
 	struct card card = card_make(a);
 	json_object(json, "rates");
 	rate_or_null(json, "steps_per_second", card.steps_per_second[side]);
-	rate_or_null(json, "items_per_step", a->items);
+	rate_or_null(json, "items_per_step", a->side[side].items);
 	json_text(json, "items", a->items_name);
 	rate_or_null(json, "items_per_second", card.items_per_second[side]);
 	json_number(json, "gpu_busy_share", card.busy_share[side]);

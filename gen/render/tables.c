@@ -230,7 +230,10 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	struct arena *arena = page->arena;
 	struct table t = table_make(a, TABLE_PARTS, arena);
 	page_fill(&page->top, "waterfall.caption",
-	          arena_format(arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]), unit.name));
+	          a->items_name
+	                  ? arena_format(arena, "Parts, %s %s; each column adds up", unit.name, view_each(a, arena))
+	                  : arena_format(arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]),
+	                                 unit.name));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
 		name[i] = waterfall_label(a, arena, &a->waterfall.part[t.row[i].key]);

@@ -146,8 +146,8 @@ static void put_times(struct terminal *t)
 {
 	const struct side *b = &t->a->side[0], *f = &t->a->side[1];
 	bool pair = view_is_pair(t->a);
-	put_fact(t, pair ? arena_format(&t->arena, "a %s", view_unit(b)) : "measured",
-	         pair ? words_pair(&t->arena, b->headline.step, f->headline.step)
+	put_fact(t, pair ? view_each(t->a, &t->arena) : "measured",
+	         pair ? words_pair(&t->arena, view_time(b, b->headline.step), view_time(f, f->headline.step))
 	              : arena_format(&t->arena, "baseline: %s a %s; fixed side: %s a %s",
 	                             format_time(&t->arena, b->headline.step), view_unit(b),
 	                             format_time(&t->arena, f->headline.step), view_unit(f)));

@@ -136,6 +136,41 @@ const char *view_units(const struct analysis *a)
 	                                : "run of the baseline, a step of the fixed side";
 }
 
+static bool ends_in(const char *word, const char *end)
+{
+	size_t n = strlen(word), m = strlen(end);
+	return n > m && strcmp(word + n - m, end) == 0;
+}
+
+/* One of "tokens", "batches", "queries". */
+static const char *one_of(const char *items, struct arena *arena)
+{
+	static const char *const hissing[] = {"ches", "shes", "sses", "xes"};
+	size_t less = ends_in(items, "s") && !ends_in(items, "ss");
+	for (size_t i = 0; i < sizeof hissing / sizeof *hissing; i++)
+		less = ends_in(items, hissing[i]) ? 2 : less;
+	if (ends_in(items, "ies"))
+		return arena_format(arena, "%.*sy", (int)strlen(items) - 3, items);
+	return arena_copy(arena, items, strlen(items) - less);
+}
+
+const char *view_each(const struct analysis *a, struct arena *arena)
+{
+	return a->items_name ? arena_format(arena, "per %s", one_of(a->items_name, arena))
+	                     : arena_format(arena, "a %s", view_units(a));
+}
+
+double view_time(const struct side *side, double step)
+{
+	return step / side_items(side);
+}
+
+struct unit view_time_unit(const struct analysis *a)
+{
+	return format_unit(fmax(view_time(&a->side[0], a->side[0].headline.step),
+	                        view_time(&a->side[1], a->side[1].headline.step)));
+}
+
 enum view_marks view_marks(const struct analysis *a, const struct side *side)
 {
 	if (side->source.kind == SOURCE_KINETO)

@@ -51,6 +51,12 @@ const char *view_side(const struct side *side, struct arena *arena);
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);
 
+/* The unit by which the sides are compared, behind a time: "a step", "a run", or "per token" where a step's items are
+ * told; a time of a side in it, of one of its steps; and the unit of numbers like both sides' headlines. */
+const char *view_each(const struct analysis *analysis, struct arena *arena);
+double view_time(const struct side *side, double step);
+struct unit view_time_unit(const struct analysis *analysis);
+
 /* Whether both sides' times are of a step, or both of a run: else nothing is the change of anything. */
 bool view_is_pair(const struct analysis *analysis);
 

@@ -66,7 +66,8 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 		parts[i] = &a->waterfall.part[i];
 	qsort(parts, a->waterfall.n, sizeof *parts, by_change);
 
-	double at = a->side[0].headline.step, end = a->side[1].headline.step, least = fmax(at, end) * 0.004;
+	double at = view_time(&a->side[0], a->side[0].headline.step);
+	double end = view_time(&a->side[1], a->side[1].headline.step), least = fmax(at, end) * 0.004;
 	uint32_t n = 0, i = 0;
 	begin_with_recording(parts, a->waterfall.n, least);
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
@@ -120,7 +121,7 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 {
 	struct bar bars[MOST_BARS + 3];
 	uint32_t n = make_bars(a, arena, bars);
-	double most = 0, least = a->side[0].headline.step;
+	double most = 0, least = view_time(&a->side[0], a->side[0].headline.step);
 	for (uint32_t i = 0; i < n; i++) {
 		most = fmax(most, fmax(bars[i].from, bars[i].to));
 		least = fmin(least, bars[i].which < 0 ? bars[i].to : fmin(bars[i].from, bars[i].to));
@@ -130,7 +131,7 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 	least = cut ? fmax(least - (most - least) / 2, 0) : fmin(least, 0);
 	for (uint32_t i = 0; i < n; i++)
 		bars[i].from = bars[i].which < 0 ? fmax(least, 0) : bars[i].from;
-	struct unit unit = view_table_unit(a);
+	struct unit unit = view_time_unit(a);
 	struct extent extent = {least, most > least ? 1 / (most - least) : 0};
 	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + (cut ? 18 : 0),
 	                           "The way from the baseline's step to the fixed one's",

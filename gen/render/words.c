@@ -143,10 +143,11 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 
 const char *words_periods(const struct analysis *a, struct arena *arena)
 {
-	double before = a->side[0].headline.step, after = a->side[1].headline.step;
+	double before = view_time(&a->side[0], a->side[0].headline.step);
+	double after = view_time(&a->side[1], a->side[1].headline.step);
 	bool one = !a->verdict.has_speedup && before == after; /* a capture beside itself */
-	return arena_format(arena, "%s a %s", one ? format_time(arena, before) : words_pair(arena, before, after),
-	                    view_units(a));
+	return arena_format(arena, "%s %s", one ? format_time(arena, before) : words_pair(arena, before, after),
+	                    view_each(a, arena));
 }
 
 const char *words_no_change(const struct analysis *a)
@@ -171,7 +172,7 @@ const char *words_recorded(const struct analysis *a, struct arena *arena)
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known)
 		return "";
-	double times = b->headline.recorded_timed / f->headline.recorded_timed;
+	double times = view_time(b, b->headline.recorded_timed) / view_time(f, f->headline.recorded_timed);
 	const char *speedup = format_times(arena, times, times);
 	if (!b->steps.found)
 		return arena_format(arena,
@@ -194,9 +195,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	const char *speedup = words_speedup(a, arena);
 	if (!v->has_speedup)
 		return "Inconclusive: there is nothing to compare.";
-	const char *periods =
-		arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
-	                     view_unit(&a->side[0]), words_while(a));
+	const char *periods = arena_format(arena, "%s%s", words_periods(a, arena), words_while(a));
 	const char *sure = v->has_interval ? arena_format(arena, ", %s", interval(a, arena)) : "";
 	if (words_promises(v))
 		sure = arena_format(arena, ", measured %s%s", speedup, sure);
@@ -290,8 +289,8 @@ static const char *communicated(const struct analysis *a, const struct waterfall
 static const char *reason_words(const struct analysis *a, const struct reason *reason, struct arena *arena)
 {
 	const struct waterfall_part *part = &reason->part;
-	const char *times = arena_format(arena, "%s a %s%s", words_pair(arena, part->baseline, part->fixed),
-	                                 view_unit(&a->side[0]), words_explained(a));
+	const char *times = arena_format(arena, "%s %s%s", words_pair(arena, part->baseline, part->fixed),
+	                                 view_each(a, arena), words_explained(a));
 	if (part->kind == PART_COMPUTE)
 		return computed(a, part, times, arena);
 	if (part->kind == PART_COMM)
@@ -412,14 +411,13 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	                                   [DIAGNOSIS_PARTLY] = "only partly",
 	                                   [DIAGNOSIS_EXCEEDED] = "something else changed too"};
 	const struct diagnosis *d = &a->findings.diagnosis;
-	const char *step = view_unit(&a->side[1]);
 	if (d->combined_ceiling <= 0)
 		return "not tested: no finding of the baseline was resolved";
 	const char *least =
 		d->combined_least > 0 ? arena_format(arena, "%s to ", format_time(arena, d->combined_least)) : "";
-	const char *promise = arena_format(arena, "predicted %s%s a %s, measured %s%s", least,
-	                                   format_time(arena, d->combined_ceiling), step,
-	                                   format_time(arena, d->measured), words_explained(a));
+	const char *promise =
+		arena_format(arena, "predicted %s%s %s, measured %s%s", least, format_time(arena, d->combined_ceiling),
+	                     view_each(a, arena), format_time(arena, d->measured), words_explained(a));
 	if (d->result == DIAGNOSIS_NONE)
 		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
 	const char *rest = "";

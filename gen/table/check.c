@@ -109,7 +109,8 @@ static const char *check_side(const struct side *side, const struct side_facts *
 
 static const char *check_options(const struct table_options *options)
 {
-	bool good = !options->items_name == !(options->items > 0);
+	const bool told = options->items_name != NULL;
+	bool good = told == (options->items[0] > 0) && told == (options->items[1] > 0);
 	for (size_t i = 0; i < options->gates.n_expressions; i++)
 		good = good && options->gates.expressions[i].text;
 	for (int s = 0; s < 2 && options->printed; s++)

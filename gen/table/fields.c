@@ -4,13 +4,13 @@
 
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
- * (side.headline, side.quantile, run_result.series), what stands in the tables already (run_result.period), who has
- * rows (side_facts.rows, side.events, side.doubt), and the pictures' contents. */
+ * (side.headline, side.quantile, side.items, run_result.series), what stands in the tables already (run_result.period),
+ * who has rows (side_facts.rows, side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11648, "something new in struct side");
-_Static_assert(sizeof(struct side_facts) == 256, "something new in struct side_facts");
+_Static_assert(sizeof(struct side) == 11656, "something new in struct side");
+_Static_assert(sizeof(struct side_facts) == 264, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 696, "something new in struct run_table");
-_Static_assert(sizeof(struct table_options) == 80, "something new in struct table_options");
+_Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
 _Static_assert(sizeof(struct functions) == 240, "something new in struct functions");
@@ -401,7 +401,11 @@ static const struct record printed = RECORD_OF(printed_fields);
 
 #define S struct table_options
 static const struct field options_fields[] = {
-	REAL(items),   TEXT(items_name), INT(warmup), PART_OF(gates, gates), FIELD(printed, FIELD_LIST, .of = &printed),
+	REALS(items),
+	TEXT(items_name),
+	INT(warmup),
+	PART_OF(gates, gates),
+	FIELD(printed, FIELD_LIST, .of = &printed),
 	FACT_OF(nothing),
 };
 static const struct record options = RECORD_OF(options_fields);

@@ -293,7 +293,7 @@ static void stopwatch_cuts_a_cycle(void **unused)
 				.step = cut * (1 + e * (r - 1)), .steps = N, .start = 10 + 2 * r + s};
 	const struct verdict_run recorded[2] = {{.period = slow, .n = N, .start = 1},
 	                                        {.period = even, .n = N, .start = 2}};
-	const struct verdict_side sides[2] = {{&recorded[0], 1, true}, {&recorded[1], 1, true}};
+	const struct verdict_side sides[2] = {{&recorded[0], 1, true, 0}, {&recorded[1], 1, true, 0}};
 	static const struct verdict_conditions nothing_known;
 	const struct verdict v = verdict_judge(sides, -1, &nothing_known, &arena);
 	struct stopwatch_side timed[2] = {{.runs = run[0], .n_runs = 3}, {.runs = run[1], .n_runs = 3}};
@@ -315,14 +315,57 @@ static void stopwatch_cuts_a_cycle(void **unused)
 	assert_true(w.lo < cut / whole);
 }
 
+/* Times per item: steps of 300 and 200 items in 120 and 100 ms are 0.4 and 0.5 ms an item, with the intervals of the
+ * same times by the step. */
+static void items(void **unused)
+{
+	(void)unused;
+	static const double a[] = {119e6, 120e6, 121e6}, b[] = {99e6, 100e6, 101e6};
+	struct stopwatch_run run[2][3];
+	struct stopwatch_side side[2] = {{.runs = run[0], .n_runs = 3}, {.runs = run[1], .n_runs = 3}};
+	struct pair *p = three_runs(60, 1.2);
+	for (int r = 0; r < 3; r++) {
+		run[0][r] = (struct stopwatch_run){.step = a[r], .steps = 50, .start = 2 * r + 1};
+		run[1][r] = (struct stopwatch_run){.step = b[r], .steps = 50, .start = 2 * r + 2};
+	}
+	const struct verdict by_step = verdict_stopwatch(side, NULL, &arena), periods = *judge(p);
+	for (int s = 0; s < 2; s++)
+		side[s].items = p->side[s].items = s ? 200 : 300;
+	const struct verdict by_item = verdict_stopwatch(side, NULL, &arena);
+	near(by_item.speedup, 0.8, 1e-12);
+	near(by_item.hi / by_item.lo, by_step.hi / by_step.lo, 1e-12);
+	near(by_item.step[0], 120e6, 1);
+	assert_int_equal(by_step.result, VERDICT_FASTER);
+	assert_int_equal(by_item.result, VERDICT_SLOWER);
+	judge(p);
+	near(p->v.speedup, 1.2 * 2 / 3, 1e-9);
+	near(p->v.typical.speedup, 1.2 * 2 / 3, 1e-9);
+	near(p->v.counted, 1.2 * 2 / 3, 1e-9);
+	near(p->v.hi / p->v.lo, periods.hi / periods.lo, 1e-9);
+	assert_int_equal(p->v.result, VERDICT_SLOWER);
+	/* runs of other lengths: the steps that all have are compared by the item, too */
+	p = three_runs(60, 1.2);
+	p->run[0][0].n = 40;
+	for (int s = 0; s < 2; s++)
+		p->side[s].items = s ? 200 : 300;
+	judge(p);
+	near(p->v.hi / p->v.lo, 1, 1e-6);
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(in_turns),
-	                                   TEST(sessions),           TEST(the_longest_run_counts),
-	                                   TEST(shared_sessions),    TEST(a_verdict_of_other_days),
-	                                   TEST(stopwatch_runs),     TEST(what_could_be_seen),
-	                                   TEST(stopwatch_results),  TEST(stopwatch_cuts_a_cycle)};
+	const struct CMUnitTest tests[] = {TEST(states_of_few_runs),
+	                                   TEST(in_turns),
+	                                   TEST(sessions),
+	                                   TEST(the_longest_run_counts),
+	                                   TEST(shared_sessions),
+	                                   TEST(a_verdict_of_other_days),
+	                                   TEST(stopwatch_runs),
+	                                   TEST(what_could_be_seen),
+	                                   TEST(stopwatch_results),
+	                                   TEST(stopwatch_cuts_a_cycle),
+	                                   TEST(items)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -390,7 +390,7 @@ static void judge_pair(const struct model *m, double effect, struct arena *arena
 			simulate(m, &m->side[s], s ? base : base * effect * mean_ratio(m), n, first, period[s][r]);
 			run[s][r] = (struct verdict_run){.period = period[s][r], .n = n, .start = (int64_t)order + 1};
 		}
-		side[s] = (struct verdict_side){run[s], m->runs, true};
+		side[s] = (struct verdict_side){run[s], m->runs, true, 0};
 	}
 	*v = verdict_judge(side, -1, &none, arena);
 }

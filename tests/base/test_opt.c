@@ -41,7 +41,8 @@ static int parse(struct values *v, const char *line)
 		{OPT_CHOICE, 0, "choice", "WHEN", "a word", .choice = &v->choice, .choices = choices},
 		{OPT_COMMAND, 0, "command", "COMMAND", "a command", .command = &v->command},
 		{OPT_COMMAND, 0, "second", "COMMAND", "another", .command = &v->second},
-		{OPT_TEXT, 0, "maybe", "TEXT", "a text or none", .text = &v->maybe, .may_be_empty = true},
+		{OPT_TEXT, 0, "maybe", "TEXT", "a text or none", .text = &v->maybe, .may_be_empty = true,
+	         .alias = "former"},
 	};
 	const struct opt_usage usage = {"tool", arguments, "About.", options, sizeof options / sizeof *options,
 	                                none,   none};
@@ -183,8 +184,8 @@ static void test_numbers(void **state)
 {
 	(void)state;
 	static const char *const bad_whole[] = {"x", "1x", "-", "--1", "+1", " 1", "1 ", "0x10", "1.0", "1e1", "--"};
-	static const char *const bad_decimal[] = {"x",   "1x",  "-1.x",  "+1",    " 1", "1,5", "1e0",
-	                                          "inf", "nan", "0x1p0", "1.2.3", ".",  "1%"};
+	static const char *const bad_decimal[] = {"x",   "1x",    "-1.x", "+1",  " 1",    "1,5",   "1e", "e1",
+	                                          "1e-", "1e0.5", "inf",  "nan", "0x1p0", "1.2.3", ".",  "1%"};
 	char line[100], message[200];
 	for (size_t i = 0; i < sizeof bad_whole / sizeof *bad_whole; i++) {
 		sprintf(line, "--whole|%s", bad_whole[i]);
@@ -208,6 +209,25 @@ static void test_numbers(void **state)
 	assert_true(v.decimal == 10);
 	assert_int_equal(v.whole, 7);
 	arena_release(&v.arena);
+	assert_int_equal(parse(&v, "--decimal|75e-2"), 0);
+	assert_true(v.decimal == 0.75);
+	arena_release(&v.arena);
+	assert_int_equal(parse(&v, "--decimal|.1E+1"), 0);
+	assert_true(v.decimal == 1);
+	arena_release(&v.arena);
+	assert_refused("--decimal|1e9", "--decimal: 1e9 is out of range: it goes from 0.5 to 10");
+}
+
+/* A former name is understood, is the same option, and is not shown. */
+static void test_alias(void **state)
+{
+	(void)state;
+	struct values v;
+	assert_int_equal(parse(&v, "--former|a"), 0);
+	assert_string_equal(v.maybe, "a");
+	arena_release(&v.arena);
+	assert_refused("--former|a|--maybe|b", "--maybe is given twice");
+	assert_refused("--former", "--maybe needs a value: --maybe TEXT");
 }
 
 static void test_near(void **state)
@@ -262,7 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_understood), cmocka_unit_test(test_commands), cmocka_unit_test(test_help_asked),
 		cmocka_unit_test(test_empty),      cmocka_unit_test(test_refused),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_near),       cmocka_unit_test(test_help),
+		cmocka_unit_test(test_alias),      cmocka_unit_test(test_near),     cmocka_unit_test(test_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

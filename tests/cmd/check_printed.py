@@ -91,7 +91,7 @@ class Printed(Case):
         self.assertAlmostEqual(result["fixed_number"], off[6], delta=1e-6)
         self.assertIn("Another result, beyond 0.1 %: the 7th number of 'loss=' is", self.said)
         self.report([lines(LOSSES)], [lines(off)], "--require-comparable", status=1)
-        work, result = self.judged([lines(LOSSES)], [lines(off)], "--tolerance", "0.02")
+        work, result = self.judged([lines(LOSSES)], [lines(off)], "--tolerance", "2e-2")
         self.assertEqual((work, result["found"]), ("same", "same"))
 
     def test_every_run_counts(self):

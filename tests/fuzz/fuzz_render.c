@@ -311,7 +311,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	for (size_t s = 0; s < 2; s++)
 		options.name[s] = in.n[17 + s] ? harmless(&names, &in, 17 + s) : NULL;
 	if (in.n[19]) {
-		options.items = 1 + in.number[4];
+		options.items[0] = 1 + in.number[4];
+		options.items[1] = 1 + in.number[5];
 		options.items_name = harmless(&names, &in, 19);
 	}
 	const char *asked = arena_format(&arena, "phase:%s.cost<%d%%", harmless(&names, &in, 20), in.number[5]);

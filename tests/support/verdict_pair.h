@@ -55,7 +55,7 @@ static inline struct pair *pair_new(void)
 {
 	struct pair *p = ARENA_NEW(&arena, 1, struct pair);
 	for (int s = 0; s < 2; s++)
-		p->side[s] = (struct verdict_side){p->run[s], 0, true};
+		p->side[s] = (struct verdict_side){p->run[s], 0, true, 0};
 	p->warmup = p->asked.max_regression = -1;
 	return p;
 }

@@ -113,7 +113,7 @@ static void with_all_options(void **state)
 	const struct printed printed = {
 		.pattern = "loss", .tolerance = 0.001, .run = {&printed_run, &printed_run}, .n = {1, 1}};
 	struct analyse_options options = {.warmup = 3,
-	                                  .items = 4096,
+	                                  .items = {4096, 8192},
 	                                  .items_name = "tokens",
 	                                  .printed = &printed,
 	                                  .gates = {.min_speedup = 1.1,

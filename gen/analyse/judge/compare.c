@@ -31,7 +31,13 @@ double guard_distance(double a, double b)
 
 const char *guard_per(const struct guard *c)
 {
-	return c->share[0] != c->share[1] ? "gpu" : c->a->steps.found ? "step" : "run";
+	return c->as_much != 1 ? "items" : c->share[0] != c->share[1] ? "gpu" : c->a->steps.found ? "step" : "run";
+}
+
+/* What a step has whatever it works on, as often on both sides. */
+static bool is_by_step(const struct guard *c, double a, double b)
+{
+	return c->as_much != 1 && guard_distance(a, b / c->as_much) <= GUARD_MATERIAL;
 }
 
 void guard_doubt(struct guard *c, const struct fact *why)
@@ -43,7 +49,7 @@ void guard_doubt(struct guard *c, const struct fact *why)
 /* A count, compared: a note below the threshold, nothing when equal. */
 static void add_count(struct guard *c, const char *of, double a, double b, bool may_be_material)
 {
-	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b)
+	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b || is_by_step(c, a, b))
 		return;
 	struct work_scale scale = {.steps = c->a->steps.found, .slack = c->slack, .n = c->steps};
 	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && work_differs(&scale, a, b);
@@ -83,7 +89,7 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 {
 	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
 	               hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
-	if (fabs(a - b) <= 1e-9 * all)
+	if (fabs(a - b) <= 1e-9 * all || is_by_step(c, a, b))
 		return false;
 	bool material = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
 	guard_find(c, material,
@@ -290,7 +296,7 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 {
 	const struct job_sizes sizes = amounts_sizes(c->side, facts, c->arena);
 	c->share[0] = sizes.share[0];
-	c->share[1] = sizes.share[1];
+	c->share[1] = sizes.share[1] * c->as_much;
 	c->different |= sizes.differ;
 	c->doubtful |= sizes.missing;
 	guard_find(c, true, sizes.fact);
@@ -365,7 +371,15 @@ static void compare_iterations(struct guard *c)
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
                                const struct printed *printed, const struct names *names, struct arena *arena)
 {
-	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1], .share = {1, 1}};
+	struct guard c = {.arena = arena,
+	                  .names = names,
+	                  .side = side,
+	                  .a = &side[0],
+	                  .b = &side[1],
+	                  .share = {1, 1},
+	                  .as_much = 1};
+	if (side[0].items > 0 && side[1].items > 0)
+		c.as_much = side[0].items / side[1].items;
 	struct comparison *out = &c.out;
 	out->result = same_result_judge(printed, arena);
 	if (out->result.state == RESULT_DIFFERS || out->result.state == RESULT_UNKNOWN)

@@ -118,9 +118,7 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 		                .fixed = m->runs[1]);
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
-	bool input =
-		c->share[0] * c->a->counts.bytes_h2d > FEW_BYTES && c->share[1] * c->b->counts.bytes_h2d > FEW_BYTES;
-	if (!c->a->steps.found || !input || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k)
+	if (!c->a->steps.found || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k)
 		return NULL;
 	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = (int64_t)round(k), .kernel = m->name,
 	                .runs = m->runs[fixed], .instead = m->runs[!fixed]);
@@ -129,7 +127,7 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 /* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
 static bool compare_units(struct guard *c, const struct work_multiple *m)
 {
-	const struct fact *other = c->out.mismatch || !m->name ? NULL : other_unit(c, m);
+	const struct fact *other = c->out.mismatch || !m->name || c->a->items > 0 ? NULL : other_unit(c, m);
 	if (!other)
 		return false;
 	c->out.mismatch = other;
@@ -144,7 +142,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           c->slack,
 	                           c->steps,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
-	                           {c->share[0], c->share[1]}};
+	                           {c->share[0], c->share[1]},
+	                           c->as_much};
 	uint32_t before = c->out.differences.n;
 	if (amounts_hidden(c->a, c->b)) {
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
@@ -159,6 +158,10 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
 		add_left_out(c, &k.left_out[s], s, all);
+	if (k.by_step)
+		guard_find(c, k.by_step_time > GUARD_MATERIAL * all,
+		           FACT_NEW(c->arena, as_often_per_step, c->as_much < 1, .kernels = k.by_step,
+		                    .times = fmax(c->as_much, 1 / c->as_much)));
 	add_fall(c, &k.fall, all);
 	add_group(c, &k.only[0], "only", 0, all);
 	add_group(c, &k.only[1], "only", 1, all);

@@ -16,7 +16,9 @@ struct guard {
 	struct comparison out;
 	double steps;    /* of the shorter side; 0 without steps */
 	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
-	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared */
+	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared; of as many items
+	                  */
+	double as_much;  /* as in struct work_scale */
 	double alike;    /* share of the kernels' time on both sides that is alike: struct work_kernels */
 	bool kernels_differ;
 	bool falls;             /* one side does less of several kernels, in one ratio */

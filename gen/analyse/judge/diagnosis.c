@@ -57,7 +57,7 @@ static double combine(const struct evidence *const *resolved, size_t n, double *
 	return step;
 }
 
-/* What resolved findings name of a part of the waterfall, ns of the baseline's step: all of copies or communication, of
+/* What resolved findings name of a part of the waterfall, ns as the part: all of copies or communication, of
  * idle time what they claim. Where nobody marked phases, a part is all idle time of its cause. */
 static double named_of(const struct evidence *const *resolved, size_t n, const struct waterfall_part *part)
 {
@@ -75,7 +75,7 @@ static double named_of(const struct evidence *const *resolved, size_t n, const s
 			claimed |= resolved[k]->claims[i];
 		if (claimed && key->cause == part->cause &&
 		    (key->phase == part->phase || resolved[0]->side->phases_by_work))
-			named += facts->idle[i].per_step;
+			named += facts->idle[i].per_step / side_items(resolved[0]->side);
 	}
 	return named;
 }
@@ -121,12 +121,13 @@ static void find_rest(const struct evidence *const *resolved, size_t n, double s
 struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t n, const struct findings_input *in)
 {
 	struct diagnosis d = {0};
-	double before = in->side[0].budget.period, after = in->side[1].budget.period;
-	double least = 0, ceiling = n ? combine(resolved, n, &least) : 0;
+	const double per[2] = {side_items(&in->side[0]), side_items(&in->side[1])};
+	double before = in->side[0].budget.period / per[0], after = in->side[1].budget.period / per[1];
+	double least = 0, ceiling = n ? combine(resolved, n, &least) / per[0] : 0;
 	if (ceiling <= 0) /* nothing is resolved, or what is claimed is all there is: no prediction */
 		return d;
 	d.combined_ceiling = ceiling;
-	d.combined_least = least;
+	d.combined_least = least / per[0];
 	d.measured = after;
 	d.gain = before - after;
 	d.explained = before - ceiling;

@@ -40,9 +40,9 @@ static struct evidence *look(const struct findings_input *in, uint32_t s, bool s
 
 /* ---- the same cost on the other side ---- */
 
-/* What a finding's cost is on both sides. */
+/* What a finding's cost is on both sides, ns of as much as a step of the baseline does. */
 struct cost {
-	double amount[2]; /* by the rule, and what moved, ns a step */
+	double amount[2]; /* by the rule, and what moved */
 	double moved[2];  /* of it, what the rule itself does not claim any more on that side */
 	double carried;   /* of a rule that speaks on one side: what is another one's cost on the other side */
 };
@@ -50,22 +50,23 @@ struct cost {
 struct pair {
 	const struct evidence *seen[2];
 	const struct renames *renames;
-	double recorded_more[2]; /* ns a step: recording_more */
+	double as_much[2];       /* steps of a side that do as much as one of the baseline */
+	double recorded_more[2]; /* ns of as much: recording_more */
 	bool missing;            /* one job on both sides, and files of some ranks are not there */
 	struct cost *cost;       /* by rule */
 	struct arena *arena;
 	uint32_t *key[2]; /* by fact of idle time: a number for its cause, phase and lock, the same on both sides */
 	uint32_t n_keys;
-	double *all[2]; /* by key: idle time, ns a step */
+	double *all[2]; /* by key: idle time, ns of as much */
 };
 
-/* Idle time of side `s` by key: all of it, or what `claims` has. */
+/* Idle time of side `s` by key, ns of as much: all of it, or what `claims` has. */
 static double *sum_keys(const struct pair *p, int s, const bool *claims, double *sum)
 {
 	const struct side_facts *facts = p->seen[s]->facts;
 	memset(sum, 0, p->n_keys * sizeof *sum);
 	for (uint32_t i = 0; i < facts->n_idle; i++)
-		sum[p->key[s][i]] += !claims || claims[i] ? facts->idle[i].per_step : 0;
+		sum[p->key[s][i]] += !claims || claims[i] ? p->as_much[s] * facts->idle[i].per_step : 0;
 	return sum;
 }
 
@@ -140,14 +141,14 @@ static void find_moved(struct pair *p, size_t r, int s)
 static bool speaks(const struct pair *p, size_t r, int s)
 {
 	const struct evidence *e = &p->seen[s][r];
-	return e->per_step > 0 && p->cost[r].carried <= (1 - GONE) * e->amount;
+	return e->per_step > 0 && p->cost[r].carried <= (1 - GONE) * p->as_much[s] * e->amount;
 }
 
 static void find_costs(struct pair *p)
 {
 	for (size_t r = 0; r < n_rules; r++)
 		for (int s = 0; s < 2; s++)
-			p->cost[r].amount[s] = p->seen[s][r].amount;
+			p->cost[r].amount[s] = p->as_much[s] * p->seen[s][r].amount;
 	for (size_t r = 0; r < n_rules; r++)
 		if (p->seen[0][r].per_step > 0)
 			find_moved(p, r, 0);
@@ -180,7 +181,7 @@ static void recorded_alike(const struct pair *p, size_t r, double amount[2])
 {
 	for (int s = 0; s < 2; s++) {
 		double more = p->cost[r].amount[s] - p->cost[r].amount[!s];
-		double host = p->cost[r].amount[s] - p->seen[s][r].busy;
+		double host = p->cost[r].amount[s] - p->as_much[s] * p->seen[s][r].busy;
 		amount[!s] = p->cost[r].amount[!s] + fmax(0, fmin(more, fmin(host, p->recorded_more[s])));
 	}
 }
@@ -214,7 +215,7 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 	          FACT_NEW(arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s],
 	                   .unit = rule_unit(e), .share = share >= 0.0005 ? share : NAN,
 	                   .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0));
-	if (f->status != FINDING_RESOLVED && cost->moved[s] > f->per_step[s] / 2)
+	if (f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s] / 2)
 		facts_add(said, arena, FACT_NEW(arena, same_waiting_there, s));
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
 		facts_add(said, arena,
@@ -272,7 +273,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	for (int s = 0; s < 2 && p->seen[s]; s++) {
 		const struct evidence *of = &p->seen[s][r];
 		f->phase[s] = of->phase;
-		f->per_step[s] = p->cost[r].amount[s];
+		f->per_step[s] = p->cost[r].amount[s] / p->as_much[s];
 		for (uint32_t i = 0; i < f->n_numbers; i++)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
@@ -360,7 +361,9 @@ static void look_again(struct pair *p, const struct findings_input *in, struct a
 static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
 	p->missing = amounts_sizes(in->side, in->facts, arena).missing;
-	memcpy(p->recorded_more, in->recorded_more, sizeof p->recorded_more);
+	p->as_much[1] = side_items(&in->side[0]) / side_items(&in->side[1]);
+	for (int s = 0; s < 2; s++)
+		p->recorded_more[s] = p->as_much[s] * in->recorded_more[s];
 	for (uint32_t s = 0; s < 2; s++)
 		p->seen[s] = look(in, s, false, NULL, arena);
 	look_again(p, in, arena);
@@ -394,7 +397,10 @@ static void find_in_sides(struct pair *p, const struct findings_input *in, struc
 struct findings findings_build(const struct findings_input *in, struct arena *arena)
 {
 	struct findings out = {.list = ARENA_NEW(arena, n_rules * 2, struct finding)};
-	struct pair p = {.renames = in->renames, .arena = arena, .cost = ARENA_NEW(arena, n_rules, struct cost)};
+	struct pair p = {.renames = in->renames,
+	                 .arena = arena,
+	                 .cost = ARENA_NEW(arena, n_rules, struct cost),
+	                 .as_much = {1, 1}};
 	/* a step and a whole run have no amounts in common: such a pair is two profiles */
 	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found)
 		find_in_pair(&p, in, arena, &out);

@@ -6,6 +6,14 @@
 #include "analyse/judge/exchange.h"
 #include "analyse/judge/verdict.h"
 
+#include <math.h>
+
+/* ln of how many times as much a step of the baseline does, where both are compared by what they do. */
+static inline double proof_unit(double baseline_items, double fixed_items)
+{
+	return baseline_items > 0 && fixed_items > 0 ? log(baseline_items) - log(fixed_items) : 0;
+}
+
 enum {
 	DESCRIPTIVE_STEPS = 8, /* a side with fewer measured steps, of all runs together, … */
 	DESCRIPTIVE_RUNS = 3,  /* … and fewer runs gets numbers, but no interval */
@@ -48,6 +56,7 @@ struct proof {
 	double between;         /* half-width from the runs' spread; 0 with one run a side */
 	double within;          /* half-width from the steps' spread */
 	double plain;           /* half-width before doubling, drift and hulls */
+	double unit;            /* proof_unit of the sides */
 	double change;          /* c = ln S */
 	double change_cycles;   /* the same of whole cycles */
 	double change_counted;  /* the same with everything counted */

@@ -184,7 +184,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 		p.mean[s] = step;
 		p.side_mean[s] = v.step[s] = v.step_counted[s] = stats_mean(step, p.runs[s]);
 	}
-	p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
+	p.change = log(p.side_mean[0]) - log(p.side_mean[1]) - proof_unit(side[0].items, side[1].items);
 	v.has_speedup = true;
 	v.speedup = v.lo = v.hi = v.counted = exp(p.change);
 	find_interval(side, arena, &p);

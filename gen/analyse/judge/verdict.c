@@ -318,7 +318,7 @@ static struct verdict_estimate typical_step(const struct proof *p, const struct 
 			spread[i] += s->dof > 0 ? one * one / s->dof : 0;
 		}
 	}
-	double change = stats_mean(t[0], p->runs[0]) - stats_mean(t[1], p->runs[1]);
+	double change = stats_mean(t[0], p->runs[0]) - stats_mean(t[1], p->runs[1]) - p->unit;
 	double half = fmax(between_half_width(variance[0] + variance[1], spread[0] + spread[1]),
 	                   between_welch((const double *const *)t, p->runs));
 	half = v->has_interval ? (p->short_capture ? 2 : 1) * half : 0;
@@ -383,9 +383,10 @@ static struct proof begin(const struct verdict_side side[2])
 static void find_change(const struct verdict_side side[2], const struct controls *controls, struct arena *arena,
                         struct proof *p, struct verdict *v)
 {
-	p->change = log(p->side_mean[0]) - log(p->side_mean[1]);
-	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]);
-	p->change_counted = log(p->counted[0]) - log(p->counted[1]);
+	p->unit = proof_unit(side[0].items, side[1].items);
+	p->change = log(p->side_mean[0]) - log(p->side_mean[1]) - p->unit;
+	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]) - p->unit;
+	p->change_counted = log(p->counted[0]) - log(p->counted[1]) - p->unit;
 	p->exchange = judge_exchange(side, p, controls, arena);
 	if (p->stepped[0] != p->stepped[1] || p->few)
 		return;
@@ -415,7 +416,7 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, cons
 			run[r] = side[i].runs[r];
 			run[r].n = least;
 		}
-		cut[i] = (struct verdict_side){run, side[i].n_runs, side[i].steps};
+		cut[i] = (struct verdict_side){run, side[i].n_runs, side[i].steps, side[i].items};
 	}
 	struct proof common = begin(cut);
 	struct verdict of_common = {0};

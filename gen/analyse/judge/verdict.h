@@ -22,6 +22,7 @@ struct verdict_side {
 	const struct verdict_run *runs;
 	size_t n_runs; /* >= 1 */
 	bool steps;    /* false: a run's one period is its span: three runs and more have an interval */
+	double items;  /* that a step works on, by which the sides are compared; 0 on both: by the step */
 };
 
 /* A speedup nearer to 1 than this counts as none; docs/method/verdict.md says why. */
@@ -55,7 +56,7 @@ struct verdict {
 	enum verdict_result result;
 	enum verdict_measure measured;
 	bool has_speedup; /* false: nothing to compare; then `speedup` and its ends are 1 and mean nothing */
-	double speedup;   /* S: the baseline's time per step over the fixed side's */
+	double speedup;   /* S: the baseline's time per step, or item, over the fixed side's */
 	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured; equal
 	                * to S when no interval can be given */
 	bool has_interval; /* false: descriptive only (fewer than 8 steps, or spans, and than three runs) */

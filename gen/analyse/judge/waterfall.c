@@ -24,6 +24,12 @@ static void add_part(struct parts *p, struct waterfall_part part)
 
 static const double ROUNDING = 1e-12; /* of a step */
 
+/* What a side's parts add up to, ns a step, or an item. */
+static double time_of(const struct side *side)
+{
+	return side->headline.step / side_items(side);
+}
+
 static void add_pair(struct parts *p, enum part_kind kind, double baseline, double fixed)
 {
 	if (baseline != 0 || fixed != 0)
@@ -55,11 +61,13 @@ static uint32_t by_key(const struct side *of, int side, const struct renames *re
 	}
 	if (b->n_rows)
 		qsort(list, b->n_rows, sizeof *list, compare_keys);
-	for (uint32_t i = 0; i < b->n_rows; i++)
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		list[i].per_step /= side_items(of);
 		if (n && compare_keys(&list[n - 1], &list[i]) == 0)
 			list[n - 1].per_step += list[i].per_step;
 		else
 			list[n++] = list[i];
+	}
 	*rows = list;
 	return n;
 }
@@ -142,7 +150,7 @@ static bool is_of(const struct row_source *t, int s, const struct table_column *
 	return (reason->every_cause || column->cause == part->cause) && (reason->every_phase || name == part->phase);
 }
 
-/* The part in each block of a run's steps, ns a step, mean over its devices. */
+/* The part in each block of a run's steps, ns a step (or item), mean over its devices. */
 static struct row_run row_of(const struct row_source *t, int s, const struct run_table *run,
                              const struct reason *reason, struct arena *arena)
 {
@@ -152,7 +160,7 @@ static struct row_run row_of(const struct row_source *t, int s, const struct run
 			for (uint32_t b = 0; b < run->n_blocks; b++)
 				x[b] += (double)run->column[k].ns[b];
 	for (uint32_t b = 0; b < run->n_blocks; b++) {
-		x[b] /= run->n_devices;
+		x[b] /= run->n_devices * side_items(&t->side[s]);
 		sum += x[b];
 		x[b] /= step_table_steps(run->n_steps, run->block, b);
 	}
@@ -180,7 +188,7 @@ static void add_interval(const struct row_source *t, struct reason *reason)
 				runs[r] = row_of(t, s, run, reason, &scratch);
 		}
 		side[s] = (struct row_side){
-			runs, n, fmax(reason->part.baseline, reason->part.fixed) < SMALL * t->side[s].headline.step};
+			runs, n, fmax(reason->part.baseline, reason->part.fixed) < SMALL * time_of(&t->side[s])};
 	}
 	if (known) {
 		const struct row_interval i = row_judge(side, t->apart, single_share(&reason->part));
@@ -217,7 +225,7 @@ static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
 static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
 {
 	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, change = 0;
-	double step = fmax(t->side[0].headline.step, t->side[1].headline.step);
+	double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
 	size_t large = 0;
 	bool one_run = t->facts && (t->facts[0].n_runs == 1 || t->facts[1].n_runs == 1);
 	for (uint32_t i = 0; i < w->n; i++)
@@ -271,13 +279,14 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
 	const struct row_source tables = {facts, side, renames, verdict->apart};
 	struct parts p = {.arena = arena};
 	const struct budget *a = &side[0].budget, *b = &side[1].budget;
-	add_pair(&p, PART_COMPUTE, a->compute, b->compute);
-	add_pair(&p, PART_COMM, a->comm_exposed, b->comm_exposed);
-	add_pair(&p, PART_COPY, a->copy_exposed, b->copy_exposed);
+	const double per[2] = {side_items(&side[0]), side_items(&side[1])};
+	add_pair(&p, PART_COMPUTE, a->compute / per[0], b->compute / per[1]);
+	add_pair(&p, PART_COMM, a->comm_exposed / per[0], b->comm_exposed / per[1]);
+	add_pair(&p, PART_COPY, a->copy_exposed / per[0], b->copy_exposed / per[1]);
 	add_idle(&p, &side[0], &side[1], renames);
-	double rest[2] = {side[0].headline.step - a->period, side[1].headline.step - b->period};
+	double rest[2] = {time_of(&side[0]) - a->period / per[0], time_of(&side[1]) - b->period / per[1]};
 	for (int s = 0; s < 2; s++) /* what only double rounding leaves is no part */
-		if (fabs(rest[s]) < ROUNDING * side[s].headline.step)
+		if (fabs(rest[s]) < ROUNDING * time_of(&side[s]))
 			rest[s] = 0;
 	add_pair(&p,
 	         verdict->measured != VERDICT_STOPWATCH ? PART_UNUSUAL

@@ -5,7 +5,8 @@
 #include "analyse/pair_result.h"
 #include "analyse/side/side.h"
 
-/* Of two sides that both have steps, or both have none, with their headlines. `facts` have the runs' step tables, from
+/* Of two sides that both have steps, or both have none, with their headlines, by the step, or by the item where those
+ * are told. `facts` have the runs' step tables, from
  * which the intervals of the first BOUND_ROWS parts are made; NULL: there are none, and no intervals. */
 struct waterfall waterfall_build(const struct side side[2], const struct side_facts *facts,
                                  const struct renames *renames, const struct verdict *verdict,

@@ -178,6 +178,58 @@ static struct work_row *add_phases(const struct rows *rows, struct arena *arena,
 	return all;
 }
 
+/* ---- by the step or by the item ---- */
+
+/* Launches whose work grows with the items of a step are held against each other by the item, others (an optimizer's)
+ * by the launch: whichever is nearer. */
+static bool is_nearer_by_item(const struct work_scale *s, const double sum[2])
+{
+	return fabs(log(sum[1] / sum[0])) <= fabs(log(sum[1] / s->as_much / sum[0]));
+}
+
+static void count_by_launch(const struct work_scale *s, double sum[2], double square[2])
+{
+	sum[1] /= s->as_much;
+	square[1] /= s->as_much;
+}
+
+/* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
+ * is that kernel, in a phase or in all. */
+static bool count_by_step(const struct work_scale *s, const struct work_row *all, struct work_row *row)
+{
+	double a = all->instances[0], b = all->instances[1];
+	if (s->as_much == 1 || a <= 0 || b <= 0 || !work_differs(s, a, b) || work_differs(s, a, b / s->as_much))
+		return false;
+	bool blocks = all->blocks[0] > 0 && all->blocks[1] > 0 && is_nearer_by_item(s, all->blocks);
+	bool time = all->time[0] > 0 && all->time[1] > 0 && is_nearer_by_item(s, all->time);
+	row->instances[1] /= s->as_much;
+	row->unsized[1] /= s->as_much;
+	row->per_item = blocks || time;
+	if (blocks)
+		row->blocks2[1] *= s->as_much;
+	else
+		count_by_launch(s, row->blocks, row->blocks2);
+	if (time)
+		row->time2[1] *= s->as_much;
+	else
+		count_by_launch(s, row->time, row->time2);
+	return true;
+}
+
+static void count_units(const struct work_scale *s, struct rows *rows, struct work_row *all, const size_t *first,
+                        size_t n, struct work_kernels *out)
+{
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row of = all[k];
+		for (size_t i = first[k]; i < first[k + 1]; i++)
+			count_by_step(s, &of, &rows->row[i]);
+		if (!count_by_step(s, &of, &all[k]) || of.comm)
+			continue;
+		out->by_step++;
+		out->by_step_time += fmax(all[k].time[0], all[k].time[1]);
+	}
+}
+
 /* ---- what is left out ---- */
 
 struct search {
@@ -364,7 +416,9 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	merge_rows(&rows);
 	struct search search = {.scale = scale, .rows = &rows};
 	size_t *first;
-	search.all = add_phases(&rows, &scratch, &first, &search.n);
+	struct work_row *all = add_phases(&rows, &scratch, &first, &search.n);
+	count_units(scale, &rows, all, first, search.n, out);
+	search.all = all;
 	search.first = first;
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);

@@ -57,12 +57,14 @@ struct work_kernels {
 	 * run as often, with as many blocks, and that take, but for a factor common to all, as long. Amounts may differ
 	 * by three standard errors. */
 	double known[2], alike[2];
-	double factor;      /* so many times as long on the fixed side; 1: as long */
-	double clock;       /* ln of how many times as long the kernels that both run with as many blocks take in the
-	                     * baseline, the median by time … */
-	double clock_share; /* … and what share of the kernels' time they are, on the side where it is less */
-	double unnamed[2];  /* share of the side's kernels that have no name */
-	double time[2];     /* of all kernels, ns a step */
+	double factor;       /* so many times as long on the fixed side; 1: as long */
+	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
+	                      * baseline, the median by time … */
+	double clock_share;  /* … and what share of the kernels' time they are, on the side where it is less */
+	uint32_t by_step;    /* kernels that run as often per step on both sides, whatever a step works on … */
+	double by_step_time; /* … and what they take, ns a step, on the side where it is more */
+	double unnamed[2];   /* share of the side's kernels that have no name */
+	double time[2];      /* of all kernels, ns a step */
 };
 
 /* How counts of the two sides are told apart. */
@@ -71,7 +73,8 @@ struct work_scale {
 	double slack;    /* instances a step that the edges of the window can make */
 	double n;        /* steps of the shorter side */
 	double input[2]; /* bytes copied to the device a step, by side */
-	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs */
+	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs, of as many items */
+	double as_much;  /* steps of the fixed side that work on as many items as one of the baseline; 1: not told */
 };
 
 /* Whether a kernel's counts differ by more than edges, which cut a step through, and chance make. One that runs in

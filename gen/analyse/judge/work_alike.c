@@ -82,7 +82,7 @@ static void find_clock(const struct work_scale *s, const struct work_row *all, s
 	size_t found = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
-		bool both = !r->comm && fmin(r->time[0], r->time[1]) > 0 && work_has_same_blocks(s, r);
+		bool both = !r->comm && !r->per_item && fmin(r->time[0], r->time[1]) > 0 && work_has_same_blocks(s, r);
 		for (int side = 0; side < 2; side++) {
 			time[side] += r->comm ? 0 : r->time[side];
 			seen[side] += both ? r->time[side] : 0;

@@ -13,6 +13,8 @@ struct work_row {
 	bool fill;                                          /* it sets, copies or converts values, by its name */
 	double instances[2], time[2];                       /* a step, by side */
 	double time2[2], blocks[2], blocks2[2], unsized[2]; /* as in struct run_kernel, a step */
+	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
+	                * those of as many items */
 };
 
 /* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Sides are compared by the item where it is told what a step works on.
+
+    check_items.py GAPLINE
+
+The profiles are of tests/support/tiny_profile.py without jitter, so every number is worked out here by hand: a step
+takes load + 6 us + its kernels, 906 us in the baseline.
+"""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import facts  # noqa: E402
+import tiny_profile as tiny  # noqa: E402
+
+GAPLINE = sys.argv[1]
+failures = []
+
+
+def check(ok, *what):
+    if not ok:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def near(found, right, what):
+    check(found is not None and abs(found - right) <= 1e-6 * abs(right) + 1e-12, f"{what}: {found}, not {right}")
+
+
+def report(folder, *options):
+    """Exit status, the JSON, the terminal, Markdown and page as text."""
+    names = {kind: folder / f"out.{kind}" for kind in ("html", "json", "md")}
+    done = subprocess.run(
+        [GAPLINE, "report", folder / "base.sqlite", folder / "fixed.sqlite", "-o", names["html"], "--json", names["json"], "--markdown", names["md"], "--color", "never", *options],
+        capture_output=True, text=True,
+    )
+    doc = json.load(open(names["json"]), object_hook=facts.text)
+    return done, doc, done.stdout, names["md"].read_text(), names["html"].read_text()
+
+
+def twice(path):
+    """Every second range of a step goes on to the end of the next one."""
+    db = sqlite3.connect(path)
+    rows = db.execute("SELECT rowid, end FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
+    for (first, _), (second, end) in zip(rows[::2], rows[1::2]):
+        db.execute("UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?", (end, first))
+        db.execute("DELETE FROM NVTX_EVENTS WHERE rowid = ?", (second,))
+    db.commit()
+    db.close()
+
+
+def copy_input(path, size):
+    """A copy of `size` bytes to the device before the first kernel of each step, 10 us long."""
+    db = sqlite3.connect(path)
+    db.execute(
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,"
+        " streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, srcKind INTEGER, dstKind INTEGER)"
+    )
+    db.execute("INSERT INTO StringIds VALUES (70, 'cudaMemcpyAsync_v3020')")
+    for i, (at,) in enumerate(db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'data_load' ORDER BY start").fetchall()):
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, 70, 0)", (at + 1_000, at + 2_000, tiny.GLOBAL_PID | tiny.TID, 90_000 + i))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?, ?, 0, 1, 7, ?, ?, ?, 1, 0, 2)", (at + 3_000, at + 13_000, 90_000 + i, tiny.GLOBAL_PID, size))
+    db.commit()
+    db.close()
+
+
+def parts(doc, key):
+    """Sums of the waterfall's parts by kind."""
+    sums = {}
+    for part in doc["waterfall"]:
+        sums[part["part"]["kind"]] = sums.get(part["part"]["kind"], 0) + part[key]
+    return sums
+
+
+def batch_doubled(folder):
+    """Kernels take twice as long for twice the rows; what is loaded takes as long: 90.6 -> 70.3 us a row."""
+    tiny.write(folder / "base.sqlite", jitter=0)
+    tiny.write(folder / "fixed.sqlite", jitter=0, kernel=200_000, seed=2)
+    copy_input(folder / "base.sqlite", 40_000)
+    copy_input(folder / "fixed.sqlite", 80_000)
+    done, doc, text, markdown, page = report(folder)
+    check(doc["verdict"]["per"] == "step", "nothing was told")
+    near(doc["verdict"]["speedup"], 906 / 1406, "the speedup of a step")
+    done, doc, text, markdown, page = report(folder, "--items-per-step", "10,20 rows", "--min-speedup", "1.1", "--gate", "step<=+0%")
+    verdict = doc["verdict"]
+    check(verdict["per"] == "item" and verdict["result"] == "faster", verdict["per"], verdict["result"])
+    near(verdict["speedup"], 90.6 / 70.3, "the speedup of a row")
+    near(verdict["typical"]["speedup"], 90.6 / 70.3, "the typical speedup of a row")
+    check(done.returncode == 0 and all(g["result"] == "passed" for g in verdict["gates"]), "gates", verdict["gates"])
+    # 10 us of the 406 us that are not kernels are the copy's
+    for side, kernels, copies, idle in ("baseline", 0.05, 0.001, 0.0396), ("fixed", 0.05, 0.0005, 0.0198):
+        sums = parts(doc, f"{side}_ms")
+        near(sums.get("compute"), kernels, f"kernels a row, {side}")
+        near(sums.get("copy_exposed", sums.get("copy")), copies, f"copies a row, {side}")
+        near(sums.get("idle"), idle, f"idle time a row, {side}")
+    near(doc["baseline"]["steps"]["period_ms"]["mean"], 0.906, "a step stays a step")
+    near(doc["fixed"]["rates"]["items_per_step"], 20, "rows of a step of the fixed side")
+    near(doc["fixed"]["rates"]["items_per_second"], 20 / 1406e-6, "rows a second")
+    why = verdict["why"]["parts"]
+    check(len(why) == 1 and why[0]["kind"] == "idle", "why", why)
+    near(why[0]["fixed_ms"], why[0]["baseline_ms"] / 2, "why a row takes less")
+    check(0.019 < why[0]["fixed_ms"] <= 0.0198, "why a row takes less", why[0])
+    check(verdict["same_work"] == "same_job", "work:", verdict["same_work"])
+    check(any("1 kernel runs as often per step" in d and "2 times as many items" in d for d in verdict["differences"]), "differences", verdict["differences"])
+    for name, output in ("terminal", text), ("Markdown", markdown), ("page", page):
+        check("90.60 \u2192 70.30 \u00b5s per row" in output or ("per row" in output and "90.60" in output), f"{name}: not per row")
+
+
+def steps_hold_two(folder, copies):
+    """A step of the fixed side holds two of the baseline's: no direction, until it is told how much each works on."""
+    for name, seed in ("base", 1), ("fixed", 2):
+        tiny.write(folder / f"{name}.sqlite", jitter=0, load=400_000 + seed, seed=seed)
+        if copies:
+            copy_input(folder / f"{name}.sqlite", 40_000)
+    twice(folder / "fixed.sqlite")
+    done, doc, *_ = report(folder, "--max-regression", "3")
+    verdict = doc["verdict"]
+    check(verdict["result"] == "inconclusive" and verdict["gates"][0]["result"] == "inconclusive" and done.returncode == 4, "two of them:", verdict["result"])
+    check(any("holds 2 times the work" in r for r in verdict["reasons"]), "two of them:", verdict["reasons"])
+    for told in "1,2 rows", "512,1024 rows":
+        done, doc, *_ = report(folder, "--items-per-step", told, "--max-regression", "3")
+        verdict = doc["verdict"]
+        near(verdict["speedup"], 906_001 / 906_002, told)
+        check(verdict["same_work"] == "same", told, verdict["same_work"])
+        check(done.returncode == 0 and verdict["result"] in ("unchanged", "inconclusive") and not any("times the work" in r for r in verdict["reasons"]), told, verdict["result"], verdict["reasons"])
+
+
+def optimizer(folder):
+    """Eight small kernels once a step, whatever its batch: twice the batch is not half of the optimizer left out."""
+    tiny.write(folder / "base.sqlite", jitter=0, more_kernels=8)
+    tiny.write(folder / "fixed.sqlite", jitter=0, kernel=200_000, seed=2)
+    db = sqlite3.connect(folder / "fixed.sqlite")  # the small ones take as long as in the baseline
+    db.close()
+    tiny.write(folder / "fixed.sqlite.whole", jitter=0, kernel=200_000, more_kernels=8, seed=2)
+    db = sqlite3.connect(folder / "fixed.sqlite.whole")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 10000 WHERE demangledName = 5")
+    db.commit()
+    db.close()
+    (folder / "fixed.sqlite.whole").rename(folder / "fixed.sqlite")
+    copy_input(folder / "base.sqlite", 40_000)
+    copy_input(folder / "fixed.sqlite", 80_000)
+    done, doc, *_ = report(folder, "--items-per-step", "10,20 rows", "--require-comparable")
+    check(done.returncode == 0 and doc["verdict"]["same_work"] == "same_job", "optimizer:", doc["verdict"]["same_work"], doc["verdict"]["differences"])
+    # and where the batch is told wrongly, half of the work is missing
+    tiny.write(folder / "fixed.sqlite.half", jitter=0, seed=2, more_kernels=8)
+    (folder / "fixed.sqlite.half").rename(folder / "fixed.sqlite")
+    copy_input(folder / "fixed.sqlite", 40_000)
+    done, doc, *_ = report(folder, "--items-per-step", "10,20 rows", "--require-comparable")
+    check(done.returncode != 0 and doc["verdict"]["same_work"] != "same", "half of the work:", doc["verdict"]["same_work"], doc["verdict"]["differences"])
+
+
+def same_on_both(folder):
+    """One number for both sides: the same speedup, said by the item; and the option's former name."""
+    tiny.write(folder / "base.sqlite", jitter=0)
+    tiny.write(folder / "fixed.sqlite", jitter=0, load=100_000, seed=2)
+    by_step = report(folder)[1]["verdict"]
+    for option in "--items-per-step", "--items":
+        done, doc, text, *_ = report(folder, option, "100 batches")
+        check(doc["verdict"]["ci95"] == by_step["ci95"] and doc["verdict"]["result"] == by_step["result"], option, "another interval")
+        check("per batch" in text and "9.060 \u2192 6.060 \u00b5s" in text, option, text)
+    near(doc["fixed"]["steps"]["period_ms"]["mean"], 0.606, "a step stays a step")
+
+
+def wrong(folder):
+    tiny.write(folder / "base.sqlite")
+    tiny.write(folder / "fixed.sqlite", seed=2)
+    for given in "0 tokens", "-1 tokens", "x tokens", "4096", "4096,0 tokens", "4096,-2 tokens", "4096, tokens", "1,2,3 tokens", "inf tokens", "nan tokens", "1e999 tokens", ",5 tokens", " ":
+        done = subprocess.run([GAPLINE, "report", folder / "base.sqlite", folder / "fixed.sqlite", "-o", folder / "no.html", "--items-per-step", given], capture_output=True, text=True)
+        check(done.returncode == 2 and "--items-per-step" in done.stderr and not (folder / "no.html").exists(), f"{given!r}: exit {done.returncode}: {done.stderr}")
+
+
+def no_steps(folder):
+    tiny.write(folder / "base.sqlite", jitter=0, nvtx=False, steps=3, kernels=1)
+    tiny.write(folder / "fixed.sqlite", jitter=0, nvtx=False, steps=3, kernels=1, load=100_000, seed=2)
+    done, doc, text, *_ = report(folder, "--items-per-step", "10,20 rows")
+    check(doc["verdict"]["per"] == "step" and any("Items are not compared" in d for d in doc["verdict"]["differences"]), "no steps:", doc["verdict"]["differences"])
+
+
+CASES = [batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+for case in CASES:
+    with tempfile.TemporaryDirectory() as name:
+        case(pathlib.Path(name))
+for failure in failures:
+    print(failure)
+print(f"{len(CASES)} cases, {len(failures)} failures")
+sys.exit(bool(failures))
