@@ -45,12 +45,12 @@ async function start() {
 	}
 	improveTables(timeline);
 	listenHelp();
-	addEventListener('beforeprint', () => document.querySelectorAll('details.sure').forEach(details => (details.open = true)));
+	addEventListener('beforeprint', () => document.querySelectorAll('details.chip, #rest > details').forEach(details => (details.open = true)));
 	/* a frame that is asked for later comes after the timeline's first */
 	requestAnimationFrame(() => {
 		performance.mark('gapline-interactive');
 		followSections(document.querySelector('nav'));
-		settle([...document.querySelectorAll('#timeline ~ section')]);
+		settle([...document.querySelectorAll('nav ~ section')]);
 	});
 }
 

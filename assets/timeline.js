@@ -438,14 +438,15 @@ export class Timeline {
 		this.update();
 	}
 
-	/* The long gaps; with something lit, those that have a part in it. */
+	/* The long gaps, the longest first; with something lit, those that have a part in it. */
 	get stops() {
 		const { lit } = this;
-		if (!lit || lit.name !== undefined) return this.gaps;
-		return this.gaps.filter(gap => {
+		const isStop = gap => {
 			const { lane, pieces } = this.piecesOf(gap);
 			return pieces.some(i => isLit(lit, lane, i));
-		});
+		};
+		const stops = lit && lit.name === undefined ? this.gaps.filter(isStop) : [...this.gaps];
+		return stops.sort((a, b) => b.end - b.start - (a.end - a.start));
 	}
 
 	/* The next of them, or the one before. */
@@ -453,8 +454,8 @@ export class Timeline {
 		const list = this.stops;
 		if (!list.length) return null;
 		let at = list.indexOf(this.gap);
-		if (at >= 0) at = (at + way + list.length) % list.length;
-		else at = way > 0 ? Math.max(list.findIndex(gap => gap.start >= this.scale.start), 0) : list.length - 1;
+		if (at < 0) at = way > 0 ? -1 : list.length;
+		at = (at + way + list.length) % list.length;
 		this.choose(list[at]);
 		return { gap: list[at], at, of: list.length };
 	}

@@ -92,15 +92,19 @@ static double mean_of(const struct stopwatch_side *stopwatch)
 }
 
 static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
-                                   const struct side_facts *facts, int which)
+                                   const struct side_facts *facts, int which, struct arena *arena)
 {
 	const struct stopwatch_side *stopwatch = &facts->timed;
 	double timed = stopwatches_recorded(facts->runs, facts->n_runs, stopwatch);
+	double *each = ARENA_NEW(arena, stopwatch->n_runs, double);
+	for (size_t r = 0; r < stopwatch->n_runs; r++)
+		each[r] = stopwatch->runs[r].step;
 	return (struct headline){.step = verdict->step[which],
 	                         .recorded = recorded->step[which],
 	                         .recorded_timed = timed > 0 || !stopwatch->n_runs ? timed : recorded->step[which],
 	                         .typical = verdict->step_typical[which],
 	                         .stopwatch = mean_of(stopwatch),
+	                         .timed = each,
 	                         .n_stopwatch = (uint32_t)stopwatch->n_runs,
 	                         .n_unused = stopwatch->n_unused,
 	                         .unused = stopwatch->unused};
@@ -183,7 +187,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
-		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s);
+		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s, arena);
 		side[s] = with_verdict(&built[s], &headline, &sides[s], recorded.series[s], arena);
 	}
 	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);

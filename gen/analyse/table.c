@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the longer step: rows below this say nothing about it. */
-static const double SMALL = 5e-4;
+/* Of the longer step: rows below this are folded. */
+static const double SMALL = 0.01;
 
 uint64_t table_copy_key(const struct copy_result *copy)
 {
@@ -30,8 +30,6 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->n_copies;
 	case TABLE_STARTUP:
 		return s->startup.n_rows;
-	case TABLE_PARTS:
-		break;
 	}
 	return 0;
 }
@@ -75,8 +73,6 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		row.key = s->startup.row[i].part;
 		time = s->startup.row[i].ns;
 		break;
-	case TABLE_PARTS:
-		break;
 	}
 	row.at[side] = i;
 	row.time[side] = time;
@@ -99,10 +95,9 @@ static void row_add(struct table_row *to, const struct table_row *from)
 	}
 }
 
-/* What is taken off a step (steps set aside, what recording added) is as long as what is part of it. */
 static double longest(const struct table_row *row)
 {
-	return fmax(fmax(fabs(row->time[0]), fabs(row->time[1])), fmax(row->gpu[0], row->gpu[1]));
+	return fmax(fmax(row->time[0], row->time[1]), fmax(row->gpu[0], row->gpu[1]));
 }
 
 static int by_key(const void *a, const void *b)
@@ -161,18 +156,13 @@ void table_keep(struct table *t, uint32_t kept)
 struct table table_make(const struct analysis *a, enum table_kind kind, struct arena *arena)
 {
 	struct table t = {0};
-	uint32_t room = kind == TABLE_PARTS ? a->waterfall.n : 0;
+	uint32_t room = 0;
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		room += rows_of(&a->side[s], kind);
 	t.row = ARENA_NEW(arena, room, struct table_row);
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t i = 0; i < rows_of(&a->side[s], kind); i++)
 			t.row[t.n++] = one_row(&a->side[s], kind, i, (int)s);
-	for (uint32_t i = 0; kind == TABLE_PARTS && i < a->waterfall.n; i++)
-		t.row[t.n++] = (struct table_row){.key = i,
-		                                  .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed},
-		                                  .half = a->waterfall.part[i].half,
-		                                  .at = {i, i}};
 	t.n = join_equal(t.row, t.n);
 	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
 	bool few = kind == TABLE_COPIES || kind == TABLE_STARTUP;

@@ -24,15 +24,13 @@ enum table_kind {
 	TABLE_CALLS,   /* key: name; count: calls */
 	TABLE_RANGES,  /* key: domain << 32 | name; time: of the host; gpu; count: instances */
 	TABLE_COPIES,  /* key: of table_copy_key; count: copies; bytes */
-	TABLE_STARTUP, /* key: enum startup_part */
-	TABLE_PARTS    /* of the waterfall; key: index into analysis.waterfall */
+	TABLE_STARTUP  /* key: enum startup_part */
 };
 
 /* By side; what a side does not have is 0. Times are ns a step. */
 struct table_row {
 	uint64_t key;
 	double time[2], gpu[2], count[2], bytes[2];
-	double half;   /* TABLE_PARTS: the change is this ± `half`; 0: not known, or a sum */
 	int64_t at[2]; /* index of the (first) row in the side's own list; −1: the side has none */
 };
 

@@ -2,133 +2,390 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
+#include "render/evidence.h"
 #include "render/palette.h"
 #include "render/pictures.h"
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"
 
-enum { MOST_DIFFERENCES = 4, TEXT = 600 };
+#include <math.h>
+#include <string.h>
 
-/* Sentences, none longer than TEXT characters. */
-static void fill_list(struct page *page, const char *name, const char **text, size_t n)
+enum { MOST_DIFFERENCES = 6, MOST_PAYS = 4, TEXT = 600, WORK = 90 };
+
+static const char *say(const struct fact *fact, const struct page *page)
 {
-	struct rows *rows = page_rows(&page->top, name);
+	return say_fact(fact, page->names, page->arena);
+}
+
+/* Three digits, in one unit. */
+static struct unit brief_unit(double ns)
+{
+	struct unit unit = format_unit(ns);
+	unit.decimals -= unit.decimals > 0;
+	return unit;
+}
+
+static const char *brief_pair(struct arena *arena, double before, double after)
+{
+	struct unit unit = brief_unit(fmax(fabs(before), fabs(after)));
+	return arena_format(arena, "%s \xE2\x86\x92 %s %s", format_number(arena, unit, before),
+	                    format_number(arena, unit, after), unit.name);
+}
+
+/* ---- the headline ---- */
+
+/* What differs where the work is different: it stands in the headline, so that nobody reads the one without the other.
+ */
+static const struct fact *other_work(const struct analysis *a, struct arena *arena)
+{
+	const struct facts *list = &a->comparison.differences;
+	if (a->comparison.same_work != SAME_WORK_DIFFERENT || !list->n)
+		return NULL;
+	const char *text = say_form(list->list[0], SAY_SHORT, a->names, arena);
+	size_t n = strlen(text);
+	return FACT_NEW(
+		arena, other_work, FACT_NO_SIDE,
+		.what = format_name(arena, n && text[n - 1] == '.' ? arena_copy(arena, text, n - 1) : text, WORK));
+}
+
+/* Of a result that decides nothing the interval is said, not its middle. */
+static const char *how_said(const struct verdict *v)
+{
+	bool open = v->result == VERDICT_INCONCLUSIVE || v->result == VERDICT_UNCHANGED;
+	return !v->has_speedup                              ? "none"
+	       : words_promises(v)                          ? "least"
+	       : v->has_interval && (open || words_wide(v)) ? "range"
+	                                                    : "one";
+}
+
+/* The first gate that has the result of all of them; the others are among the caveats. "": none was asked for. */
+static const char *gate_of(const struct analysis *a, struct arena *arena)
+{
+	const struct gates *gates = &a->gates;
+	size_t i = 0;
+	while (i + 1 < gates->n && gates->gate[i].result != gates->result)
+		i++;
+	return gates->n ? say_fact(gates->gate[i].fact, a->names, arena) : "";
+}
+
+static void fill_headline(const struct analysis *a, struct page *page)
+{
+	const struct verdict *v = &a->verdict;
+	double before = view_time(&a->side[0], a->side[0].headline.step);
+	double after = view_time(&a->side[1], a->side[1].headline.step);
+	bool slower = v->result == VERDICT_SLOWER;
+	const struct fact *other = other_work(a, page->arena);
+	page_say(&page->top, "headline",
+	         say(FACT_NEW(page->arena, headline, FACT_NO_SIDE, .result = verdict_result_name(v->result),
+	                      .how = how_said(v), .speedup = v->speedup,
+	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
+	                      .longer = after / before - 1, .other_work = other),
+	             page));
+	page_attribute(&page->top, "headline", "class", other ? "result long" : "result");
+	bool one =
+		!v->has_speedup || !view_is_pair(a) || before <= 0; /* a capture beside itself, a step beside a run */
+	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);
+	page_fill(&page->top, "times",
+	          say(FACT_NEW(page->arena, headline_times, FACT_NO_SIDE, .times = times,
+	                       .of = a->items_name     ? "item"
+	                             : view_is_pair(a) ? view_unit(&a->side[0])
+	                                               : "both",
+	                       .item = view_item(a, page->arena),
+	                       .way = one || slower || after == before ? "same"
+	                              : after < before                 ? "less"
+	                                                               : "more",
+	                       .change = fabs(after / before - 1)),
+	              page));
+	const char *runs = v->measured == VERDICT_STOPWATCH ? "timed" : "profiled", *gate = gate_of(a, page->arena);
+	page_fill(&page->top, "interval",
+	          say(v->has_interval
+	                      ? FACT_NEW(page->arena, headline_interval, FACT_NO_SIDE, .low = v->lo, .high = v->hi)
+	                      : FACT_NEW(page->arena, headline_single, FACT_NO_SIDE, .runs = runs),
+	              page));
+	const double *ns;
+	bool dots = v->has_speedup && dots_of(a, 0, page->arena, &ns) && dots_of(a, 1, page->arena, &ns);
+	page_if(&page->top, "dots", dots);
+	xmlNode *picture = page_draw(&page->top, "dots");
+	if (dots)
+		dots_draw(a, page->arena, picture);
+	page_if(&page->top, "gate", *gate != 0);
+	page_say(&page->top, "gate", gate);
+	page_attribute(&page->top, "gate", "class",
+	               arena_format(page->arena, "gate %s", gate_result_name(a->gates.result)));
+}
+
+/* ---- chips, each opens its caveats ---- */
+
+static void add_chip(struct rows *chips, const char *class, const struct fact *label, const char **text, size_t n)
+{
+	struct page *page = chips->page;
+	struct scope *chip = page_row(chips);
+	page_attribute(chip, NULL, "class", arena_format(page->arena, "chip %s", class));
+	page_fill(chip, "label", say(label, page));
+	struct rows *rows = page_rows(chip, "caveat");
 	for (size_t i = 0; i < n; i++)
 		page_say(page_row(rows), "text", format_name(page->arena, text[i], TEXT));
 }
 
-/* How the same job was done in another way turns nothing round: it stands under Environment, and only its extent here.
- * Other work, and other conditions, may; those stand first among the differences. */
-static void fill_work(const struct analysis *a, struct arena *arena, struct page *page)
+static void add_work(const struct analysis *a, struct rows *chips)
 {
 	static const char *const class[] = {[SAME_WORK_SAME] = "passed",
 	                                    [SAME_WORK_JOB] = "passed",
 	                                    [SAME_WORK_DIFFERENT] = "failed",
 	                                    [SAME_WORK_UNKNOWN] = "unknown"};
-	page_say(&page->top, "comparable", words_comparable(a));
-	page_attribute(&page->top, "comparable", "class", class[a->comparison.same_work]);
-	uint32_t n = a->comparison.differences.n, shown = a->comparison.comparable ? 0
-	                                                  : n < MOST_DIFFERENCES   ? n
-	                                                                           : MOST_DIFFERENCES;
-	page_if(&page->top, "same_result", *words_same_result(a, arena) != 0);
-	page_say(&page->top, "same_result", words_same_result(a, arena));
-	page_if(&page->top, "differences", shown > 0);
-	fill_list(page, "difference", say_facts(&a->comparison.differences, a->names, page->arena), shown);
-	page_if(&page->top, "differences.rest", n > shown);
-	page_fill(&page->top, "differences.rest",
-	          arena_format(page->arena, "%s%s", shown ? "and " : "",
-	                       shown ? arena_format(page->arena, "%u more", n - shown)
-	                             : format_plural(page->arena, n, "difference", "differences")));
+	struct arena *arena = chips->page->arena;
+	const struct comparison *c = &a->comparison;
+	const char **said = say_facts(&c->differences, a->names, arena);
+	const char **text = ARENA_NEW(arena, MOST_DIFFERENCES + 2, const char *);
+	size_t n = 0;
+	text[n++] = *words_same_result(a, arena)
+	                    ? words_same_result(a, arena)
+	                    : say(FACT_NEW(arena, work_means, FACT_NO_SIDE, .work = same_work_name(c->same_work),
+	                                   .conditions = c->other_conditions),
+	                          chips->page);
+	for (uint32_t i = 0; i < c->differences.n && i < MOST_DIFFERENCES; i++)
+		text[n++] = said[i];
+	if (c->differences.n > MOST_DIFFERENCES)
+		text[n++] =
+			say(FACT_NEW(arena, more_differences, FACT_NO_SIDE, .n = c->differences.n - MOST_DIFFERENCES),
+		            chips->page);
+	add_chip(chips, class[c->same_work],
+	         FACT_NEW(arena, chip_work, FACT_NO_SIDE, .work = same_work_name(c->same_work),
+	                  .conditions = c->other_conditions),
+	         text, n);
 }
 
-/* Everything that was said about how sure it is, for those who ask. */
-static void fill_sure(const struct analysis *a, struct page *page)
+/* What could turn the result round, then what was said of how sure it is, once each. */
+static void add_runs(const struct analysis *a, struct rows *chips)
 {
+	struct arena *arena = chips->page->arena;
 	const struct verdict *v = &a->verdict;
-	const char *recorded = words_recorded(a, page->arena);
-	page_say(&page->top, "sure", words_sure(a, page->arena));
-	page_if(&page->top, "more", v->reasons.n > 0 || *recorded);
-	page_if(&page->top, "reasons", v->reasons.n > 0);
-	fill_list(page, "reason", say_facts(&v->reasons, a->names, page->arena), v->reasons.n);
-	page_fill(&page->top, "diagnosis", words_diagnosis(a, page->arena));
-	page_if(&page->top, "verdict.recorded", *recorded != 0);
-	page_fill(&page->top, "verdict.recorded", recorded);
+	bool timed = v->measured == VERDICT_STOPWATCH;
+	int64_t runs[2];
+	for (int s = 0; s < 2; s++)
+		runs[s] = timed ? a->side[s].headline.n_stopwatch : a->side[s].n_runs;
+	size_t n_doubts, n = 0;
+	const char **doubts = words_doubts(a, arena, &n_doubts), **reasons = say_facts(&v->reasons, a->names, arena);
+	const char **text = ARENA_NEW(arena, n_doubts + v->reasons.n + a->gates.n + 2, const char *);
+	for (size_t i = 0; i < a->gates.n && a->gates.n > 1; i++)
+		text[n++] = say_fact(a->gates.gate[i].fact, a->names, arena);
+	for (size_t i = 0; i < n_doubts; i++)
+		text[n++] = doubts[i];
+	for (uint32_t i = 0; i < v->reasons.n; i++) {
+		bool said = false;
+		for (size_t k = 0; k < n; k++)
+			said = said || strcmp(text[k], reasons[i]) == 0;
+		if (!said)
+			text[n++] = reasons[i];
+	}
+	if (*words_recorded(a, arena))
+		text[n++] = words_recorded(a, arena);
+	add_chip(chips, n_doubts ? "unknown" : "passed",
+	         FACT_NEW(arena, chip_runs, FACT_NO_SIDE, .kind = timed ? "timed" : "profiled", .baseline = runs[0],
+	                  .fixed = runs[1], .equal = runs[0] == runs[1], .caveats = (int64_t)n_doubts),
+	         text, n);
 }
 
-/* What the colours of the two bars mean: a narrow piece has no words. */
-void card_keys(const struct analysis *a, const char *name, struct page *page)
+static void add_prediction(const struct analysis *a, struct rows *chips)
 {
-	bool seen[SHADE_COUNT] = {false};
-	glance_keys(a, page->arena, seen);
-	struct rows *rows = page_rows(&page->top, name);
+	static const char *const class[] = {
+		[DIAGNOSIS_CONFIRMED] = "passed", [DIAGNOSIS_PARTLY] = "unknown", [DIAGNOSIS_EXCEEDED] = "unknown"};
+	const struct diagnosis *d = &a->findings.diagnosis;
+	if (d->result == DIAGNOSIS_NONE)
+		return;
+	const char *text = words_diagnosis(a, chips->page->arena);
+	add_chip(
+		chips, class[d->result],
+		FACT_NEW(chips->page->arena, chip_prediction, FACT_NO_SIDE, .result = diagnosis_result_name(d->result)),
+		&text, 1);
+}
+
+/* ---- what a step is ---- */
+
+static const struct fact *step_of(int said, const struct side *s, const struct side *other, struct arena *arena)
+{
+	int64_t ops = FACT_UNKNOWN, n[2];
+	const struct side *const both[2] = {s, other};
+	for (int i = 0; i < 2; i++)
+		n[i] = both[i]->n_runs ? (int64_t)(both[i]->steps.measured / both[i]->n_runs) : 0;
+	for (uint32_t l = 0; l < s->n_loops; l++)
+		if (s->loops[l].judged)
+			ops = s->loops[l].ops;
+	bool pattern = s->steps.origin == STEPS_BY_PATTERN && ops != FACT_UNKNOWN;
+	return FACT_NEW(arena, step_is, said,
+	                .what = !s->steps.found ? "run"
+	                        : pattern       ? "pattern"
+	                                        : "range",
+	                .name = s->steps.name, .ops = ops, .baseline = n[0], .fixed = n[1], .equal = n[0] == n[1],
+	                .least = fmin(s->steps.coverage, other->steps.coverage),
+	                .most = fmax(s->steps.coverage, other->steps.coverage));
+}
+
+/* Once where both sides' steps are alike. */
+static void fill_step(const struct analysis *a, struct page *page)
+{
+	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
+	struct arena *arena = page->arena;
+	bool alike = b->steps.found == f->steps.found && b->steps.origin == f->steps.origin &&
+	             (b->steps.name == f->steps.name || b->steps.origin == STEPS_BY_PATTERN);
+	const char *text = say(step_of(alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
+	page_say(&page->top, "step",
+	         alike ? text : arena_format(arena, "%s %s", text, say(step_of(1, f, f, arena), page)));
+}
+
+/* ---- why ---- */
+
+static void add_part(struct rows *rows, int which, const char *name, const char *times, const char *change)
+{
+	struct scope *row = page_row(rows);
+	xmlNode *key = page_draw(row, "key");
+	if (which >= 0)
+		key_draw(key, which);
+	page_say(row, "name", name);
+	page_fill(row, "times", times);
+	page_fill(row, "change", change);
+}
+
+static const struct fact *reason_of(const struct analysis *a, const struct reason *r, struct arena *arena)
+{
+	static const char *const work[] = {[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy"};
+	const struct waterfall_part *part = &r->part;
+	const char *where = a->side[0].phases_by_work ? "before" : "in";
+	uint32_t phase = r->every_phase ? 0 : part->phase;
+	if (part->kind == PART_IDLE && r->every_cause)
+		return FACT_NEW(arena, why_idle, FACT_NO_SIDE, .phase = phase, .where = where,
+		                .renamed = part->renamed);
+	if (part->kind == PART_IDLE)
+		return FACT_NEW(arena, why_waits, FACT_NO_SIDE, .cause = cause_name(part->cause), .phase = phase,
+		                .where = where, .renamed = phase ? part->renamed : 0);
+	bool straggler = part->kind == PART_COMM && card_make(a).straggler;
+	return FACT_NEW(arena, why_work, FACT_NO_SIDE, .what = straggler ? "straggler" : work[part->kind],
+	                .kernel = part->kind == PART_COMPUTE ? card_kernel(a, arena).name : 0);
+}
+
+/* Parts that explain the change, the largest first, and the rest as one line: together they are the change. */
+static void fill_why(const struct analysis *a, struct page *page)
+{
+	const struct waterfall *w = &a->waterfall;
+	struct arena *arena = page->arena;
+	struct unit unit = view_time_unit(a);
+	unit.decimals -= unit.decimals > 0;
+	struct rows *rows = page_rows(&page->top, "part");
+	double rest[2];
+	for (int s = 0; s < 2; s++)
+		rest[s] = view_time(&a->side[s], a->side[s].headline.step);
+	for (uint32_t i = 0; i < w->n_reasons; i++) {
+		const struct waterfall_part *part = &w->reason[i].part;
+		const char *change = format_change(arena, unit, part->delta);
+		if (part->has_interval)
+			change = arena_format(arena, "%s \xC2\xB1 %s", change, format_number(arena, unit, part->half));
+		add_part(rows, palette_of_part(part), say(reason_of(a, &w->reason[i], arena), page),
+		         brief_pair(arena, part->baseline, part->fixed),
+		         arena_format(arena, "%s %s", change, unit.name));
+		rest[0] -= part->baseline;
+		rest[1] -= part->fixed;
+	}
+	if (w->n_reasons)
+		add_part(rows, -1, say(FACT_NEW(arena, why_rest, FACT_NO_SIDE, .recording = a->recorded_apart), page),
+		         "", arena_format(arena, "%s %s", format_change(arena, unit, rest[1] - rest[0]), unit.name));
+	const char *none = a->conditions.doubt     ? say_form(a->conditions.doubt, SAY_SHORT, a->names, arena)
+	                   : a->conditions.nothing ? say_form(a->conditions.nothing, SAY_SHORT, a->names, arena)
+	                                           : words_no_change(a);
+	page_if(&page->top, "parts", w->n_reasons > 0);
+	page_if(&page->top, "why.none", !w->n_reasons);
+	page_say(&page->top, "why.none", none);
+	page_if(&page->top, "next", true);
+	page_say(&page->top, "next", words_next(a, arena));
+}
+
+/* What the colours of the bars mean: a narrow piece has no words. */
+static void fill_keys(const struct analysis *a, struct page *page)
+{
+	bool seen[SHADE_COUNT] = {false}, named[SHADE_COUNT] = {false};
+	glance_keys(a, page->arena, seen, named);
+	struct rows *rows = page_rows(&page->top, "key");
 	bool any = false;
 	for (int k = 0; k < SHADE_COUNT; k++) {
-		/* work before waits, as in the bars */
-		int which = (CAUSE_COUNT + k) % SHADE_COUNT;
+		int which = (CAUSE_COUNT + k) % SHADE_COUNT; /* work before waits, as in the bars */
 		if (!seen[which])
 			continue;
 		struct scope *row = page_row(rows);
+		if (named[which])
+			page_attribute(row, NULL, "class", "named");
 		key_draw(page_draw(row, "key"), which);
 		page_fill(row, "text",
 		          which < CAUSE_COUNT   ? cause_label((enum cause)which)
-		          : which == SHADE_IDLE ? "smaller waits"
+		          : which == SHADE_IDLE ? say(FACT_NEW(page->arena, bar_rest, FACT_NO_SIDE), page)
 		                                : palette(which)->label);
 		any = true;
 	}
-	page_if(&page->top, arena_format(page->arena, "%ss", name), any);
+	page_if(&page->top, "keys", any);
 }
 
-/* How to mark what was not found. */
-static void fill_start(const struct analysis *a, struct page *page)
+/* ---- one profile ---- */
+
+/* What would pay most, best case each. */
+static void fill_pays(const struct analysis *a, struct page *page)
 {
-	static const char *const how[] = {[VIEW_MARKS_PROFILER] = "start.profiler",
-	                                  [VIEW_MARKS_TORCH] = "start.torch",
-	                                  [VIEW_MARKS_NVTX] = "start.nvtx"};
-	enum { WAYS = sizeof how / sizeof *how };
-	bool wanted[WAYS] = {false}, any = false;
-	for (int s = 0; s < 2; s++)
-		if (!a->side[s].steps.found)
-			any = wanted[view_marks(a, &a->side[s])] = true;
-	page_if(&page->top, "start", any);
-	for (int i = 0; i < WAYS; i++)
-		page_if(&page->top, how[i], wanted[i]);
+	struct arena *arena = page->arena;
+	struct rows *rows = page_rows(&page->top, "part");
+	for (uint32_t i = 0; i < a->findings.n && i < MOST_PAYS; i++) {
+		const struct finding *f = &a->findings.list[i];
+		add_part(rows, -1, f->title, format_short_time(arena, f->per_step[f->side]),
+		         f->has_ceiling ? say(FACT_NEW(arena, pays, FACT_NO_SIDE, .speedup = f->ceiling_speedup), page)
+		                        : "");
+	}
+	page_if(&page->top, "parts", a->findings.n > 0);
+	page_if(&page->top, "why.none", a->findings.n == 0);
+	page_fill(&page->top, "why.none", say(FACT_NEW(arena, nothing_pays, FACT_NO_SIDE), page));
+	page_if(&page->top, "next", false);
+	page_fill(&page->top, "next", "");
+}
+
+static void fill_profile(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct side *s = &a->side[0];
+	double idle = s->budget.period > 0 ? s->budget.idle / s->budget.period : 0;
+	page_fill(&page->top, "headline",
+	          say(FACT_NEW(arena, profile_headline, FACT_NO_SIDE,
+	                       .time = format_short_time(arena, s->headline.step), .of = view_unit(s)),
+	              page));
+	page_fill(&page->top, "times",
+	          say(FACT_NEW(arena, profile_idle, FACT_NO_SIDE, .share = idle,
+	                       .time = format_short_time(arena, s->budget.idle)),
+	              page));
+	page_if(&page->top, "dots", false);
+	page_draw(&page->top, "dots");
+	page_fill(&page->top, "interval", "");
+	page_if(&page->top, "gate", s->doubt);
+	page_say(&page->top, "gate", s->doubt ? s->doubt : "");
+	page_attribute(&page->top, "gate", "class", "gate inconclusive");
+	page_rows(&page->top, "chip");
+	fill_pays(a, page);
 }
 
 void card_fill(const struct analysis *a, struct page *page)
 {
-	struct arena *arena = page->arena;
-	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena);
-	const char *once = words_once(a, arena);
+	bool pair = a->n_sides > 1;
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
-	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
-	page_fill(&page->top, "verdict.result", words_result(a));
-	page_fill(&page->top, "verdict.speedup", words_promised(a, arena));
-	page_if(&page->top, "verdict.while", a->while_recorded);
-	page_fill(&page->top, "verdict.while", "while recorded");
-	page_if(&page->top, "verdict.interval", v->has_interval);
-	page_fill(&page->top, "verdict.bar", "Bar: 95 % interval. Band: counts as 1\xC3\x97.");
-	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
-	page_if(&page->top, "verdict.typical", v->typical_line);
-	page_fill(&page->top, "verdict.typical", v->typical_line ? say_fact(v->typical_line, a->names, arena) : "");
-	page_if(&page->top, "verdict.rates", *rates != 0);
-	page_fill(&page->top, "verdict.rates", rates);
-	page_if(&page->top, "verdict.once", *once != 0);
-	page_fill(&page->top, "verdict.once", once);
-	xmlNode *picture = page_draw(&page->top, "verdict.picture");
-	if (v->has_interval)
-		speedup_draw(a, arena, picture);
-	glance_draw(a, arena, page_draw(&page->top, "glance"));
-	card_keys(a, "key", page);
-
-	fill_sure(a, page);
-	page_fill(&page->top, "why", *change ? change : words_no_change(a));
-	fill_work(a, arena, page);
-	page_say(&page->top, "next", words_next(a, arena));
-	page_if(&page->top, "gate", *gate != 0);
-	page_fill(&page->top, "gate", gate);
-	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
-	fill_start(a, page);
+	               arena_format(page->arena, "verdict %s", pair ? verdict_result_name(a->verdict.result) : ""));
+	page_fill(&page->top, "why.title",
+	          say(FACT_NEW(page->arena, why_title, FACT_NO_SIDE, .what = pair ? "change" : "budget"), page));
+	glance_draw(a, page->arena, page_draw(&page->top, "bars"));
+	fill_keys(a, page);
+	fill_step(a, page);
+	if (!pair) {
+		fill_profile(a, page);
+		return;
+	}
+	fill_headline(a, page);
+	struct rows *chips = page_rows(&page->top, "chip");
+	add_work(a, chips);
+	add_runs(a, chips);
+	add_prediction(a, chips);
+	fill_why(a, page);
 }

@@ -1,4 +1,5 @@
-/* The page's first screen: what happened, how sure, why, whether both did the same work, and what next. */
+/* The page's first screen: what happened, on which runs it rests, why, and what next; of one profile how long a step
+ * takes, and what would pay. */
 #ifndef GAPLINE_RENDER_CARD_H
 #define GAPLINE_RENDER_CARD_H
 
@@ -6,8 +7,5 @@
 #include "render/page.h"
 
 void card_fill(const struct analysis *analysis, struct page *page);
-
-/* What the colours of glance_draw's bars mean, as rows NAME in the element NAMEs. */
-void card_keys(const struct analysis *analysis, const char *name, struct page *page);
 
 #endif

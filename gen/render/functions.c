@@ -111,7 +111,9 @@ static const char *share(const struct analysis *a, int s, double part, double of
 
 static const char *arrow(const struct analysis *a, const char *before, const char *after, struct arena *arena)
 {
-	return a->n_sides < 2 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
+	if (a->n_sides < 2 || strcmp(after, dash()) == 0)
+		return before;
+	return strcmp(before, dash()) == 0 ? after : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
 static void fill_change(struct scope *row, const struct analysis *a, const double time[2], bool changed,
@@ -204,7 +206,6 @@ void functions_fill(const struct analysis *a, struct unit unit, struct page *pag
 {
 	struct arena *arena = page->arena;
 	const struct functions *f = &a->functions;
-	page_if(&page->top, "functions.link", f->known);
 	page_if(&page->top, "functions", f->known);
 	struct rows *words = page_rows(&page->top, "functions.word");
 	for (uint32_t s = 0; s < a->n_sides; s++) {

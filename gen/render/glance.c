@@ -1,125 +1,26 @@
-/* The pictures of the verdict's card: how sure the speedup is, and what a step of either side consists of. */
+/* What a step of each side consists of: bars on one scale with their parts in one order, joined by bands. */
 #include "render/pictures.h"
 
 #include "base/format.h"
 #include "render/slices.h"
 #include "render/view.h"
-#include "render/words.h"
+#include "say/say.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- the speedup on an axis around 1 ---- */
+enum { WIDTH = SLICES_WIDTH, BAR = SLICES_BAR, HEAD = 20, STRIP = 8, BAND = 34, BANDS_WIDE = 10000 };
 
-enum { SPEEDUP_WIDTH = 460, SPEEDUP_HEIGHT = 74, AXIS = 36, EDGE = 34 };
-
-struct scale {
-	double low, px; /* logarithms */
+/* A part of a step on both sides. */
+struct part {
+	struct slice slice; /* without its length */
+	double ns[2];
 };
 
-static double at(const struct scale *s, double speedup)
+static bool is_pair(const struct analysis *a)
 {
-	return EDGE + (log(speedup) - s->low) * s->px;
-}
-
-static struct scale scale_of(const struct analysis *a)
-{
-	const struct verdict *v = &a->verdict;
-	double low = fmin(log(v->lo), 0), high = fmax(log(v->hi), 0);
-	double asked = gates_asked_speedup(&a->gates);
-	if (asked > 0) {
-		low = fmin(low, log(asked));
-		high = fmax(high, log(asked));
-	}
-	/* room for the band of what counts as the same, and around everything */
-	double least = 4 * VERDICT_MARGIN, middle = (low + high) / 2, half = fmax((high - low) / 2 * 1.15, least);
-	return (struct scale){middle - half, (SPEEDUP_WIDTH - 2 * EDGE) / (2 * half)};
-}
-
-/* Names a place on the axis, unless the name of 1 is in its way. */
-static void name_place(xmlNode *parent, const struct scale *s, double speedup, const char *text)
-{
-	double half = svg_text_width(text) / 2 + 6, x = fmin(fmax(at(s, speedup), half), SPEEDUP_WIDTH - half);
-	if (fabs(x - at(s, 1)) > half + 14)
-		svg_text(parent, x, AXIS + 30, ANCHOR_MIDDLE, text);
-}
-
-void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
-{
-	const struct verdict *v = &a->verdict;
-	struct scale s = scale_of(a);
-	xmlNode *svg = svg_picture(parent, SPEEDUP_WIDTH, SPEEDUP_HEIGHT, "The speedup and its 95 % interval",
-	                           "The line at 1 is no change, the band around it is what counts as the same.");
-	xmlNode *band = svg_group(svg, "band-same"), *muted = svg_group(svg, "muted"), *ink = svg_group(svg, "ink");
-	svg_attribute(band, "fill", "#c9d2db");
-	svg_attribute(muted, "fill", "#555");
-	svg_attribute(ink, "fill", "#111");
-	double one = at(&s, 1), left = at(&s, 1 / (1 + VERDICT_MARGIN)), right = at(&s, 1 + VERDICT_MARGIN);
-	svg_rect(band, left, AXIS - 26, right - left, 38,
-	         arena_format(arena, "within %g %%: counts as the same", 100 * VERDICT_MARGIN));
-	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
-	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
-	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
-	const char *name = words_speedup(a, arena);
-	double middle = words_wide(v) ? (x0 + x1) / 2 : x;
-	/* the line keeps out of the name above it */
-	bool under = fabs(middle - one) < svg_text_width(name) * 0.6 + 4;
-	svg_line(lines, one, AXIS - (under ? 12 : 26), one, AXIS + 12);
-
-	xmlNode *tone = svg_group(svg, "tone");
-	svg_attribute(tone, "fill", "#3f5b7a");
-	svg_rect(tone, x0, AXIS - 5, fmax(x1 - x0, 2), 10, NULL);
-	svg_path(tone, arena_format(arena, "M%.1f %da7 7 0 1 0 .01 0z", x, AXIS - 7));
-	svg_text(muted, one, AXIS + 30, ANCHOR_MIDDLE, "1\xC3\x97");
-	svg_attribute(svg_text(ink, middle, AXIS - 16, ANCHOR_MIDDLE, name), "font-weight", "bold");
-	double target = gates_asked_speedup(&a->gates);
-	if (target > 0) {
-		double mark = at(&s, target);
-		svg_path(lines, arena_format(arena, "M%.1f %dv24", mark, AXIS - 12));
-		name_place(muted, &s, target, arena_format(arena, "asked for %s", gates_times(arena, target)));
-	} else {
-		name_place(muted, &s, exp(s.low), "slower");
-		name_place(muted, &s, exp(s.low + (SPEEDUP_WIDTH - 2 * EDGE) / s.px), "faster");
-	}
-}
-
-/* ---- what a step consists of ---- */
-
-enum { WIDTH = SLICES_WIDTH, BAR = SLICES_BAR, ROW = 76, STRIP = 10, RECORDED_ROW = 110 };
-
-/* Whether a part of a step is as wide as a pixel. */
-static bool is_seen(double ns, double most)
-{
-	return ns / most * WIDTH >= 1;
-}
-
-/* Work first, then waits from the longest on; waits too short to see are one slice. */
-static uint32_t make_slices(const struct analysis *a, const struct budget *b, double most, struct arena *arena,
-                            struct slice **out)
-{
-	struct slice *slices = *out = ARENA_NEW(arena, b->n_rows + 4, struct slice);
-	uint32_t n = 0;
-	const struct slice work[] = {
-		{SHADE_COMPUTE, b->compute, "GPU compute", "", "compute"},
-		{SHADE_COMM, b->comm_exposed, "communication", "nothing else runs", "communication"},
-		{SHADE_COPY, b->copy_exposed, "copies", "nothing else runs", "copies"}};
-	for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-		if (work[i].ns > 0)
-			slices[n++] = work[i];
-	double rest = 0;
-	for (uint32_t i = 0; i < b->n_rows; i++) {
-		const struct idle_row *row = &b->rows[i];
-		if (!is_seen(row->per_step, most))
-			rest += row->per_step;
-		else
-			slices[n++] = (struct slice){(int)row->cause, row->per_step,
-			                             arena_format(arena, "waits: %s", cause_label(row->cause)),
-			                             view_has_phases(a) ? view_phase(a, row->phase) : "",
-			                             cause_label(row->cause)};
-	}
-	if (rest > 0)
-		slices[n++] = (struct slice){SHADE_IDLE, rest, "smaller waits", "", "waits"};
-	return n;
+	return a->n_sides > 1 && view_is_pair(a);
 }
 
 /* Whether a side's step was timed without a profiler, and is the same stretch that was recorded. */
@@ -129,85 +30,193 @@ static bool has_recording(const struct analysis *a)
 	       a->side[1].steps.found && a->side[0].headline.stopwatch > 0 && a->side[1].headline.stopwatch > 0;
 }
 
-/* What is as wide as the picture: the longest step of all that are drawn. */
 static double longest(const struct analysis *a)
 {
-	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
-	for (int side = 0; side < 2 && has_recording(a); side++)
-		most = fmax(most, fmax(a->side[side].headline.recorded_timed, a->side[side].headline.stopwatch));
+	double most = 0;
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		const struct side *side = &a->side[s];
+		most = fmax(most, view_time(side, side->budget.period));
+		if (has_recording(a))
+			most = fmax(most,
+			            view_time(side, fmax(side->headline.recorded_timed, side->headline.stopwatch)));
+	}
 	return most;
 }
 
-void glance_keys(const struct analysis *a, struct arena *arena, bool seen[])
+static struct part idle_part(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
+{
+	const char *brief = cause_label(cause);
+	const char *label = say_fact(FACT_NEW(arena, bar_wait, FACT_NO_SIDE, .cause = brief), NULL, arena);
+	return (struct part){.slice = {(int)cause, 0, label, view_has_phases(a) ? view_phase(a, phase) : "", brief}};
+}
+
+static struct part work_part(const struct analysis *a, int shade, double before, double after)
+{
+	const char *label = palette(shade)->label;
+	return (struct part){.slice = {shade, 0, label, "", label},
+	                     .ns = {view_time(&a->side[0], before), view_time(&a->side[1], after)}};
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	double d = fmax(y->ns[0], y->ns[1]) - fmax(x->ns[0], x->ns[1]);
+	return d > 0 ? 1 : d < 0 ? -1 : x->slice.which - y->slice.which;
+}
+
+/* Waits of both sides, joined as the way from one to the other joins them; of sides of which nothing is the change of
+ * anything each side's own. */
+static uint32_t make_waits(const struct analysis *a, struct part *parts, struct arena *arena)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < a->waterfall.n && is_pair(a); i++) {
+		const struct waterfall_part *p = &a->waterfall.part[i];
+		if (p->kind != PART_IDLE)
+			continue;
+		parts[n] = idle_part(a, p->cause, p->phase, arena);
+		parts[n].ns[0] = p->baseline;
+		parts[n++].ns[1] = p->fixed;
+	}
+	for (uint32_t s = 0; s < a->n_sides && !(a->waterfall.n && is_pair(a)); s++)
+		for (uint32_t i = 0; i < a->side[s].budget.n_rows; i++) {
+			const struct idle_row *row = &a->side[s].budget.rows[i];
+			uint32_t at = is_pair(a) && s ? i : n++; /* nothing differs: rows are the same, one by one */
+			if (at + 1 == n && !(is_pair(a) && s))
+				parts[at] = idle_part(a, row->cause, row->phase, arena);
+			parts[at].ns[s] = view_time(&a->side[s], row->per_step);
+		}
+	return n;
+}
+
+/* Work first, then waits, the longest first; waits too short to see on either side are one part. */
+static uint32_t make_parts(const struct analysis *a, double most, struct arena *arena, struct part **out)
+{
+	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
+	struct part *parts = *out = ARENA_NEW(arena, 4 + a->waterfall.n + b->n_rows + f->n_rows, struct part);
+	uint32_t n = 3, kept;
+	parts[0] = work_part(a, SHADE_COMPUTE, b->compute, f->compute);
+	parts[1] = work_part(a, SHADE_COMM, b->comm_exposed, f->comm_exposed);
+	parts[2] = work_part(a, SHADE_COPY, b->copy_exposed, f->copy_exposed);
+	n += make_waits(a, parts + n, arena);
+	qsort(parts + 3, n - 3, sizeof *parts, by_length);
+	struct part rest = work_part(a, SHADE_IDLE, 0, 0);
+	rest.slice.first = rest.slice.brief = say_fact(FACT_NEW(arena, bar_rest, FACT_NO_SIDE), NULL, arena);
+	for (kept = 3; kept < n && fmax(parts[kept].ns[0], parts[kept].ns[1]) / most * WIDTH >= 1; kept++)
+		;
+	for (uint32_t i = kept; i < n; i++)
+		for (int s = 0; s < 2; s++)
+			rest.ns[s] += parts[i].ns[s];
+	if (kept < n)
+		parts[kept++] = rest;
+	return kept;
+}
+
+void glance_keys(const struct analysis *a, struct arena *arena, bool seen[], bool named[])
 {
 	const double most = longest(a);
-	for (uint32_t side = 0; side < a->n_sides && most > 0; side++) {
-		struct slice *slices;
-		uint32_t n = make_slices(a, &a->side[side].budget, most, arena, &slices);
-		for (uint32_t i = 0; i < n; i++)
-			seen[slices[i].which] |= is_seen(slices[i].ns, most);
+	struct part *parts;
+	uint32_t n = most > 0 ? make_parts(a, most, arena, &parts) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		parts[i].slice.ns = fmax(parts[i].ns[0], parts[i].ns[1]);
+		seen[parts[i].slice.which] |= parts[i].slice.ns / most * WIDTH >= 1;
+		named[parts[i].slice.which] |= slices_named(&parts[i].slice, most);
 	}
 }
 
-/* "baseline, 55.64 ms a step"; the bar is of the mean step, which may hold steps that the headline sets aside. */
-static const char *heading(const struct analysis *a, const struct side *s, struct arena *arena)
+static void draw_bands(const struct part *parts, uint32_t n, double most, double y, struct arena *arena, xmlNode *svg)
 {
-	const char *name = view_side(s, arena), *shown = format_time(arena, s->headline.step);
-	const char *mean = format_time(arena, s->budget.period);
-	return has_recording(a) || strcmp(shown, mean) == 0
-	               ? arena_format(arena, "%s, %s a %s", name, shown, view_unit(s))
-	               : arena_format(arena, "%s, mean %s %s", name, view_unit(s), mean);
+	xmlNode *window = svg_window(svg, 0, y, 1, BAND);
+	svg_fill_window(window, BANDS_WIDE, BAND);
+	double x[2] = {0, 0}, px = BANDS_WIDE / most;
+	for (uint32_t i = 0; i < n; i++) {
+		const double end[2] = {x[0] + parts[i].ns[0] * px, x[1] + parts[i].ns[1] * px};
+		const struct swatch *swatch = palette(parts[i].slice.which);
+		xmlNode *path = svg_path(
+			window, arena_format(arena, "M%.0f 0H%.0fL%.0f %dH%.0fz", x[0], end[0], end[1], BAND, x[1]));
+		svg_attribute(path, "class", "band");
+		svg_attribute(path, "fill", swatch->colour);
+		svg_attribute(path, "fill-opacity", "0.3");
+		memcpy(x, end, sizeof x);
+	}
 }
 
-/* Below what was recorded: the step without a profiler, and hatched what recording added to it. Nothing says to which
- * of the parts above, so none of them is made shorter. */
-static void draw_recording(struct arena *arena, xmlNode *svg, const struct side *s, int side, double y, double most)
+static void draw_bar(const struct part *parts, uint32_t n, int side, double most, double y, struct arena *arena,
+                     xmlNode *svg)
 {
-	double added = s->headline.recorded_timed - s->headline.stopwatch;
+	struct slice *slices = ARENA_NEW(arena, n, struct slice);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		slices[kept] = parts[i].slice;
+		slices[kept].ns = parts[i].ns[side];
+		kept += slices[kept].ns > 0;
+	}
+	slices_draw(svg, slices, kept, y, most, arena);
+}
+
+/* The step without a profiler, and hatched what the profiler added to it. Nothing says to which of the parts, so none
+ * of them is made shorter. */
+static void draw_recording(const struct analysis *a, int side, double y, double most, struct arena *arena, xmlNode *svg)
+{
+	const struct side *s = &a->side[side];
+	const double timed_ns = view_time(s, s->headline.stopwatch);
+	double added = view_time(s, s->headline.recorded_timed) - timed_ns;
 	xmlNode *whole = svg_group(svg, side ? "after" : "before");
 	svg_attribute(whole, "fill", side ? "#0b6e7d" : "#5c6773");
-	xmlNode *rect =
-		svg_rect(whole, 0, y, 0, STRIP,
-	                 arena_format(arena, "without a profiler: %s", format_time(arena, s->headline.stopwatch)));
-	svg_share(rect, "width", s->headline.stopwatch / most);
-	const double noticed = 1e-3;                            /* of a step */
-	const char *by = format_short_time(arena, fabs(added)); /* few words, for a phone */
-	bool none = fabs(added) < noticed * s->headline.stopwatch;
-	const char *words = none        ? "recording changed less than 0.1 %"
-	                    : added > 0 ? arena_format(arena, "recording added %s (hatched)", by)
-	                                : arena_format(arena, "recorded, it took %s less", by);
-	if (added > 0 && !none) {
-		rect = svg_rect(svg_swatch(svg, SHADE_RECORDING), 0, y, 0, STRIP, words);
-		svg_share(rect, "x", s->headline.stopwatch / most);
-		svg_share(rect, "width", added / most);
-	}
-	xmlNode *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
-	svg_text(muted, 0, y + STRIP + 15, ANCHOR_START, words);
+	const struct fact *timed = FACT_NEW(arena, bar_timed, side, .time = format_time(arena, timed_ns));
+	svg_share(svg_rect(whole, 0, y, 0, STRIP, say_fact(timed, NULL, arena)), "width", timed_ns / most);
+	if (added <= 0)
+		return;
+	const struct fact *what = FACT_NEW(arena, bar_recording, side, .time = format_time(arena, added));
+	xmlNode *rect = svg_rect(svg_swatch(svg, SHADE_RECORDING), 0, y, 0, STRIP, say_fact(what, NULL, arena));
+	svg_share(rect, "x", timed_ns / most);
+	svg_share(rect, "width", added / most);
+}
+
+/* The bar is of the mean step, which may hold steps that the headline sets aside. */
+static void draw_heading(const struct analysis *a, int side, double y, struct arena *arena, xmlNode *svg)
+{
+	const struct side *s = &a->side[side];
+	const char *time = format_time(arena, view_time(s, s->headline.step));
+	const char *mean = format_time(arena, view_time(s, s->budget.period));
+	const bool recording = has_recording(a) && a->recorded_apart;
+	const struct fact *what =
+		FACT_NEW(arena, bar_is, side, .whose = view_side(s, arena), .time = time,
+	                 .of = a->items_name ? "item" : view_unit(s), .item = view_item(a, arena),
+	                 .mean = a->verdict.measured == VERDICT_STOPWATCH || strcmp(time, mean) == 0 ? NULL : mean,
+	                 .profiled = recording ? format_time(arena, view_time(s, s->headline.recorded_timed)) : NULL);
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#111");
+	svg_attribute(svg_text(ink, 0, y, ANCHOR_START, say_fact(what, NULL, arena)), "font-weight", "bold");
 }
 
 void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
-	const bool recording = has_recording(a);
-	const int row = recording ? RECORDED_ROW : ROW;
 	const double most = longest(a);
-	xmlNode *svg = svg_picture(parent, WIDTH, (int)a->n_sides * row,
-	                           arena_format(arena, "What a mean %s consists of%s", view_unit(&a->side[0]),
-	                                        a->n_sides > 1 ? ", baseline above fixed" : ""),
-	                           "The GPU's work, then what it waited for, on one scale; the tables below have the "
-	                           "numbers.");
+	const int strip = has_recording(a) && a->recorded_apart ? STRIP + 3 : 0, two = a->n_sides > 1;
+	const struct fact *title = FACT_NEW(arena, bars_title, FACT_NO_SIDE,
+	                                    .of = view_is_pair(a) ? view_unit(&a->side[0]) : "both", .pair = two);
+	const struct fact *means = FACT_NEW(arena, bars_means, FACT_NO_SIDE, .pair = two);
+	xmlNode *svg = svg_picture(parent, WIDTH, HEAD + BAR + strip + 4 + two * (BAND + BAR + strip + HEAD),
+	                           say_fact(title, NULL, arena), say_fact(means, NULL, arena));
 	svg_stretch(svg);
 	svg_patterns(svg); /* for all pictures of the page: in one that a script hides they would not be drawn */
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#111");
-	for (int side = 0; side < (int)a->n_sides; side++) {
-		const struct side *s = &a->side[side];
-		double y = side * row;
-		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START, heading(a, s, arena)), "font-weight", "bold");
-		struct slice *slices = NULL;
-		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, &slices) : 0;
-		slices_draw(svg, slices, n, y + 26, most, arena);
-		if (recording)
-			draw_recording(arena, svg, s, side, y + 26 + BAR + 2, most);
-	}
+	if (most <= 0)
+		return;
+	struct part *parts;
+	const uint32_t n = make_parts(a, most, arena, &parts);
+	double y = HEAD;
+	draw_heading(a, 0, y - 7, arena, svg);
+	if (strip)
+		draw_recording(a, 0, y, most, arena, svg);
+	draw_bar(parts, n, 0, most, y + strip, arena, svg);
+	y += strip + BAR;
+	if (!two)
+		return;
+	if (is_pair(a))
+		draw_bands(parts, n, most, y, arena, svg);
+	y += BAND;
+	draw_bar(parts, n, 1, most, y, arena, svg);
+	if (strip)
+		draw_recording(a, 1, y + BAR + 3, most, arena, svg);
+	draw_heading(a, 1, y + BAR + strip + 15, arena, svg);
 }

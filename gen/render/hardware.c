@@ -129,7 +129,6 @@ void hardware_fill(const struct analysis *a, struct page *page)
 	struct arena *arena = page->arena;
 	struct unit unit = view_table_unit(a);
 	bool known = is_known(a);
-	page_if(&page->top, "hardware.link", known);
 	page_if(&page->top, "hardware", known);
 	page_fill(&page->top, "hardware.text", sampling_words(a, arena));
 	page_fill(

@@ -13,7 +13,6 @@
 #include "render/overview.h"
 #include "render/page.h"
 #include "render/pictures.h"
-#include "render/profile_card.h"
 #include "render/ranks.h"
 #include "render/render.h"
 #include "render/startup.h"
@@ -27,6 +26,7 @@
 #include <libxml/parser.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6 };
 
@@ -69,10 +69,39 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 	                                  : arena_format(arena, "%s and %s", first, second);
 }
 
+/* "2026-06-24"; "" where the profile does not say when its run began. */
+static const char *day_of(const struct side *s, struct arena *arena)
+{
+	enum { NS = 1000000000 };
+	const time_t seconds = s->source.started / NS;
+	struct tm utc;
+	char text[20];
+	if (s->source.started <= 0 || !gmtime_r(&seconds, &utc) || !strftime(text, sizeof text, "%Y-%m-%d", &utc))
+		return "";
+	return arena_copy(arena, text, strlen(text));
+}
+
+/* The GPUs and the days of the runs, each once where both sides agree; the days as the profiles say, no hour and no
+ * host. */
+static const char *where_of(const struct analysis *a, struct arena *arena)
+{
+	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
+	const char *const said[][2] = {{view_gpus(a, b, arena), view_gpus(a, f, arena)},
+	                               {day_of(b, arena), day_of(f, arena)}};
+	const char *text = "";
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+		for (int s = 0; s < 2; s++)
+			if (*said[i][s] && (!s || strcmp(said[i][0], said[i][1]) != 0))
+				text = arena_format(arena, "%s%s%s", text, *text ? " \xC2\xB7 " : "", said[i][s]);
+	return text;
+}
+
 static void fill_head(const struct analysis *a, struct page *page)
 {
 	page_head(page, a->n_sides < 2 ? "Profile" : words_result(a), title_of(a, page->arena),
 	          arena_format(page->arena, " 'sha256-%s' 'sha256-%s'", asset_early_js.sha256, asset_report_js.sha256));
+	page_if(&page->top, "where", *where_of(a, page->arena) != 0);
+	page_fill(&page->top, "where", where_of(a, page->arena));
 	page_fill(&page->top, "early", asset_early_js.bytes);
 	page_fill(&page->top, "script", asset_report_js.bytes);
 }
@@ -122,30 +151,6 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 		                        file_shown(&a->side[1], arena));
 	page_fill(&page->top, "overview.title", overview);
 	overview_draw(a, arena, page_draw(&page->top, "overview"));
-}
-
-static void fill_waterfall(const struct analysis *a, struct page *page)
-{
-	struct arena *arena = page->arena;
-	struct unit unit = view_time_unit(a);
-	double before = view_time(&a->side[0], a->side[0].headline.step);
-	double after = view_time(&a->side[1], a->side[1].headline.step);
-	const char *each = view_each(a, arena);
-	page_fill(&page->top, "waterfall.title",
-	          arena_format(arena, "From %s to %s %s %s", format_number(arena, unit, before),
-	                       format_number(arena, unit, after), unit.name, each));
-	page_if(&page->top, "waterfall.none", a->waterfall.n == 0 && view_is_pair(a));
-	page_if(&page->top, "waterfall.never", !view_is_pair(a));
-	page_if(&page->top, "waterfall.some", a->waterfall.n > 0);
-	xmlNode *picture = page_draw(&page->top, "waterfall");
-	if (a->waterfall.n)
-		waterfall_draw(a, arena, picture);
-	tables_waterfall(a, unit, page);
-	page_fill(&page->top, "waterfall.unit", arena_format(arena, "%c%s", *each - 'a' + 'A', each + 1));
-	page_fill(&page->top, "waterfall.before", format_number(arena, unit, before));
-	page_fill(&page->top, "waterfall.after", format_number(arena, unit, after));
-	tables_change(&page->top, "waterfall.change", format_change(arena, unit, after - before), after - before);
-	tables_budget(a, view_table_unit(a), page);
 }
 
 static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
@@ -371,14 +376,12 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 {
 	struct unit unit = view_table_unit(a);
 	page_open(page, asset_report_html.bytes, asset_report_html.n, a->n_sides, arena);
+	page->names = a->names;
 	tables_begin(a, page);
 	fill_head(a, page);
-	if (a->n_sides < 2)
-		profile_card_fill(a, page);
-	else
-		card_fill(a, page);
+	card_fill(a, page);
 	fill_timeline(a, page);
-	fill_waterfall(a, page);
+	tables_budget(a, unit, page);
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
 	functions_fill(a, unit, page);

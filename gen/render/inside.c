@@ -147,7 +147,6 @@ void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
 	const struct kernels_inside *in = &a->inside;
 	bool given = in->given[0] || in->given[1];
 	page_if(&page->top, "inside", given);
-	page_if(&page->top, "inside.link", given);
 	page_fill(&page->top, "inside.text", given ? inside_coverage(a, arena) : "");
 	page_if(&page->top, "inside.none", given && !in->n);
 	page_if(&page->top, "inside.some", in->n > 0);

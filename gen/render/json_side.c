@@ -81,6 +81,10 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	else
 		json_null(json, "stopwatch_ms");
 	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
+	json_array(json, "stopwatch_run_ms");
+	for (uint32_t r = 0; s->headline.timed && r < s->headline.n_stopwatch; r++)
+		json_ms(json, NULL, s->headline.timed[r]);
+	json_end_array(json);
 	json_ms(json, "recorded_ms", s->headline.recorded);
 	if (s->headline.recorded_timed > 0)
 		json_ms(json, "recorded_timed_ms", s->headline.recorded_timed);

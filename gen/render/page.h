@@ -50,7 +50,8 @@ struct rows {
 
 struct page {
 	xmlDoc *doc;
-	struct arena *arena; /* for texts and for the page's own lists */
+	const struct names *names; /* of what facts say */
+	struct arena *arena;       /* for texts and for the page's own lists */
 	struct scope top;
 	struct err first; /* the first error, "" if none */
 	size_t room;      /* for whoever fills the page: bytes left for what is long, … */

@@ -4,20 +4,17 @@
 
 #include "render/svg.h"
 
-/* The speedup's interval on an axis around 1; only where there is one. */
-void speedup_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+/* The time per step of each run of a side that decides, in order; 0: nothing is known of them. */
+uint32_t dots_of(const struct analysis *analysis, int side, struct arena *arena, const double **ns);
 
-/* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase. */
+/* These as dots on an axis from 0, and below them, where there is an interval, where the fixed side lies. */
+void dots_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase, joined by bands. */
 void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
-/* Marks the swatches that glance_draw shows, those that are wide enough to be seen. */
-void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen[]);
-
-/* From the baseline's step to the fixed one's; parts too small to see are folded into one bar. */
-void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
-
-/* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
-const char *waterfall_label(const struct analysis *analysis, struct arena *arena, const struct waterfall_part *part);
+/* Marks the swatches that glance_draw shows: those that are wide enough to be seen, and to be named where they are. */
+void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen[], bool named[]);
 
 /* The distribution of both sides' periods on one scale, and each side's periods in order. */
 void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);

@@ -1,14 +1,25 @@
 #include "render/slices.h"
 
 #include "base/format.h"
+#include "render/pictures.h"
 
 #include <math.h>
 
 enum { PHONE = 300, PAD = 7 }; /* what the page has on a phone; around words */
 
+static double room_of(const struct slice *slice, double most)
+{
+	return slice->ns / most * SLICES_WIDTH - 2 * PAD;
+}
+
+bool slices_named(const struct slice *slice, double most)
+{
+	return svg_text_width(slice->brief) <= room_of(slice, most) * 0.92;
+}
+
 static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *slice, double from, double y, double most)
 {
-	double share = slice->ns / most, room = share * SLICES_WIDTH - 2 * PAD;
+	double share = slice->ns / most, room = room_of(slice, most);
 	const struct swatch *swatch = palette(slice->which);
 	xmlNode *rect = svg_rect(svg_swatch(svg, slice->which), 0, y, 0, SLICES_BAR,
 	                         arena_format(arena, "%s%s%s: %s", slice->first, *slice->second ? ", " : "",
@@ -48,4 +59,22 @@ void slices_draw(xmlNode *svg, const struct slice *slices, uint32_t n, double y,
 		draw_slice(arena, svg, &slices[i], x, y, most);
 		x += slices[i].ns;
 	}
+}
+
+void bars_draw(xmlNode *parent, double before, double after, double most)
+{
+	enum { CELL = 190, HALF = 8 };
+	double px = most > 0 ? CELL / most : 0;
+	xmlNode *svg = svg_picture(parent, CELL, 2 * HALF + 2, NULL, NULL);
+	xmlNode *first = svg_group(svg, "before"), *second = svg_group(svg, "after");
+	svg_attribute(first, "fill", "#5c6773");
+	svg_attribute(second, "fill", "#0b6e7d");
+	svg_rect(first, 0, 0, before > 0 ? fmax(before * px, 1) : 0, HALF, NULL);
+	svg_rect(second, 0, HALF + 2, after > 0 ? fmax(after * px, 1) : 0, HALF, NULL);
+}
+
+void key_draw(xmlNode *parent, int which)
+{
+	xmlNode *svg = svg_picture(parent, 12, 12, NULL, NULL);
+	svg_rect(svg_swatch(svg, which), 0, 0, 12, 12, NULL);
 }

@@ -106,7 +106,6 @@ void startup_fill(const struct analysis *a, struct page *page)
 	double time[2] = {a->side[0].startup.ns, a->side[1].startup.ns};
 	struct unit unit = format_unit(fmax(time[0], time[1]));
 	page_if(&page->top, "startup", both);
-	page_if(&page->top, "startup.link", both);
 	page_fill(&page->top, "startup.title", arena_format(arena, "Start-up: %s", both ? both : ""));
 	bool steps = a->side[0].steps.found && (a->n_sides < 2 || a->side[1].steps.found);
 	page_fill(&page->top, "startup.text",

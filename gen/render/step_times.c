@@ -79,6 +79,22 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 	}
 }
 
+/* How to mark what was not found. */
+static void fill_start(const struct analysis *a, struct page *page)
+{
+	static const char *const how[] = {[VIEW_MARKS_PROFILER] = "start.profiler",
+	                                  [VIEW_MARKS_TORCH] = "start.torch",
+	                                  [VIEW_MARKS_NVTX] = "start.nvtx"};
+	enum { WAYS = sizeof how / sizeof *how };
+	bool wanted[WAYS] = {false}, any = false;
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		if (!a->side[s].steps.found)
+			any = wanted[view_marks(a, &a->side[s])] = true;
+	page_if(&page->top, "start", any);
+	for (int i = 0; i < WAYS; i++)
+		page_if(&page->top, how[i], wanted[i]);
+}
+
 void step_times_fill(const struct analysis *a, struct unit unit, struct page *page)
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
@@ -118,4 +134,5 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	}
 	fill_quantiles(a, unit, rows, arena);
 	fill_runs(a, unit, page);
+	fill_start(a, page);
 }

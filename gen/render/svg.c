@@ -143,6 +143,17 @@ xmlNode *svg_rect(xmlNode *parent, double x, double y, double width, double heig
 	return rect;
 }
 
+xmlNode *svg_dot(xmlNode *parent, double x, double y, double radius, const char *hover)
+{
+	xmlNode *dot = element(parent, "circle");
+	svg_number(dot, "cx", x);
+	svg_number(dot, "cy", y);
+	svg_number(dot, "r", radius);
+	if (hover)
+		svg_hover(dot, hover);
+	return dot;
+}
+
 xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2)
 {
 	xmlNode *line = element(parent, "line");

@@ -45,6 +45,7 @@ xmlNode *svg_strokes(xmlNode *parent, const char *class, const char *colour, dou
 
 /* `hover` becomes a <title>; NULL: none. */
 xmlNode *svg_rect(xmlNode *parent, double x, double y, double width, double height, const char *hover);
+xmlNode *svg_dot(xmlNode *parent, double x, double y, double radius, const char *hover);
 xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2);
 xmlNode *svg_path(xmlNode *parent, const char *d);
 /* Adds a letter and a number of so many digits to what becomes a path: "h3.25". */

@@ -30,7 +30,10 @@ void tables_change(struct scope *scope, const char *name, const char *text, doub
 	}
 	page_fill(scope, name, text);
 	bool shows = strcmp(text, "0") != 0 && strcmp(text, "~0") != 0;
-	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
+	page_attribute(scope, name, "class",
+	               !shows || change == 0 ? "n change"
+	               : change < 0          ? "n change less"
+	                                     : "n change more-of");
 }
 
 void tables_number(struct scope *scope, const char *name, const char *text, double number)
@@ -78,8 +81,7 @@ static const char *pair_of(const struct page *page, const char *before, const ch
 	               : arena_format(page->arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
-/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour, nor has one of what is
- * taken off a step, or whose interval holds 0. */
+/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour. */
 static void fill_times(struct scope *row, struct unit unit, const struct table_row *line, double most, bool host)
 {
 	struct arena *arena = row->page->arena;
@@ -87,10 +89,7 @@ static void fill_times(struct scope *row, struct unit unit, const struct table_r
 	tables_number(row, "before", format_number(arena, unit, time[0]), time[0]);
 	tables_number(row, "after", format_number(arena, unit, time[1]), time[1]);
 	const char *text = format_change(arena, unit, change);
-	const char *half = format_number(arena, unit, line->half);
-	if (line->half > 0 && half[0] != '<') /* less than can be shown */
-		text = arena_format(arena, "%s \xC2\xB1 %s", text, half);
-	bool seen = fmin(time[0], time[1]) >= 0 && fabs(change) >= VISIBLE * most && fabs(change) > line->half;
+	bool seen = fabs(change) >= VISIBLE * most;
 	tables_change(row, "change", text, seen && !host ? change : 0);
 	page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));
 }
@@ -223,25 +222,6 @@ void tables_begin(const struct analysis *a, struct page *page)
 {
 	page->no_pair = !view_is_pair(a);
 	page->room = ROOM;
-}
-
-void tables_waterfall(const struct analysis *a, struct unit unit, struct page *page)
-{
-	struct arena *arena = page->arena;
-	struct table t = table_make(a, TABLE_PARTS, arena);
-	page_fill(&page->top, "waterfall.caption",
-	          a->items_name
-	                  ? arena_format(arena, "Parts, %s %s; each column adds up", unit.name, view_each(a, arena))
-	                  : arena_format(arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]),
-	                                 unit.name));
-	const char **name = names_of(&t, arena);
-	for (uint32_t i = 0; i < t.kept; i++)
-		name[i] = waterfall_label(a, arena, &a->waterfall.part[t.row[i].key]);
-	const char **shown = shorten_all(name, &t, false, arena);
-	struct filling f = fill_begin(page, "part", &t, name, shown, unit);
-	for (uint32_t i = 0; i < t.kept; i++)
-		fill_row(&f, i);
-	fill_end(&f, "parts");
 }
 
 /* "0: NVIDIA H200, process 4242"; of a job "rank 5: NVIDIA H200" */
@@ -432,7 +412,6 @@ static void fill_ranges(const struct analysis *a, struct unit unit, struct page 
 	struct table t = begin_named(a, TABLE_RANGES, "nvtx", page);
 	const struct trace_source *first = &a->side[0].source, *second = &a->side[a->n_sides - 1].source;
 	const char *label = ranges_label(first, second, true);
-	page_fill(&page->top, "nvtx.link", label);
 	page_fill(&page->top, "nvtx.title", label);
 	page_fill(&page->top, "nvtx.caption",
 	          caption(page, arena_format(arena, "%s by name: time on the host", label), unit, a));

@@ -10,7 +10,6 @@
 /* First: how much room there is for rows that are not shown at first. The tables after it share it, in their order. */
 void tables_begin(const struct analysis *analysis, struct page *page);
 
-void tables_waterfall(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_budget(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_phases(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_idle(const struct analysis *analysis, struct unit unit, struct page *page);

@@ -154,9 +154,14 @@ static const char *one_of(const char *items, struct arena *arena)
 	return arena_copy(arena, items, strlen(items) - less);
 }
 
+const char *view_item(const struct analysis *a, struct arena *arena)
+{
+	return a->items_name ? one_of(a->items_name, arena) : NULL;
+}
+
 const char *view_each(const struct analysis *a, struct arena *arena)
 {
-	return a->items_name ? arena_format(arena, "per %s", one_of(a->items_name, arena))
+	return a->items_name ? arena_format(arena, "per %s", view_item(a, arena))
 	                     : arena_format(arena, "a %s", view_units(a));
 }
 

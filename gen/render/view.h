@@ -53,6 +53,7 @@ const char *view_unit(const struct side *side);
 
 /* The unit by which the sides are compared, behind a time: "a step", "a run", or "per token" where a step's items are
  * told; a time of a side in it, of one of its steps; and the unit of numbers like both sides' headlines. */
+const char *view_item(const struct analysis *analysis, struct arena *arena); /* "token"; NULL: not told */
 const char *view_each(const struct analysis *analysis, struct arena *arena);
 double view_time(const struct side *side, double step);
 struct unit view_time_unit(const struct analysis *analysis);

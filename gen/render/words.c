@@ -216,6 +216,28 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	                    periods, speedup, sure);
 }
 
+const char *words_part(const struct analysis *a, struct arena *arena, const struct waterfall_part *part)
+{
+	static const char *const words[PART_COUNT] = {
+		[PART_COMPUTE] = "GPU compute",
+		[PART_COMM] = "communication not overlapped",
+		[PART_COPY] = "copies not overlapped",
+		[PART_UNUSUAL] = "steps set aside",
+		[PART_RECORDING] = "recording and untimed steps, taken off",
+		[PART_OTHER] = "other parts",
+		[PART_OUTSIDE] = "start and end of the program",
+	};
+	if (part->kind != PART_IDLE)
+		return words[part->kind];
+	const char *phase = names_text(a->names, part->phase);
+	const char *where = part->phase          ? arena_format(arena, " in %s", phase)
+	                    : view_has_phases(a) ? " between phases"
+	                                         : "";
+	const char *renamed =
+		part->renamed ? arena_format(arena, " (now %s)", names_text(a->names, part->renamed)) : "";
+	return arena_format(arena, "idle, %s%s%s", cause_label(part->cause), where, renamed);
+}
+
 /* ---- what changed most ---- */
 
 static const char *waited_for(enum cause cause)
@@ -422,9 +444,9 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
 	const char *rest = "";
 	if (d->has_rest)
-		rest = arena_format(
-			arena, "; %s: %s, %s", d->result == DIAGNOSIS_PARTLY ? "more came from" : "longer became",
-			waterfall_label(a, arena, &d->rest), words_pair(arena, d->rest.baseline, d->rest.fixed));
+		rest = arena_format(arena, "; %s: %s, %s",
+		                    d->result == DIAGNOSIS_PARTLY ? "more came from" : "longer became",
+		                    words_part(a, arena, &d->rest), words_pair(arena, d->rest.baseline, d->rest.fixed));
 	return arena_format(arena, "%s: %s; what was resolved explains %s of the gain of %s%s", head[d->result],
 	                    promise, format_share(arena, d->share), format_time(arena, d->gain), rest);
 }

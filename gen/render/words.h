@@ -65,6 +65,9 @@ const char *words_next(const struct analysis *analysis, struct arena *arena);
 
 const char *words_no_change(const struct analysis *analysis); /* where words_change has nothing to say */
 
+/* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
+const char *words_part(const struct analysis *analysis, struct arena *arena, const struct waterfall_part *part);
+
 /* What a GPU waits for, as an object: "host code in data_load". */
 const char *words_wait(const struct analysis *analysis, enum cause cause, uint32_t phase, struct arena *arena);
 

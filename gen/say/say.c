@@ -76,6 +76,8 @@ static const char *say_number(const struct template_piece *piece, double value, 
 		return say_count(arena, value);
 	if (is(piece, "times"))
 		return say_times(arena, value);
+	if (is(piece, "speedup"))
+		return format_times(arena, value, value);
 	char text[DECIMAL_ROOM];
 	if (is(piece, "exact"))
 		return arena_copy(arena, text, decimal_exact(text, value));

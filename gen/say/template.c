@@ -38,7 +38,7 @@ int template_list(const char *keys, const char *style, size_t n)
 static bool style_fits(const struct fact_param *p, const char *style, size_t n)
 {
 	static const char *const named[] = {[FACT_KIND_COUNT] = "times|ordinal|raw",
-	                                    [FACT_KIND_NUMBER] = "count|times|interval|g|exact|raw",
+	                                    [FACT_KIND_NUMBER] = "count|times|speedup|interval|g|exact|raw",
 	                                    [FACT_KIND_TIME] = "ms|in_ms|in_us|us0|us1|ms3|auto|short|raw",
 	                                    [FACT_KIND_SHARE] = "coarse|whole|g|g1|g2|g3|raw",
 	                                    [FACT_KIND_BYTES] = "units|raw",

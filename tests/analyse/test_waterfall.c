@@ -10,7 +10,7 @@
 #include "analyse/judge/bound.h"
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/waterfall.h"
-#include "render/pictures.h"
+#include "render/words.h"
 #include "scene.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ static void test_names_are_not_words(void **state)
 		const struct waterfall_part *p = part_of(a, PART_IDLE, CAUSE_HOST_CODE, names[i]);
 		assert_non_null(p);
 		assert_float_equal(p->delta, -800.0 * US, 10 * US);
-		const char *label = waterfall_label(a, &s->arena, p);
+		const char *label = words_part(a, &s->arena, p);
 		assert_string_equal(label, arena_format(&s->arena, "idle, host code in %s", names[i]));
 	}
 }

@@ -89,8 +89,9 @@ def make_reports(gapline, tests, folder):
         kernels.append(folder / f"kernel-bound-{side}.sqlite")
         kernels[-1].write_bytes(lzma.decompress((RECORDED / f"{kernels[-1].name}.xz").read_bytes()))
     report(gapline, kernels, folder / "kernel")
-    if GPT2.is_dir():
-        report(gapline, [GPT2 / "baseline.sqlite.gz", GPT2 / "fixed.sqlite.gz"], folder / "gpt2")
+    for name, capture in ("gpt2", GPT2), ("compile", CAPTURES / "torch-compile"):
+        if capture.is_dir():
+            report(gapline, [*capture.glob("baseline.sqlite*"), *capture.glob("fixed.sqlite*")], folder / name)
     bad = []
     for source in pair:
         target = folder / source.name.removesuffix(".gz")

@@ -66,9 +66,9 @@ class Check(Words):
     def unit(self, table):
         return MS[re.search(r"(ns|µs|ms|s)(?: a (?:step|run)\b|;|$)", table["caption"])[1]]
 
-    def compare(self, section, key_of, value_of, items, extra=lambda cells, key, unit: None):
+    def compare(self, section, key_of, value_of, items, extra=lambda cells, key, unit: None, contains=""):
         """Rows keyed by their header; two sides; the row `more` is what is left over, so that the sums are right."""
-        table = self.table(section)
+        table = self.table(section, contains)
         if not table:
             assert not any(items[0]) and not any(items[1]), f"{self.name}: no table of {section}"
             return
@@ -93,14 +93,14 @@ class Check(Words):
                 assert re.search(".*".join(parts), re.sub(r"\s+", " ", key)), f"{self.name}: {section}: {cells[0][0]!r} is not {key!r}"
                 values = [side.pop(key, 0) for side in left]
                 extra(cells, key, unit)
-            at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "nvtx": 2, "copies": 2, "waterfall": 2}[section]
+            at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "nvtx": 2, "copies": 2}[section]
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[at + i][0], value, unit, f"{section}, {cells[0][0]}")
 
     # ---- the tables ----
 
     def phases(self):
-        table = self.table("phases")
+        table = self.table("phases", "Phases")
         if not table:
             return
         of = [{p["name"]: p for p in side["phases"]} for side in self.sides]
@@ -113,7 +113,7 @@ class Check(Words):
                 rank = side.get(key, {}).get("rank")
                 assert text == ("\u2013" if rank is None else str(rank)), f"{self.name}: rank of {key}: {text}"
 
-        self.compare("phases", lambda p: p["name"], lambda p: p["cost_ms_per_step"], [s["phases"] for s in self.sides], extra)
+        self.compare("phases", lambda p: p["name"], lambda p: p["cost_ms_per_step"], [s["phases"] for s in self.sides], extra, "Phases")
 
     def kernels(self):
         counts = [{}, {}]
@@ -201,38 +201,8 @@ class Check(Words):
                 self.expect(cells[3 + i][0], value, unit, f"idle, {cells[0][0]}")
         assert len(set(words.values())) == len(words), f"{self.name}: {words}"
 
-    def waterfall(self):
-        parts = self.result["waterfall"]
-        table = self.table("waterfall", "each column adds up")
-        if not parts:
-            return
-        unit, headlines = self.unit(table), []
-        left = sorted(parts, key=lambda p: -max(abs(p["baseline_ms"]), abs(p["fixed_ms"])))
-        for row in table["rows"][1:-1]:
-            cells = row["cells"]
-            if "more" in row["class"].split():
-                assert cells[0][0] == f"and {len(left)} more", f"{self.name}: waterfall: {cells[0][0]}, not {len(left)}"
-                part = {key: sum(p[key] for p in left) for key in ("baseline_ms", "fixed_ms", "delta_ms")}
-            else:
-                part = left.pop(0)
-                kind, phase = part["part"]["kind"], part["part"]["phase"]
-                if kind == "idle" and phase != "(between phases)":
-                    assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
-            texts = [cells[2][0], cells[3][0], *cells[4][0].split(" ± ")]
-            assert len(texts) == 4 or (part.get("delta_half_width_ms") or 0) < 0.5 * unit, f"{self.name}: {cells[4][0]}"
-            for text, key in zip(texts, ("baseline_ms", "fixed_ms", "delta_ms", "delta_half_width_ms")):
-                self.expect(text, part[key], unit, f"waterfall, {cells[0][0]}")
-        total = table["rows"][-1]["cells"]
-        for i, side in enumerate(self.sides):
-            headline = side["steps"]["period_ms"]["mean"]
-            self.expect(total[2 + i][0], headline, unit, "waterfall, a step")
-            headlines.append(headline)
-            added = sum(p[("baseline_ms", "fixed_ms")[i]] for p in parts)
-            assert abs(added - headline) < 1e-6 * headline, f"{self.name}: the waterfall's parts add up to {added}"
-        self.expect(total[4][0], headlines[1] - headlines[0], unit, "waterfall, a step")
-
     def budget(self):
-        table = self.table("waterfall", "The budget of each GPU")
+        table = self.table("phases", "The budget of each GPU")
         unit, rows = self.unit(table), table["rows"][1:]
         for side, label in zip(self.sides, ("baseline", "fixed")):
             devices = [d["per_step"] for d in side["devices"]]
@@ -431,7 +401,11 @@ class Check(Words):
     def function_row(self, cells, function, of, unit, whole=True):
         where = f"functions, {cells[0][0]}"
         own = [function[label]["self_ms"] for label in ("baseline", "fixed")]
-        for text, ms, all_ms in zip(both(cells[2][0]), own, of):
+        shares = both(cells[2][0])
+        if "\u2192" not in cells[2][0]: # of one side, the other has no samples, or none of this cause
+            own_of = [side for side, ms in enumerate(of) if ms > 0]
+            shares = ["\u2013" if side not in own_of else shares[0] for side in range(2)]
+        for text, ms, all_ms in zip(shares, own, of):
             if text != "\u2013":
                 self.expect(text.replace(" %", ""), 100 * ms / all_ms, 1, f"{where}, share")
         for cell, ms in zip(cells[3:6], (*own, own[1] - own[0])):
@@ -449,7 +423,7 @@ class Check(Words):
                 self.expect(text, function[label]["total_ms"], unit, f"{where}, with what it calls")
 
     def run(self):
-        for part in ("startup", "functions", "phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
+        for part in ("startup", "functions", "phases", "kernels", "api", "nvtx", "copies", "idle", "budget", "ranks", "communication", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells

@@ -196,45 +196,52 @@ class Words:
     # ---- pictures ----
 
     def glance(self):
-        """The verdict's pictures: the speedup, and what a step consists of, where waits that cannot be seen are one."""
+        """The verdict's pictures: the runs that decide, and what a step consists of, where waits that cannot be seen are one."""
         verdict, budgets = self.result["verdict"], [side["budget"] for side in self.sides]
         most = max(budget["per_step"]["period"] for budget in budgets)
         waits = [[row["ms_per_step"] for row in budget["idle"]] for budget in budgets]
-        hidden = [sum(ms for ms in of if ms / most * 1080 < 1) for of in waits]
-        work = {"GPU compute": "compute", "communication, nothing else runs": "comm_exposed", "copies, nothing else runs": "copy_exposed"}
+        joined = [[part[f"{label}_ms"] for part in self.result["waterfall"] if part["part"]["kind"] == "idle"] for label in ("baseline", "fixed")]
+        most = max([most, *(side["steps"]["recorded_timed_ms"] or 0 for side in self.sides), *(side["steps"]["stopwatch_ms"] or 0 for side in self.sides)])
+        tiny = [max(pair) / most * 760 < 1.001 for pair in zip(*joined)] if any(joined) else []
+        hidden = [sum(ms for ms, small in zip(of, tiny) if small) for of in joined] if tiny else [sum(ms for ms in of if ms / most * 760 < 1) for of in waits]
+        work = {"GPU compute": "compute", "communication": "comm_exposed", "copies": "copy_exposed"}
+        steps = [side["steps"] for side in self.sides]
+        headlines = [of["period_ms"]["mean"] for of in steps]
+        runs = [of["stopwatch_run_ms"] if verdict["measured"] == "stopwatch" else [run["series"]["mean_ms"] for run in side["runs"] if run["series"]] for of, side in zip(steps, self.sides)]
+        ticks = []
         for tag, text in self.page.words["verdict"]:
-            head = re.fullmatch(rf"(baseline|fixed), (?:mean (?:step|run) (?P<mean>{TIME})|(?P<step>{TIME}) a (?:step|run))", text)
-            recorded = re.fullmatch(rf"without a profiler: (?P<step>{TIME})|recording added (?P<more>{TIME}) \(hatched\)|recorded, it took (?P<less>{TIME}) less|recording changed (?P<none>less than 0\.1 %)", text)
-            slice_ = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
+            head = re.fullmatch(rf"(baseline|fixed)(?:: .*)?, (?P<step>{TIME}) per (?:step|run)(?:; mean (?P<mean>{TIME}))?(?:; profiled (?P<profiled>{TIME}))?", text)
+            timed = re.fullmatch(rf"without a profiler: ({TIME})|the profiler added (?P<more>{TIME})", text)
+            named = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
             time = re.search(TIME + "$", text)
             if head:
                 side = self.result[head[1]]
-                value = side["budget"]["per_step"]["period"] if head["mean"] else side["steps"]["period_ms"]["mean"]
-                self.claim(is_time(head["mean"] or head["step"], value), "a step", text)
-            elif recorded:
-                steps = [side["steps"] for side in self.sides]
+                self.claim(is_time(head["step"], side["steps"]["period_ms"]["mean"]), "a step", text)
+                self.claim(not head["mean"] or is_time(head["mean"], side["budget"]["per_step"]["period"]), "a mean step", text)
+                self.claim(not head["profiled"] or is_time(head["profiled"], side["steps"]["recorded_timed_ms"]), "a profiled step", text)
+            elif timed:
                 added = [s["recorded_timed_ms"] - s["stopwatch_ms"] for s in steps]
-                found = [is_time(recorded["step"], s["stopwatch_ms"]) if recorded["step"] else
-                         abs(ms) < 1e-3 * s["stopwatch_ms"] if recorded["none"] else
-                         ms > 0 and is_time(recorded["more"], ms) if recorded["more"] else
-                         ms <= 0 and is_time(recorded["less"], -ms) for s, ms in zip(steps, added)]
+                found = [is_time(timed["more"], ms) if timed["more"] else is_time(timed[1], s["stopwatch_ms"]) for s, ms in zip(steps, added)]
                 self.claim(any(found), "what recording added", text)
-            elif ends := re.fullmatch(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", text):
-                self.claim(all(map(shows, ends.groups(), verdict["ci95"])) and verdict["ci95"][1] > 1.3 * verdict["ci95"][0], "speedup", text)
-            elif re.fullmatch(r"[\d.]+\u00d7", text) or text.startswith("asked for "):
-                speedup = verdict["gates"][0]["asked"] if text.startswith("asked") else verdict["speedup"]
-                number = text.removeprefix("asked for ").rstrip("\u00d7")
-                self.claim(text == "1\u00d7" or shows(number, speedup), "speedup", text)
-            elif tag == "title" and slice_:
-                values = hidden if slice_[1] == "smaller waits" else sum(waits, [])
-                if slice_[1] in work:
-                    values = [budget["per_step"][work[slice_[1]]] for budget in budgets]
-                self.claim(any(is_time(slice_[2], value) for value in values), "what a step consists of", text)
-            elif tag == "text" and time:
-                values = [*hidden, *sum(waits, []), *(budget["per_step"][key] for budget in budgets for key in work.values())]
-                self.claim(any(shows(time[1], value, MS[time[2]]) for value in values), "what a step consists of", text)
-            else:
+            elif text.startswith("the gate asks for "):
+                self.claim(shows(text.split()[-1].rstrip("\u00d7"), verdict["gates"][0]["asked"]), "gate", text)
+            elif tag == "title" and named:
+                values = hidden if named[1] == "smaller waits" else sum(waits + joined + runs, [])
+                if named[1] in work:
+                    values = [budget["per_step"][work[named[1]]] for budget in budgets]
+                self.claim(any(is_time(named[2], value) for value in values), "what a step consists of", text)
+            elif re.fullmatch(rf"\d+(\.\d+)?|{TIME}", text) and not any(is_time(text, value) for value in self.slices(hidden, waits, joined, budgets, work, headlines, runs)):
+                ticks.append(float(text.split()[0]))
+            elif time:
+                self.claim(any(is_time(time[0], value) for value in self.slices(hidden, waits, joined, budgets, work, headlines, runs)), "what a step consists of", text)
+            elif not re.fullmatch(r"95 % CI|.*95 % confidence\.", text):
                 self.constants("verdict's pictures", text)
+        apart = [round(b - a, 6) for a, b in zip(ticks, ticks[1:])]
+        self.claim(max(apart, default=0) - min(apart, default=0) < 1e-5 and ticks[:1] in ([], [0]), "the axis of runs", ticks)
+
+    @staticmethod
+    def slices(hidden, waits, joined, budgets, work, headlines, runs):
+        return [*hidden, *sum(waits + joined + runs, []), *headlines, *(budget["per_step"][key] for budget in budgets for key in work.values())]
 
     def constants(self, where, text):
         for token in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)", text):
@@ -328,23 +335,6 @@ class Words:
             assert max(steps, default=0) - min(steps, default=0) < 1e-5, f"{self.name}: {section}: ticks {ticks}"
             ticks = []
 
-    def waterfall_picture(self):
-        parts = self.result["waterfall"]
-        values = [part["delta_ms"] for part in parts] + [side["steps"]["period_ms"]["mean"] for side in self.sides]
-        texts = [text for tag, text in self.page.words.get("waterfall", []) if tag == "text"]
-        texts = [text for text in texts if not text.startswith("The axis is cut")] # where an axis starts is a place on it
-        for text in texts:
-            smaller = re.match(r"(\d+) smaller parts?", text)
-            if smaller:
-                left = int(smaller[1])
-                bars = len(texts) - 3 # without the two sides and this one
-                self.claim(left == len(parts) - bars, "parts", text)
-                rest = sorted(parts, key=lambda part: -abs(part["delta_ms"]))[-left:]
-                values.append(sum(part["delta_ms"] for part in rest))
-            for sign, number, unit in re.findall(rf"([+\u2212]?){TIME}", text):
-                fits = [value for value in values if shows(sign + number, value, MS[unit])]
-                self.claim(bool(fits), "the waterfall", text)
-
     def step_pictures(self):
         most = 1.04 * max(min(p["max"], 2.5 * p["median"]) for p in (side["steps"]["period_ms"] for side in self.sides))
         counts, beyond = [], []
@@ -396,9 +386,8 @@ class Words:
         gates = " ".join(gate["text"] for gate in verdict["gates"])
         texts = [gates, *(f"{result}. {gates}" for result in ("passed", "failed", "inconclusive"))] + [gate["text"] for gate in verdict["gates"]] + verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
         sizes = [len(verdict["differences"]), len(verdict["notes"]), len(verdict["reasons"]), len(remarks)]
-        n, on_card = len(verdict["differences"]), 0 if verdict["comparable"] else 4
-        rest = f"and {n - on_card} more" if on_card else "1 difference" if n == 1 else f"{n} differences"
-        return texts + found, [rest] * (n > on_card) + [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
+        n, on_card = len(verdict["differences"]), 6
+        return texts + found, [f"{n - on_card} more below, under More."] * (n > on_card) + [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
 
     def ceilings(self, text):
         found = re.fullmatch(rf"Ceiling: ({TIME}) a (?:step|run)(?: while recorded)?, ([\d.]+)\u00d7, if this one thing were perfectly fixed(?:; down to (?P<least>{TIME}), because a thread that does not sleep launches faster)?\.", text)
@@ -408,8 +397,6 @@ class Words:
 
     def rows_of(self, section):
         """How many rows a table has when both sides are joined."""
-        if section == "waterfall":
-            return len(self.result["waterfall"])
         keys = {"idle": ("cause", "phase"), "nvtx": ("domain", "name")}.get(section, ("name",))
         lists = [side["budget"]["idle"] if section == "idle" else side[section] for side in self.sides]
         return len({tuple(row[key] for key in keys) for rows in lists for row in rows})
@@ -443,6 +430,12 @@ class Words:
                 sums[row["cause"], row["phase"]] = sums.get((row["cause"], row["phase"]), 0) + row["ms_per_step"]
             times += [*side["budget"]["per_step"].values(), *sums.values(), *(kernel["ms_per_step"] for kernel in side["kernels"])]
         times += self.numbers_of([finding for finding in self.result["findings"] if finding["id"] == "straggler"])
+        why, headlines = verdict["why"]["parts"], [side["steps"]["period_ms"]["mean"] for side in self.sides]
+        times += [part.get(key) or 0 for part in why for key in ("baseline_ms", "fixed_ms", "delta_ms", "delta_half_width_ms")]
+        times += [headlines[1] - headlines[0] - sum(part["delta_ms"] for part in why)]
+        times = [*times, *map(abs, times)]
+        plain += [100 * abs(headlines[1] / headlines[0] - 1)]
+        plain += [n for side in self.sides for n in (side["steps"]["measured"] // side["steps"]["runs"], 100 * side["steps"]["coverage"], *(loop["ops"] for loop in side["loops"] if loop["judged"]))]
         known = plain + [n * scale for n in times for scale in (1e-3, 1, 1e3)]
         whole, more = self.lists()
         inside = self.result.get("kernels_inside") # only in some results
@@ -458,11 +451,11 @@ class Words:
                 if text.startswith("Ceiling: "):
                     self.claim(self.ceilings(text), "findings", text)
                     continue
-                opens = re.fullmatch(r"(?:All|The first (\d+) of) (\d+) (?:causes|parts|phases|kernels|calls|ranges)", text)
+                opens = re.fullmatch(r"(?:All|The first (\d+) of) (\d+) (?:causes|phases|kernels|calls|ranges)", text)
                 if opens:
                     rows = [row for row in self.page.tables[section][0]["rows"] if not {"more"} & set(row["class"].split())]
                     self.claim(int(opens[2]) == self.rows_of(section), section, text)
-                    self.claim(len(rows) - 1 - (section in ("waterfall", "idle")) == int(opens[1] or opens[2]), section, text)
+                    self.claim(len(rows) - 1 - (section == "idle") == int(opens[1] or opens[2]), section, text)
                     continue
                 text = text.replace(f"gapline {self.result['gapline']}", "gapline")
                 floor = re.search(r"Few independent steps: only a change above (\S+) %", text)
@@ -471,7 +464,12 @@ class Words:
                     text = text.replace(f"above {floor[1]} %", "")
                 for name in names if section in ("", "timeline") else ():
                     text = text.replace(name, "")
+                if section == "": # of the runs, as the profiles say it
+                    text = re.sub(r"\b\d{4}-\d\d-\d\d\b", "", text)
                 if section == "verdict":
+                    head, other, work = text.partition(", with other work: ")
+                    self.claim(not other or self.is_name(work, verdict["differences"][0].rstrip(".")), section, text)
+                    text = head
                     for reason in verdict["reasons"]:
                         text = text.replace(re.sub(r"\s+", " ", reason).strip(), "")
                     for number, scale in re.findall(r"([\d.]+)([kMG])(?= (?:\u2192|[^\u2192]* a second))", text):
@@ -493,5 +491,5 @@ class Words:
                     self.claim(ok, f"sentences, {section}", f"{token} in {text}")
 
     def run_words(self):
-        for part in ("work", "runs", "facts", "clocks", "quality", "glance", "timeline", "waterfall_picture", "step_pictures", "sentences"):
+        for part in ("work", "runs", "facts", "clocks", "quality", "glance", "timeline", "step_pictures", "sentences"):
             getattr(self, part)()

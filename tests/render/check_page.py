@@ -14,8 +14,8 @@ import sys
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ALLOWED = set(
-    "html head meta title style body header main section nav footer article h1 h2 h3 p b strong small span a ul li dl dt dd div "
-    "table caption thead tbody tfoot tr th td details summary pre code figure figcaption svg desc defs pattern g rect line path text tspan wbr script".split()
+    "html head meta title style body header main section nav footer article h1 h2 h3 h4 p b strong small span a ul li dl dt dd div "
+    "table caption thead tbody tfoot tr th td details summary pre code figure figcaption svg desc defs pattern g rect line circle path text tspan wbr script".split()
 )
 
 

@@ -18,6 +18,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.section, self.tables, self.texts, self.words = "", {}, {}, {}
+        self.places = [] # of the sections, parts of sections and other boxes that are open
         self.cell = self.title = self.word = None
         self.data, self.quiet, self.picture, self.packed = "", 0, 0, False
         self.options = None # inside an option of a command line, which goes on with its sentence; False: right behind
@@ -25,9 +26,11 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         self.options = True if attributes.get("class") == "option" else False if tag == "wbr" else None
-        if tag == "section":
-            self.section = attributes["id"]
-        elif tag == "table":
+        if tag in ("section", "div"):
+            self.places.append(self.section)
+            part = tag == "section" or attributes.get("class") == "part"
+            self.section = attributes.get("id", self.section) if part else self.section
+        if tag == "table":
             self.tables.setdefault(self.section, []).append({"caption": "", "rows": []})
         elif tag == "tr":
             self.tables[self.section][-1]["rows"].append({"class": attributes.get("class", ""), "cells": []})
@@ -60,8 +63,8 @@ class Page(html.parser.HTMLParser):
         elif self.word is not None and tag in ("text", "title", "desc"):
             self.words.setdefault(self.section, []).append((tag, "".join(self.word).strip()))
             self.word = None
-        elif tag == "section":
-            self.section = ""
+        elif tag in ("section", "div"):
+            self.section = self.places.pop()
 
     def handle_data(self, data):
         if self.packed:

@@ -33,14 +33,13 @@ static void one_profile(void **state)
 		fail_msg("%s", err.text);
 	xmlDoc *doc = htmlReadMemory(html.data, (int)html.n, NULL, "UTF-8", HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
 	xmlXPathContext *page = xmlXPathNewContext(doc);
-	counts(page, "//section[@id='profile']", 1, 1);
-	counts(page, "//section[@id='verdict']", 0, 0);
+	counts(page, "//section[@id='verdict']//circle", 0, 0);
 	counts(page, "//@data-sides", 0, 0);
 	counts(page, "//main//text()[contains(., 'aseline') or contains(., 'fixed side')][not(ancestor::script)]", 0,
 	       0);
 	counts(page, "//td[contains(., '\xE2\x86\x92')]", 0, 0);
 	counts(page, "//section[@id='kernels']//tbody/tr", 1, 1000);
-	counts(page, "//section[@id='profile']//a[@href='#findings']", 1, 3);
+	counts(page, "//section[@id='verdict']//ul[@class='parts']/li", 1, 4);
 	/* rows are as wide as their head */
 	counts(page, "//table[not(.//@colspan)]//tr[count(th|td) != count(ancestor::table/thead/tr[1]/*)]", 0, 0);
 	xmlXPathFreeContext(page);

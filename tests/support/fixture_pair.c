@@ -7,7 +7,10 @@ static const double MS = 1e6;
 
 void fixture_stopwatch(struct analysis *a)
 {
+	static const double timed[2][5] = {{49.8e6, 50.3e6, 49.6e6, 50.1e6, 50.2e6},
+	                                   {23.9e6, 23.7e6, 23.8e6, 23.6e6, 24e6}};
 	for (int s = 0; s < 2; s++) {
+		a->side[s].headline.timed = timed[s];
 		a->side[s].headline.recorded = a->side[s].headline.recorded_timed = a->side[s].headline.step;
 		a->side[s].headline.stopwatch = a->side[s].headline.step = s ? 23.8 * MS : 50 * MS;
 		a->side[s].headline.n_stopwatch = 5;

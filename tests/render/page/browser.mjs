@@ -1,4 +1,5 @@
 /* What the page's tests share: one browser a file, a local server with policies, and the timeline as a reader meets it. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -9,6 +10,8 @@ import { chromium } from 'playwright-core';
 
 const folder = process.env.GAPLINE_REPORTS;
 export const fileOf = name => path.join(folder, name.includes('.') ? name : `${name}.html`);
+/* Of the captures beside the repository, those that are there. */
+export const RECORDED = ['gpt2', 'compile'].filter(name => existsSync(fileOf(name)));
 export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
 
 let browser = null, server = null;

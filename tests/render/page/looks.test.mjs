@@ -24,13 +24,13 @@ const mostFar = part => (part === 'timeline' ? 0.02 : 0.03); /* of all cells; th
 const MEAN = 7; /* of all cells */
 
 const LOOKS = {
-	light: { report: 'pair', parts: ['verdict', 'timeline', 'waterfall', 'phases', 'idle', 'findings', 'steps'] },
-	dark: { report: 'pair', colorScheme: 'dark', parts: ['verdict', 'timeline', 'waterfall', 'phases', 'idle', 'steps'] },
-	phone: { report: 'devices', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'timeline', 'waterfall', 'phases'] },
-	paper: { report: 'devices', viewport: { width: 720, height: 1000 }, print: true, parts: ['verdict', 'timeline', 'waterfall', 'phases'] },
+	light: { report: 'pair', parts: ['verdict', 'timeline', 'phases', 'idle', 'findings', 'steps'] },
+	dark: { report: 'pair', colorScheme: 'dark', parts: ['verdict', 'timeline', 'phases', 'idle', 'steps'] },
+	phone: { report: 'devices', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'timeline', 'phases'] },
+	paper: { report: 'devices', viewport: { width: 720, height: 1000 }, print: true, parts: ['verdict', 'timeline', 'phases'] },
 	static: { report: 'pair', javaScriptEnabled: false, parts: ['timeline'] },
 	forced: { report: 'pair', forcedColors: 'active', colorScheme: 'dark', parts: ['verdict', 'timeline'] },
-	stopwatch: { report: 'stopwatch', parts: ['verdict', 'waterfall'] },
+	stopwatch: { report: 'stopwatch', parts: ['verdict'] },
 	slower: { report: 'slower', parts: ['verdict'] },
 	unchanged: { report: 'self', parts: ['verdict'] },
 	inconclusive: { report: 'inconclusive', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
@@ -43,7 +43,7 @@ const LOOKS = {
 	gpus: { report: 'gpus16', parts: ['verdict', 'timeline', 'ranks'] },
 	'gpus-dark': { report: 'gpus16', colorScheme: 'dark', parts: ['verdict', 'timeline'] },
 	'gpus-paper': { report: 'gpus16', viewport: { width: 703, height: 1000 }, print: true, parts: ['verdict', 'ranks'] },
-	'gpus-phone': { report: 'gpus16', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'waterfall'] },
+	'gpus-phone': { report: 'gpus16', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
 	nothing: { report: 'nothing', parts: ['verdict'] },
 	'no-steps': { report: 'no-steps', colorScheme: 'dark', parts: ['verdict'] },
 };
@@ -146,7 +146,7 @@ test('paper has every part of a whole, with a script and without', async () => {
 		for (const report of ['example', 'gpus16']) {
 			const page = await open(report, options);
 			const hidden = () =>
-				page.evaluate(() => ['waterfall', 'phases', 'idle'].flatMap(id => [...document.querySelectorAll(`#${id} tbody tr`)].map(row => (row.classList.contains('more') ? 'sum ' : '') + (row.getClientRects().length ? 'shown' : 'hidden'))));
+				page.evaluate(() => ['phases', 'idle'].flatMap(id => [...document.querySelectorAll(`#${id} tbody tr`)].map(row => (row.classList.contains('more') ? 'sum ' : '') + (row.getClientRects().length ? 'shown' : 'hidden'))));
 			assert.ok((await hidden()).includes('hidden'), `${report}: folded on a screen`);
 			await page.emulateMedia({ media: 'print' });
 			assert.deepEqual([...new Set(await hidden())].sort(), (await hidden()).includes('sum hidden') ? ['shown', 'sum hidden'] : ['shown'], `${report}: whole on paper`);

@@ -1,0 +1,128 @@
+/* The runs that decide, a dot each, on an axis from 0, and where the fixed side lies with 95 % confidence. */
+#include "render/pictures.h"
+
+#include "base/format.h"
+#include "render/view.h"
+#include "say/say.h"
+
+#include <math.h>
+
+enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
+
+struct axis {
+	double px; /* of a nanosecond */
+	double most;
+};
+
+static double at(const struct axis *axis, double ns)
+{
+	return LABEL + fmin(ns, axis->most) * axis->px;
+}
+
+uint32_t dots_of(const struct analysis *a, int s, struct arena *arena, const double **ns)
+{
+	const struct side *side = &a->side[s];
+	if (a->verdict.measured == VERDICT_STOPWATCH) {
+		double *of = ARENA_NEW(arena, side->headline.n_stopwatch, double);
+		for (uint32_t r = 0; side->headline.timed && r < side->headline.n_stopwatch; r++)
+			of[r] = view_time(side, side->headline.timed[r]);
+		*ns = of;
+		return side->headline.timed ? side->headline.n_stopwatch : 0;
+	}
+	double *of = ARENA_NEW(arena, side->n_runs, double);
+	for (uint32_t r = 0; r < side->n_runs; r++) {
+		if (!side->runs[r].series)
+			return 0;
+		of[r] = view_time(side, side->runs[r].series->mean);
+	}
+	*ns = of;
+	return side->n_runs;
+}
+
+static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg)
+{
+	const struct unit unit = format_unit(axis->most);
+	const double tick = svg_tick(axis->most, TICKS), y = TOP + ROWS * ROW;
+	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_group(svg, "muted");
+	svg_attribute(words, "fill", "#555");
+	svg_line(lines, LABEL, y, WIDTH - VALUE, y);
+	for (int i = 0; i * tick <= axis->most; i++) {
+		svg_line(lines, at(axis, i * tick), TOP - 8, at(axis, i * tick), y + 4);
+		const char *number = arena_format(arena, "%g", i * tick / unit.ns);
+		bool last = (i + 1) * tick > axis->most;
+		svg_text(words, at(axis, i * tick), y + 17, ANCHOR_MIDDLE,
+		         last ? arena_format(arena, "%s %s", number, unit.name) : number);
+	}
+}
+
+static void draw_runs(const struct analysis *a, const struct axis *axis, int s, struct arena *arena, xmlNode *svg)
+{
+	const bool timed = a->verdict.measured == VERDICT_STOPWATCH;
+	const double y = TOP + s * ROW, *ns;
+	uint32_t n = dots_of(a, s, arena, &ns);
+	xmlNode *dots = svg_group(svg, s ? "after" : "before");
+	svg_attribute(dots, "fill", s ? "#0b6e7d" : "#5c6773");
+	svg_attribute(dots, "fill-opacity", "0.75");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fact *what =
+			FACT_NEW(arena, dot, s, .run = n > 1 ? (int64_t)i + 1 : FACT_UNKNOWN,
+		                 .file = timed ? NULL : a->side[s].runs[i].file, .time = format_time(arena, ns[i]));
+		svg_dot(dots, at(axis, ns[i]), y, DOT, say_fact(what, a->names, arena));
+	}
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#111");
+	svg_text(ink, 0, y + 4, ANCHOR_START, a->side[s].label);
+	svg_attribute(svg_text(ink, WIDTH, y + 4, ANCHOR_END,
+	                       format_short_time(arena, view_time(&a->side[s], a->side[s].headline.step))),
+	              "font-weight", "bold");
+}
+
+/* What lies left of the baseline's line is faster; the band around it counts as unchanged. */
+static void draw_interval(const struct analysis *a, const struct axis *axis, struct arena *arena, xmlNode *svg)
+{
+	const struct verdict *v = &a->verdict;
+	const double before = view_time(&a->side[0], a->side[0].headline.step), y = TOP + 2 * ROW;
+	const double left = at(axis, before / v->hi), right = at(axis, before / v->lo);
+	xmlNode *band = svg_group(svg, "band-same"), *tone = svg_group(svg, "tone");
+	svg_attribute(band, "fill", "#c9d2db");
+	svg_attribute(tone, "fill", "#3f5b7a");
+	double from = at(axis, before / (1 + VERDICT_MARGIN));
+	svg_rect(band, from, y - 9, at(axis, before * (1 + VERDICT_MARGIN)) - from, 18, NULL);
+	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
+	svg_line(lines, at(axis, before), TOP, at(axis, before), TOP + ROWS * ROW);
+	svg_rect(tone, left, y - 4, fmax(right - left, 2), 8, NULL);
+	svg_rect(tone, left, y - 8, 2, 16, NULL);
+	svg_rect(tone, fmax(right - 2, left), y - 8, 2, 16, NULL);
+	double asked = gates_asked_speedup(&a->gates);
+	if (asked > 0)
+		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
+		         say_fact(FACT_NEW(arena, dots_gate, FACT_NO_SIDE, .asked = gates_times(arena, asked)), NULL,
+		                  arena));
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#111");
+	svg_text(ink, 0, y + 4, ANCHOR_START, say_fact(FACT_NEW(arena, dots_interval, FACT_NO_SIDE), NULL, arena));
+}
+
+void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	const double room = 1.06, widest = 1.6; /* of the longest run; an interval may reach beyond the picture */
+	const struct verdict *v = &a->verdict;
+	double most = 0;
+	for (int s = 0; s < 2; s++) {
+		const double *ns;
+		uint32_t n = dots_of(a, s, arena, &ns);
+		for (uint32_t i = 0; i < n; i++)
+			most = fmax(most, ns[i]);
+	}
+	if (v->has_interval)
+		most = fmax(most, fmin(view_time(&a->side[0], a->side[0].headline.step) / v->lo, widest * most));
+	struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (room * most) : 0, room * most};
+	xmlNode *svg = svg_picture(parent, WIDTH, TOP + ROWS * ROW + 24,
+	                           say_fact(FACT_NEW(arena, dots_title, FACT_NO_SIDE), NULL, arena),
+	                           say_fact(FACT_NEW(arena, dots_means, FACT_NO_SIDE), NULL, arena));
+	draw_axis(&axis, arena, svg);
+	if (v->has_interval)
+		draw_interval(a, &axis, arena, svg);
+	for (int s = 0; s < 2; s++)
+		draw_runs(a, &axis, s, arena, svg);
+}
