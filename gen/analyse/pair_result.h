@@ -100,7 +100,8 @@ enum { FINDING_NUMBERS = 8 };
 
 struct finding {
 	const char *id;          /* "input_starvation", "pageable_copies", … */
-	const struct fact *fact; /* the evidence of `side`; NULL only in what tests make */
+	const struct fact *fact; /* the evidence of `side` */
+	struct facts more;       /* what is said after it: of a pair the other side's cost, of samples a function */
 	const char *title;       /* a few words: "Input starvation" */
 	int side;  /* whose evidence, ceiling and advice these are: 1 where only the fixed side shows it, else 0 */
 	bool both; /* both sides show it */
@@ -113,7 +114,7 @@ struct finding {
 	double ceiling_speedup;
 	struct finding_number number[FINDING_NUMBERS];
 	uint32_t n_numbers;
-	const char *text;   /* evidence, with its numbers; of a pair, the other side's cost too */
+	const char *text;   /* of `fact` and `more` */
 	const char *advice; /* what to do */
 };
 

@@ -268,6 +268,9 @@ static void write_findings(struct json *json, const struct analysis *a)
 		const struct finding *f = &a->findings.list[i];
 		json_object(json, NULL);
 		json_text(json, "id", f->id);
+		json_text(json, "severity", fact_severity_name(fact_info[f->fact->id].severity));
+		facts_json_params(json, f->fact, a->names);
+		facts_json(json, "more", &f->more, a->names);
 		json_text(json, "title", f->title);
 		json_text(json, "side", f->both ? "both" : a->side[f->side].label);
 		json_text(json, "status", finding_status_name(f->status));

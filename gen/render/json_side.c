@@ -317,23 +317,22 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 {
 	json_object(json, "data");
 	json_number(json, "unlaunched_share", s->quality.unlaunched_share);
-	json_array(json, "dropped");
-	for (uint32_t i = 0; i < s->quality.n_dropped; i++) {
-		json_object(json, NULL);
-		json_text(json, "table", s->quality.dropped[i].where);
-		json_text(json, "reason", s->quality.dropped[i].reason);
-		json_integer(json, "rows", s->quality.dropped[i].rows);
-		json_end_object(json);
-	}
-	json_end_array(json);
-	json_array(json, "diagnostics");
-	for (uint32_t i = 0; i < s->quality.n_diagnostics; i++) {
-		json_object(json, NULL);
-		json_text(json, "severity", s->quality.diagnostics[i].severity >= 3 ? "error" : "warning");
-		json_text(json, "text", names_text(a->names, s->quality.diagnostics[i].text));
-		json_end_object(json);
-	}
-	json_end_array(json);
+	struct arena arena = {0};
+	struct facts dropped = {0}, diagnostics = {0};
+	const struct quality *q = &s->quality;
+	int side = a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE;
+	for (uint32_t i = 0; i < q->n_dropped; i++)
+		facts_add(&dropped, &arena,
+		          FACT_NEW(&arena, rows_dropped, side, .rows = q->dropped[i].rows, .table = q->dropped[i].where,
+		                   .reason = q->dropped[i].reason));
+	for (uint32_t i = 0; i < q->n_diagnostics; i++)
+		facts_add(&diagnostics, &arena,
+		          q->diagnostics[i].severity >= 3
+		                  ? FACT_NEW(&arena, tool_error, side, .said = q->diagnostics[i].text)
+		                  : FACT_NEW(&arena, tool_warning, side, .said = q->diagnostics[i].text));
+	facts_json(json, "dropped", &dropped, a->names);
+	facts_json(json, "diagnostics", &diagnostics, a->names);
+	arena_release(&arena);
 	facts_json(json, "notes", &s->quality.notes, a->names);
 	json_end_object(json);
 }

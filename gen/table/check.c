@@ -4,6 +4,7 @@
 #include "analyse/side/paces.h"
 
 #include <string.h>
+
 /* Times are below 2^60 ns, 36 years: sums of them do not overflow. */
 static const int64_t LONGEST = INT64_C(1) << 60;
 

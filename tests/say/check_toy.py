@@ -26,6 +26,7 @@ gen/analyse/judge/conditions.c
 gen/analyse/judge/controls.c
 gen/analyse/judge/exchange.c
 gen/analyse/judge/findings.c
+gen/analyse/judge/functions_words.c
 gen/analyse/judge/gate_metric.c
 gen/analyse/judge/gates.c
 gen/analyse/judge/nothing.c

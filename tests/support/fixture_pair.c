@@ -56,6 +56,8 @@ void fixture_findings(struct maker *m, struct analysis *a)
 	a->findings.n = 3;
 	a->findings.list[0] = (struct finding){
 		.id = "gpu_bound",
+		.fact = FACT_NEW(m->arena, gpu_bound, 1, .cost = 23.993 * MS, .period = 24.22 * MS, .share = 0.99,
+	                         .unit = "step", .profiler = "ncu"),
 		.title = "The GPU is the bottleneck",
 		.side = 1,
 		.status = FINDING_SEEN,
@@ -65,6 +67,8 @@ void fixture_findings(struct maker *m, struct analysis *a)
 	};
 	a->findings.list[1] = (struct finding){
 		.id = "input_starvation",
+		.fact = FACT_NEW(m->arena, input_starvation, 0, .cost = 31.040 * MS, .share = 0.551, .unit = "step",
+	                         .phase = fixture_text(m, "data_load")),
 		.title = "Input starvation",
 		.status = FINDING_RESOLVED,
 		.phase = {fixture_text(m, "data_load"), 0},
@@ -78,6 +82,8 @@ void fixture_findings(struct maker *m, struct analysis *a)
 	};
 	a->findings.list[2] = (struct finding){
 		.id = "pageable_copies",
+		.fact = FACT_NEW(m->arena, pageable_copies, 0, .unit = "step", .copies = 2, .bytes = 19.3e6,
+	                         .alone = 0.591 * MS),
 		.title = "Copies from pageable memory",
 		.status = FINDING_RESOLVED,
 		.phase = {fixture_text(m, "data_load"), 0},

@@ -236,14 +236,6 @@ static void add_doubts(struct facts *said, const struct pair *p, size_t r, const
 		facts_add(said, e->arena, FACT_NEW(e->arena, ranks_missing_there, 1));
 }
 
-static const char *join(const struct facts *facts, const struct names *names, struct arena *arena)
-{
-	const char **said = say_facts(facts, names, arena), *text = said[0];
-	for (uint32_t i = 1; i < facts->n; i++)
-		text = arena_format(arena, "%s %s", text, said[i]);
-	return text;
-}
-
 static void add_finding(const struct pair *p, size_t r, struct findings *out)
 {
 	const struct evidence *before = &p->seen[0][r], *after = p->seen[1] ? &p->seen[1][r] : NULL;
@@ -254,8 +246,6 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	const struct fact *fact = rule_fact(e);
 	if (!fact)
 		return;
-	struct facts text = {0};
-	facts_add(&text, e->arena, fact);
 	struct finding *f = &out->list[out->n++];
 	*f = (struct finding){.id = fact_info[fact->id].id,
 	                      .fact = fact,
@@ -279,10 +269,12 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	}
 	if (after) {
 		f->status = status_of(p, r, said[0]);
-		add_other(&text, e, said[0] ? after : before, f, &p->cost[r]);
-		add_doubts(&text, p, r, e, said[0], f->status);
+		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
+		add_doubts(&f->more, p, r, e, said[0], f->status);
 	}
-	f->text = join(&text, e->names, e->arena);
+	f->text = say_fact(fact, e->names, e->arena);
+	for (uint32_t i = 0; i < f->more.n; i++)
+		f->text = arena_format(e->arena, "%s %s", f->text, say_fact(f->more.list[i], e->names, e->arena));
 }
 
 static int compare_findings(const void *a, const void *b)

@@ -1,9 +1,8 @@
-/* Which functions a finding is about, as a sentence. */
+/* Which functions a finding is about. */
 #include "analyse/judge/functions_parts.h"
 
 #include "analyse/judge/renames.h"
-#include "analyse/say.h"
-#include "base/format.h"
+#include "say/say.h"
 
 #include <string.h>
 
@@ -74,9 +73,15 @@ static bool find_holding(const struct functions *f, uint32_t cause, int s, uint3
 	return found;
 }
 
-static const char *quoted(const struct sampled_function *f, const struct names *names, struct arena *arena)
+static const struct fact *function_of(const struct sampled_function *f, struct arena *arena)
 {
-	return arena_format(arena, "'%s'", say_function(names, f, 60, arena));
+	static const char *const kind[] = {[FRAME_NAMED] = "named",
+	                                   [FRAME_MODULE] = "module",
+	                                   [FRAME_BROKEN] = "broken",
+	                                   [FRAME_CUT] = "cut",
+	                                   [FRAME_UNKNOWN] = "unknown"};
+	return FACT_NEW(arena, a_function, FACT_NO_SIDE, .kind = kind[f->kind],
+	                .name = f->kind == FRAME_MODULE ? f->module : f->name);
 }
 
 /* The function that is named before `last`: what the branch begins with, else who calls it. */
@@ -97,63 +102,45 @@ static uint32_t part_of(const struct functions *f, const struct sampled_cause *c
 	return at;
 }
 
-/* "in the thread 'loader-1', which holds it". */
-static const char *tell_thread(const struct sampled_cause *cause, int s, const struct names *names, struct arena *arena)
+/* What the holder of the lock is at. */
+static const struct fact *tell_holder(const struct functions *f, const struct sampled_cause *cause, int s,
+                                      struct arena *arena)
 {
+	uint32_t at = part_of(f, cause), last, n = cause->holders_left_out;
+	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_holding(f, at, s, &last))
+		return NULL;
 	const struct lock_holder *most = NULL;
-	uint32_t n = cause->holders_left_out;
 	for (uint32_t i = 0; i < cause->n_holders; i++) {
 		n += cause->holders[i].time[s] > 0;
 		if (cause->holders[i].time[s] > 0 && (!most || cause->holders[i].time[s] > most->time[s]))
 			most = &cause->holders[i];
 	}
-	const char *name =
-		!most        ? ""
-		: most->main ? "the main thread"
-		: most->name ? arena_format(arena, "the thread '%s'", say_short(arena, names_text(names, most->name)))
-			     : "";
-	if (most && most->time[s] >= SAME_STORY * cause->idle[s])
-		return arena_format(arena, "in %s, which holds it", *name ? name : "another thread");
-	if (n < 2 || !*name)
-		return n < 2 ? "in another thread, which holds it" : "in other threads, which hold it";
-	return arena_format(arena, "in other threads, which hold it, %s the longest", name);
+	bool one = most && most->time[s] >= SAME_STORY * cause->idle[s];
+	const char *thread = !most || (n < 2 && !one) ? "unknown"
+	                     : most->main             ? "main"
+	                     : most->name             ? "named"
+	                                              : "unknown";
+	return FACT_NEW(arena, lock_held_for, s, .share = f->part[last].time[s] / cause->idle[s],
+	                .function = function_of(&f->part[last].function, arena), .by = one || n < 2 ? "one" : "several",
+	                .thread = thread, .name = most ? most->name : 0, .samples = cause->samples[s]);
 }
 
-/* "97 % of it is for 'decode' in the thread 'loader-1', which holds it, by 775 samples." */
-static const char *tell_holder(const struct functions *f, const struct sampled_cause *cause, int s,
-                               const struct names *names, struct arena *arena)
-{
-	uint32_t at = part_of(f, cause), last;
-	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_holding(f, at, s, &last))
-		return NULL;
-	return arena_format(arena, "%.0f %% of it is for %s %s, by %.0f samples.",
-	                    100 * f->part[last].time[s] / cause->idle[s], quoted(&f->part[last].function, names, arena),
-	                    tell_thread(cause, s, names, arena), cause->samples[s]);
-}
-
-/* "Of the host code in data_load, 62 % is in 'Dataset.__getitem__' → 're.findall' (419 samples)." NULL: samples do not
- * tell. */
-static const char *tell(const struct functions *f, const struct sampled_cause *cause, int s, const struct names *names,
-                        struct arena *arena)
+/* NULL: samples do not tell. */
+static const struct fact *tell(const struct functions *f, const struct sampled_cause *cause, int s, struct arena *arena)
 {
 	uint32_t at = part_of(f, cause), first, last;
 	if (cause->cause == CAUSE_GIL)
-		return tell_holder(f, cause, s, names, arena);
+		return tell_holder(f, cause, s, arena);
 	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_way(f, at, s, &first, &last))
 		return NULL;
 	const struct sampled_function *caller = caller_of(f, first, last);
-	const char *way = quoted(&f->part[last].function, names, arena);
-	if (caller && is_told(caller))
-		way = arena_format(arena, "%s \xE2\x86\x92 %s", quoted(caller, names, arena), way);
-	const char *where = cause->phase ? arena_format(arena, " in %s", names_text(names, cause->phase)) : "";
-	return arena_format(arena, "Of the %s%s, %.0f %% is in %s, by %.0f samples.", cause_label(cause->cause), where,
-	                    100 * f->part[last].time[s] / cause->idle[s], way, cause->samples[s]);
+	return FACT_NEW(arena, time_in_function, s, .cause = cause_name(cause->cause), .phase = cause->phase,
+	                .share = f->part[last].time[s] / cause->idle[s],
+	                .caller = caller && is_told(caller) ? function_of(caller, arena) : NULL,
+	                .function = function_of(&f->part[last].function, arena), .samples = cause->samples[s]);
 }
 
 /* ---- findings ---- */
-
-/* What to do about work that has a name now: no other tool need be asked for it. */
-static const char HOST_WORK_KNOWN[] = "Move this work to another thread, or do it while the GPU is busy.";
 
 /* Those that blame what a thread does between the calls that it makes. */
 static bool is_of_the_host(const char *id)
@@ -183,13 +170,15 @@ struct findings functions_tell(const struct functions *f, const struct side *sid
 			if (f->cause[c].phase != phase || f->cause[c].idle[s] <= 0 ||
 			    (f->cause[c].cause == CAUSE_GIL) != (strcmp(finding->id, "gil_contention") == 0))
 				continue;
-			const char *sentence = told[c] ? NULL : tell(f, &f->cause[c], s, names, arena);
+			const struct fact *in = told[c] ? NULL : tell(f, &f->cause[c], s, arena);
 			told[c] = true;
-			if (!sentence)
+			if (!in)
 				break;
-			finding->text = arena_format(arena, "%s %s", finding->text, sentence);
-			if (strcmp(finding->id, "host_work") == 0)
-				finding->advice = HOST_WORK_KNOWN;
+			facts_add(&finding->more, arena, in);
+			finding->text = arena_format(arena, "%s %s", finding->text, say_fact(in, names, arena));
+			if (strcmp(finding->id, "host_work") ==
+			    0) /* it has a name: no other tool need be asked for it */
+				finding->advice = say_form(in, SAY_ADVICE, names, arena);
 			break;
 		}
 	}
