@@ -40,7 +40,10 @@ struct events {
 	uint32_t step_name;      /* 0: there are no steps */
 	const int64_t *step_end; /* of each step; the window begins with one of them */
 	uint32_t n_steps;
-	const uint32_t *op_phase; /* by op: a name, 0: between phases */
+	const uint32_t *op_phase;             /* by op: a name, 0: between phases */
+	const bool *op_measured;              /* by op: it counts in the side's tables */
+	const int64_t *host_start, *host_end; /* by process: calls and ranges that begin in this time count there */
+	const uint32_t *folded;               /* by name of a range: normalised, "step_#" */
 	struct phase_events *phases;
 	uint32_t n_phases; /* threads; none where phases are kinds of GPU work */
 	struct device_events *devices;

@@ -18,6 +18,7 @@ const struct cmd cmd_table[] = {
 	{"capture", "one program -> one profile", cmd_capture},
 	{"show", "one profile: on the terminal, or as a page; what would pay most", cmd_show},
 	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
+	{"export", "runs -> an SQLite file: steps, gaps, kernels, copies, calls, ranges", cmd_export},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
 	{"save", "keeps profiles as a baseline for later reports", cmd_save},
@@ -142,9 +143,9 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 /* Commands that read or make profiles. What they start is not held to the limit (base/proc.c). */
 static bool takes_limit(const char *name)
 {
-	static const char *const names[] = {"gapline report",  "gapline show",    "gapline stats",
-	                                    "gapline scrub",   "gapline digest",  "gapline save",
-	                                    "gapline history", "gapline capture", "gapline run"};
+	static const char *const names[] = {"gapline report",  "gapline show",   "gapline stats", "gapline export",
+	                                    "gapline scrub",   "gapline digest", "gapline save",  "gapline history",
+	                                    "gapline capture", "gapline run"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			return true;

@@ -30,6 +30,7 @@ int cmd_run(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_digest(int argc, char **argv);
 int cmd_save(int argc, char **argv);

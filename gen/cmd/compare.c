@@ -376,8 +376,7 @@ static size_t put(struct opt *rows, const struct opt *from, size_t n)
 	return n;
 }
 
-/* In the order of enum ranks_asked. */
-static const char *const files_are[] = {"auto", "ranks", "repeats", NULL};
+const char *const compare_files_are[] = {"auto", "ranks", "repeats", NULL};
 
 size_t compare_step_options(struct compare *c, struct opt *rows)
 {
@@ -388,7 +387,7 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	         "auto, ranks or repeats: whether several files of a side are the ranks of one run or runs of their "
 	         "own; "
 	         "auto tells it by when they were recorded, and by jobs, rank numbers and names",
-	         .choice = &c->files_are, .choices = files_are},
+	         .choice = &c->files_are, .choices = compare_files_are},
 		{OPT_TEXT, 0, "loop", "NAME",
 	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
 	         "its name (default: an NVTX range, else the loop with the most time)",

@@ -50,6 +50,8 @@ struct compare {
 	struct buf bytes[COMPARE_OUTPUTS];
 };
 
+extern const char *const compare_files_are[]; /* --files-are, in the order of enum ranks_asked */
+
 void compare_init(struct compare *c);
 void compare_release(struct compare *c);
 

@@ -42,10 +42,10 @@ static void write_value(struct json *json, const struct fact_param *p, const uni
 	}
 }
 
-void facts_json_params(struct json *json, const struct fact *fact, const struct names *names)
+void facts_json_params(struct json *json, const char *key, const struct fact *fact, const struct names *names)
 {
 	const struct fact_info *info = &fact_info[fact->id];
-	json_object(json, "params");
+	json_object(json, key);
 	for (uint32_t i = 0; i < info->n; i++)
 		write_value(json, &info->param[i], &fact->value[i], names);
 	json_end_object(json);
@@ -63,7 +63,7 @@ void facts_json_one(struct json *json, const char *key, const struct fact *fact,
 	json_text(json, "id", info->id);
 	json_text(json, "severity", fact_severity_name(info->severity));
 	json_text(json, "side", fact_side_name(fact->side));
-	facts_json_params(json, fact, names);
+	facts_json_params(json, "params", fact, names);
 	json_text(json, "text", say_fact(fact, names, &arena));
 	json_end_object(json);
 	arena_release(&arena);

@@ -10,8 +10,8 @@
 /* One of them; NULL: null. */
 void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names);
 
-/* What stands in it under "params". */
-void facts_json_params(struct json *json, const struct fact *fact, const struct names *names);
+/* Its parameters alone: what stands in it under "params". */
+void facts_json_params(struct json *json, const char *key, const struct fact *fact, const struct names *names);
 
 /* Its sentence alone. */
 void facts_json_text(struct json *json, const char *key, const struct fact *fact, const struct names *names);

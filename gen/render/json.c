@@ -269,7 +269,7 @@ static void write_findings(struct json *json, const struct analysis *a)
 		json_object(json, NULL);
 		json_text(json, "id", f->id);
 		json_text(json, "severity", fact_severity_name(fact_info[f->fact->id].severity));
-		facts_json_params(json, f->fact, a->names);
+		facts_json_params(json, "params", f->fact, a->names);
 		facts_json(json, "more", &f->more, a->names);
 		json_text(json, "title", f->title);
 		json_text(json, "side", f->both ? "both" : a->side[f->side].label);

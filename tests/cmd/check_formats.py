@@ -32,6 +32,9 @@ def written(gapline, folder):
     for side, profile in enumerate(PAIR):
         run("history", "add", "--commit", f"{side}abc", "--time", str(side), "--db", "history.db", profile)
     run("history", "report", "--db", "history.db", "-o", "trend.html", "--json", "trend.json")
+    run("export", PAIR[0], "-o", "results.sqlite")
+    with sqlite3.connect(folder / "results.sqlite") as exported:
+        (schema,) = exported.execute("SELECT value FROM export WHERE key = 'schema'").fetchone()
     with sqlite3.connect(folder / "gapline.db") as store:
         (version,) = store.execute("PRAGMA user_version").fetchone()
     packed = subprocess.run(["gzip", "-dc"], input=(folder / "one.digest").read_bytes(), capture_output=True, check=True).stdout
@@ -39,6 +42,7 @@ def written(gapline, folder):
         "result, JSON": json.loads((folder / "demo.json").read_text())["schema"],
         "history, JSON": json.loads((folder / "trend.json").read_text())["schema"],
         "results of the other commands, JSON": json.loads((folder / "saved.json").read_text())["schema"],
+        "export": schema,
         "help, JSON": json.loads(subprocess.run([gapline, "help", "--json"], check=True, capture_output=True).stdout)["schema"],
         "digest": packed.split(b"\n")[0].decode().split(" ")[-1][-1:],
         "store": str(version),

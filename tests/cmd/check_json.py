@@ -82,6 +82,10 @@ class Results(Case):
         value = self.result("digest", BASE, "-o", "one.digest", "--force")
         self.assertEqual(value["bytes"], (self.folder / "one.digest").stat().st_size)
 
+    def test_export(self):
+        value = self.result("export", BASE, FIXED, "-o", "runs.sqlite", "--force")
+        self.assertEqual((value["bytes"], value["rows"]["runs"]), ((self.folder / "runs.sqlite").stat().st_size, 2))
+
     def test_save(self):
         saved = self.result("save", "main", BASE, "--force")
         self.assertEqual(self.result("save", "--list"), saved)
@@ -184,7 +188,7 @@ class Errors(Case):
         (self.folder / "text").write_text("no profile\n")
         (self.folder / "cut.sqlite").write_bytes(b"SQLite format 3\0" + bytes(84))
         json_ = ["--errors", "json"]
-        for command in ("report", "show", "stats", "scrub", "digest", "save", "history", "demo", "doctor", "capture", "run", "manual", "completion"):
+        for command in ("report", "show", "stats", "scrub", "digest", "export", "save", "history", "demo", "doctor", "capture", "run", "manual", "completion"):
             self.assertEqual(self.error(2, command, "--nonsense", *json_), "usage", command)
         self.assertEqual(self.error(2, "nonsense", "--errors=json"), "usage")
         self.assertEqual(self.error(2, "report", BASE, *json_), "usage")

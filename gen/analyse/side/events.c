@@ -66,12 +66,25 @@ const struct events *events_build(struct run *run, struct arena *arena)
 	const struct trace *t = run->trace;
 	struct events *out = ARENA_NEW(arena, 1, struct events);
 	uint32_t *phase = ARENA_NEW(arena, t->ops.n, uint32_t);
-	for (size_t i = 0; i < t->ops.n; i++)
+	bool *measured = ARENA_NEW(arena, t->ops.n, bool);
+	uint32_t *folded = ARENA_NEW(arena, run->fold.n, uint32_t);
+	int64_t *host[2] = {ARENA_NEW(arena, t->n_processes, int64_t), ARENA_NEW(arena, t->n_processes, int64_t)};
+	for (size_t i = 0; i < t->ops.n; i++) {
 		phase[i] = run->phases[run->op_phase[i]];
+		measured[i] = run_measures_op(run, i);
+	}
+	for (uint32_t i = 0; i < run->fold.n; i++)
+		folded[i] = run->fold.of[i];
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		run_host_window(run, p, &host[0][p], &host[1][p]);
 	*out = (struct events){.trace = t,
 	                       .window_start = run->window_start,
 	                       .window_end = run->window_end,
 	                       .op_phase = phase,
+	                       .op_measured = measured,
+	                       .host_start = host[0],
+	                       .host_end = host[1],
+	                       .folded = folded,
 	                       .devices = ARENA_NEW(arena, run->n_devices, struct device_events),
 	                       .n_devices = run->n_devices};
 	if (s->found) {

@@ -1,0 +1,190 @@
+/* gapline export: runs -> an SQLite file with their steps, gaps, kernels, copies, calls and ranges. */
+#include "analyse/analyse.h"
+#include "cmd/cmd.h"
+#include "cmd/compare.h"
+#include "cmd/inputs_export.h"
+#include "cmd/progress.h"
+#include "cmd/result.h"
+#include "render/export.h"
+
+struct export_command {
+	const char *output;
+	bool force, quiet;
+	int files_are; /* enum ranks_asked */
+	struct analyse_options analysis;
+	struct output out[2]; /* the database, and the result for machines */
+	struct result result;
+	struct export made;
+	struct arena arena;
+};
+
+static const char *const arguments[] = {"[OPTIONS] INPUT... -o FILE", NULL};
+
+static const char *const examples[] = {
+	"gapline export run.sqlite -o results.sqlite",
+	"gapline export runs/*.sqlite ranks/ -o results.sqlite   # many runs, one file",
+	"sqlite3 results.sqlite 'SELECT cause, sum(duration_ns) FROM gaps GROUP BY cause'",
+	NULL,
+};
+
+static const char about[] =
+	"Writes what gapline knows of runs as an SQLite database that sqlite3, DuckDB, pandas and Datasette read: "
+	"steps, "
+	"gaps with cause and phase, kernels, copies, calls, ranges, phases, collectives, ranks, findings. Its sums are "
+	"those of 'gapline show', to the nanosecond. Each INPUT is a profile, or a folder or a quoted pattern, whose "
+	"files "
+	"are ranks of a run or runs of their own. docs/reference/export.md lists the tables.";
+
+static int add_runs(struct export_command *c, struct inputs *in, struct names *names, struct arena *arena,
+                    struct err *err)
+{
+	c->analysis.events = true;
+	for (size_t r = 0; r < in->n_runs; r++) {
+		struct analysis analysis;
+		struct analyse_run run = {&in->run[r].trace, in->run[r].path};
+		struct side_file *files = ARENA_NEW(arena, in->n, struct side_file);
+		struct export_run about_it = {files, 0};
+		int result = analyse_one(&run, &c->analysis, names, arena, &analysis, err);
+		if (result < 0)
+			return result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : CMD_WRONG_USAGE;
+		const struct inputs one = {.run = &in->run[r]};
+		if (inputs_check_warmup(&one, &analysis.side[0], c->analysis.warmup, err))
+			return CMD_WRONG_USAGE;
+		for (size_t i = 0; i < in->n; i++)
+			if (in->told[i].run == r)
+				files[about_it.n_files++] = (struct side_file){names_file(names, in->item[i].path), 0,
+				                                               in->told[i].rank, false};
+		if (export_run(&c->made, &analysis, &about_it, err))
+			return CMD_WRONG_USAGE;
+	}
+	return CMD_DONE;
+}
+
+/* What it needs is given back. */
+static int add_input(struct export_command *c, const char *input, struct err *err)
+{
+	struct progress progress;
+	struct arena arena = {0};
+	struct names names;
+	struct inputs in;
+	const struct opt_list given = {&input, 1};
+	int status = inputs_find(&in, "profile", &given, &arena, err);
+	for (size_t i = 0; i < in.n && !status; i++)
+		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
+			if (output_replaces(&c->out[o], &in.item[i].file)) {
+				err_set(err, "%s: this output would replace an input", c->out[o].path);
+				status = CMD_WRONG_USAGE;
+			}
+	if (!status && !c->quiet)
+		inputs_say_passed_over(&in, 1, &arena);
+	if (!status && inputs_export(&in, 1, c->quiet, &arena, err))
+		status = CMD_BAD_PROFILE;
+	if (!status) {
+		progress_begin(&progress, c->quiet, "reading", inputs_bytes(&in, 1));
+		const struct read_wish wish = {.meter = progress_meter(&progress)};
+		names_init(&names, &arena);
+		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
+		if (!status) {
+			progress_say(&progress, "writing");
+			inputs_group(&in, (enum ranks_asked)c->files_are, &names, &arena);
+			status = add_runs(c, &in, &names, &arena, err);
+		}
+		progress_end(&progress);
+	}
+	arena_release(&arena);
+	return status;
+}
+
+static int make_result(struct export_command *c, struct err *err)
+{
+	struct json *json = result_begin(&c->result, "export");
+	if (!json)
+		return 0;
+	result_text(&c->result, "file", c->output);
+	json_integer(json, "bytes", (int64_t)c->made.n);
+	json_object(json, "rows");
+	for (int t = 0; t < EXPORT_TABLES; t++)
+		json_integer(json, export_table_names[t], c->made.rows[t]);
+	json_end_object(json);
+	return result_finish(&c->result, err);
+}
+
+static int say(const struct export_command *c)
+{
+	struct arena arena = {0};
+	struct buf text = {0};
+	const int64_t *n = c->made.rows;
+	buf_format(&text, "%s: %zu bytes, %lld run%s: %lld steps, %lld gaps, %lld kernels\n",
+	           cmd_harmless(&arena, c->output), c->made.n, (long long)n[EXPORT_RUNS],
+	           n[EXPORT_RUNS] == 1 ? "" : "s", (long long)n[EXPORT_STEPS], (long long)n[EXPORT_GAPS],
+	           (long long)n[EXPORT_KERNELS]);
+	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
+	buf_release(&text);
+	arena_release(&arena);
+	return status;
+}
+
+static int export(struct export_command *c, const struct opt_list *operands)
+{
+	struct err err;
+	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
+	    result_collides(&c->result, c->out, 1, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
+		err_set(&err, "%s: exists already; --force replaces it", c->output);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	int status = export_begin(&c->made, &err) ? CMD_WRONG_USAGE : CMD_DONE;
+	for (size_t i = 0; i < operands->n && !status; i++)
+		status = add_input(c, operands->item[i], &err);
+	if (!status && (export_end(&c->made, &err) || make_result(c, &err)))
+		status = CMD_WRONG_USAGE;
+	c->out[0].bytes = (const char *)c->made.bytes;
+	c->out[0].n = c->made.n;
+	if (!status && output_write(c->out, c->result.path ? 2 : 1, &err))
+		status = CMD_WRONG_USAGE;
+	if (status)
+		return cmd_fail(status, &err);
+	return c->quiet ? CMD_DONE : say(c);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct export_command c = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
+	struct opt options[] = {
+		{OPT_OUTPUT, 'o', "output", "FILE", "the database; '-' is standard output", .text = &c.output},
+		result_option(&c.result),
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
+		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
+	         .text = &c.analysis.step},
+		{OPT_TEXT, 0, "loop", "NAME",
+	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
+	         "its name (default: an NVTX range, else the loop with the most time)",
+	         .text = &c.analysis.loop},
+		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
+	         .whole = &c.analysis.warmup, .max = 1e9},
+		{OPT_CHOICE, 0, "files-are", "WHAT",
+	         "auto, ranks or repeats: whether the files of a folder or pattern are the ranks of one run or runs of "
+	         "their own",
+	         .choice = &c.files_are, .choices = compare_files_are},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+	};
+	const struct opt_usage usage = {
+		"gapline export", arguments,         about, options, sizeof options / sizeof *options,
+		examples,         cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
+	if (status < 0 && operands.n && c.output) {
+		status = export(&c, &operands);
+	} else if (status < 0) {
+		err_set(&err, operands.n ? "where the database should go is missing: -o FILE" : "a profile is needed");
+		status = cmd_misuse(&usage, &err);
+	}
+	output_release(&c.out[0]);
+	output_release(&c.out[1]);
+	result_release(&c.result);
+	export_release(&c.made);
+	arena_release(&c.arena);
+	return status;
+}
