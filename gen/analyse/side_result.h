@@ -432,7 +432,9 @@ struct side {
 	struct budget budget; /* mean over devices */
 	double busy;          /* compute + comm_exposed + copy_exposed */
 	struct phase_result *phases;
-	uint32_t n_phases;   /* by rank */
+	uint32_t n_phases; /* by rank */
+	uint32_t *order;   /* names of phases, as they first occur in the steps that the timeline shows */
+	uint32_t n_order;
 	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
 	uint32_t n_kernels; /* by per_step descending; sums over devices */

@@ -23,6 +23,7 @@ const struct cmd cmd_table[] = {
 	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
 	{"save", "keeps profiles as a baseline for later reports", cmd_save},
 	{"history", "results over commits, and where they changed", cmd_history},
+	{"verify", "a report against the evidence that it carries", cmd_verify},
 	{"demo", "a report of a pair of profiles that is part of the program", cmd_demo},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{"manual", "manual pages for man(1), made from the options", cmd_manual},

@@ -35,6 +35,7 @@ int cmd_scrub(int argc, char **argv);
 int cmd_digest(int argc, char **argv);
 int cmd_save(int argc, char **argv);
 int cmd_history(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_manual(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

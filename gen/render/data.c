@@ -1,5 +1,6 @@
 #include "render/data.h"
 
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
@@ -393,19 +394,6 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 
 /* ---- packing ---- */
 
-static void add_base64(struct buf *out, const unsigned char *bytes, size_t n)
-{
-	static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t group = (uint32_t)bytes[i] << 16;
-		group |= i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0;
-		group |= i + 2 < n ? bytes[i + 2] : 0;
-		const char four[] = {letter[group >> 18], letter[group >> 12 & 63],
-		                     i + 1 < n ? letter[group >> 6 & 63] : '=', i + 2 < n ? letter[group & 63] : '='};
-		buf_add(out, four, sizeof four);
-	}
-}
-
 /* 1: packed; 0: too long, nothing added; -1 with `err`. Compression ends where it is known to be too long. The best
  * that zlib can do takes longer than all else here and saves a fiftieth, so it is asked for only where that decides. */
 static int pack(const struct buf *json, struct buf *out, struct err *err)
@@ -417,7 +405,7 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 		uLongf n = (uLongf)DATA_MOST / 4 * 3;
 		status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, level[i]);
 		if (status == Z_OK)
-			add_base64(out, bytes, n);
+			base64_add(out, bytes, n);
 	}
 	free(bytes);
 	if (status != Z_OK && status != Z_BUF_ERROR)

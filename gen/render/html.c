@@ -1,4 +1,5 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
+#include "base/base64.h"
 #include "base/parallel.h"
 #include "render/assets.h"
 #include "render/card.h"
@@ -22,6 +23,7 @@
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"
+#include "table/table.h"
 
 #include <libxml/parser.h>
 #include <math.h>
@@ -362,6 +364,24 @@ static void fill_method(const struct analysis *a, struct page *page)
 	                       format_plural(arena, profiles, "profile", "profiles")));
 }
 
+/* What the page was judged from, for those who judge it again. */
+static void fill_evidence(const struct analysis *a, struct page *page)
+{
+	struct buf table = {0}, text = {0};
+	if (a->tables)
+		table_write(a->tables, a->names, &table);
+	if (table.n <= TABLE_MOST)
+		base64_add(&text, (const unsigned char *)table.data, table.n);
+	page_if(&page->top, "evidence", text.n > 0);
+	page_fill(&page->top, "evidence", text.n ? text.data : "");
+	page_if(&page->top, "evidence.said", table.n > 0);
+	page_fill(&page->top, "evidence.said",
+	          say_fact(FACT_NEW(page->arena, page_evidence, FACT_NO_SIDE, .carried = text.n > 0), a->names,
+	                   page->arena));
+	buf_release(&table);
+	buf_release(&text);
+}
+
 /* The page but for the script's data, and those: neither needs the other. */
 struct parts {
 	const struct analysis *a;
@@ -395,6 +415,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	fill_environment(a, page);
 	files_fill(a, page);
 	fill_method(a, page);
+	fill_evidence(a, page);
 }
 
 static void make_part(void *context, size_t i)

@@ -7,7 +7,7 @@
  * (side.headline, side.quantile, side.items, run_result.series), what stands in the tables already (run_result.period),
  * who has rows (side_facts.rows, side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11664, "something new in struct side");
+_Static_assert(sizeof(struct side) == 11680, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 264, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 696, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -307,6 +307,7 @@ static const struct field side_fields[] = {TEXT(label),
                                            PART_OF(budget, budget),
                                            REAL(busy),
                                            LIST_OF(phases, n_phases, phase),
+                                           LIST_OF(order, n_order, RECORD_NAMES),
                                            INT(phases_by_work),
                                            LIST_OF(kernels, n_kernels, kernel),
                                            LIST_OF(api, n_api, api),

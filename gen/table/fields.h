@@ -46,7 +46,7 @@ extern const struct table_part TABLE_PART[TABLE_PARTS];
 
 /* Of the files beside fields.c. */
 extern const struct record RECORD_FUNCTIONS, RECORD_INSIDE, RECORD_RUN, RECORD_TIMED, RECORD_SOURCE, RECORD_DROPPED,
-	RECORD_DIAGNOSTIC, RECORD_HOST_CLOCK, RECORD_NUMBERS, RECORD_FLAGS, RECORD_REALS;
+	RECORD_DIAGNOSTIC, RECORD_HOST_CLOCK, RECORD_NUMBERS, RECORD_NAMES, RECORD_FLAGS, RECORD_REALS;
 
 /* How a list says how many it holds. */
 size_t field_count(const struct field *field, const void *row);

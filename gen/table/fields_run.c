@@ -8,6 +8,7 @@
 		{.name = "is", .kind = field_kind, .size = sizeof(type), .times = 1}};                                 \
 	const struct record id = {sizeof(type), id##_fields, 1};
 NUMBERS(RECORD_NUMBERS, int64_t, FIELD_INT)
+NUMBERS(RECORD_NAMES, uint32_t, FIELD_NAME)
 NUMBERS(RECORD_FLAGS, bool, FIELD_INT)
 NUMBERS(RECORD_REALS, double, FIELD_REAL)
 

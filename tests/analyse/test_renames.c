@@ -16,12 +16,12 @@ static void make_side(struct scene *s, const char *phases, struct side *side)
 {
 	uint32_t n = (uint32_t)strlen(phases);
 	*side = (struct side){.phases = ARENA_NEW(&s->arena, n, struct phase_result), .n_phases = n};
-	side->timeline.phases = ARENA_NEW(&s->arena, n, struct span);
-	side->timeline.n_phases = n;
+	side->order = ARENA_NEW(&s->arena, n, uint32_t);
+	side->n_order = n;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t name = scene_name(s, arena_format(&s->arena, "%c", phases[i]));
 		side->phases[i] = (struct phase_result){.name = name, .instances = 1};
-		side->timeline.phases[i] = (struct span){i, i + 1, name};
+		side->order[i] = name;
 	}
 }
 

@@ -86,6 +86,14 @@ class Results(Case):
         value = self.result("export", BASE, FIXED, "-o", "runs.sqlite", "--force")
         self.assertEqual((value["bytes"], value["rows"]["runs"]), ((self.folder / "runs.sqlite").stat().st_size, 2))
 
+    def test_verify(self):
+        self.run_it("report", BASE, FIXED, "-o", "page.html", "-q")
+        page = (self.folder / "page.html").read_text()
+        (self.folder / "page.html").write_text(page.replace("<h2>Verdict</h2>", "<h2>Truth</h2>"))
+        value = self.result("verify", "page.html", status=1)
+        self.assertEqual((value["agrees"], value["sections"]), (False, 1))
+        self.assertEqual(value["differences"], [{"section": "verdict", "page": "Truth", "evidence": "Verdict"}])
+
     def test_save(self):
         saved = self.result("save", "main", BASE, "--force")
         self.assertEqual(self.result("save", "--list"), saved)

@@ -33,8 +33,8 @@ static struct index index_of(const struct side side[2], struct arena *arena)
 	for (int s = 0; s < 2; s++) {
 		for (uint32_t i = 0; i < side[s].n_phases; i++)
 			x.n = larger(x.n, side[s].phases[i].name + 1);
-		for (uint32_t i = 0; i < side[s].timeline.n_phases; i++)
-			x.n = larger(x.n, side[s].timeline.phases[i].name + 1);
+		for (uint32_t i = 0; i < side[s].n_order; i++)
+			x.n = larger(x.n, side[s].order[i] + 1);
 	}
 	for (int s = 0; s < 2; s++) {
 		x.phase[s] = ARENA_NEW(arena, (size_t)x.n + 1, uint32_t);
@@ -44,13 +44,13 @@ static struct index index_of(const struct side side[2], struct arena *arena)
 	return x;
 }
 
-/* The phases that the timeline of side `s` shows, in order of their first appearance. `at`, by name, receives 1 + where
+/* The phases of a step of side `s`, in order of their first appearance. `at`, by name, receives 1 + where
  * they are in that order. */
 static struct order order_of(const struct side *side, const struct index *x, int s, uint32_t *at, struct arena *arena)
 {
 	struct order o = {ARENA_NEW(arena, (size_t)side->n_phases + 1, struct place), 0};
-	for (uint32_t i = 0; i < side->timeline.n_phases; i++) {
-		uint32_t name = side->timeline.phases[i].name, phase = x->phase[s][name];
+	for (uint32_t i = 0; i < side->n_order; i++) {
+		uint32_t name = side->order[i], phase = x->phase[s][name];
 		if (!name || !phase || at[name])
 			continue;
 		at[name] = o.n + 1;

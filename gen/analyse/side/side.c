@@ -48,6 +48,22 @@ static struct run_table *tables_of(const struct run *runs, size_t n, const char 
 	return list;
 }
 
+/* Names of the phases that the timeline shows, each once, as they first occur. */
+static uint32_t *order_of(const struct timeline *timeline, const struct names *names, struct arena *arena, uint32_t *n)
+{
+	struct arena scratch = {0};
+	bool *seen = ARENA_NEW(&scratch, names->n, bool);
+	uint32_t *order = ARENA_NEW(arena, timeline->n_phases, uint32_t);
+	*n = 0;
+	for (uint32_t i = 0; i < timeline->n_phases; i++)
+		if (!seen[timeline->phases[i].name]) {
+			seen[timeline->phases[i].name] = true;
+			order[(*n)++] = timeline->phases[i].name;
+		}
+	arena_release(&scratch);
+	return order;
+}
+
 /* The first run's, and of the lock what holds of all: what nobody looked for in one of them is not known. */
 static struct trace_source source_of(const struct run *runs, size_t n)
 {
@@ -78,6 +94,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
 	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
+	uint32_t n_order, *order = order_of(&timeline, runs[0].trace->names, arena, &n_order);
 	struct recording_cost recording = recording_end(rows.recording, &budgets.mean, arena);
 	recording.ranges = recording_ranges(runs, n);
 	arena_release(&work);
@@ -118,6 +135,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .busy = budget_busy(&budgets.mean),
 	                     .phases = phases.list,
 	                     .n_phases = phases.n,
+	                     .order = order,
+	                     .n_order = n_order,
 	                     .phases_by_work = phases.by_work,
 	                     .kernels = tables.kernels,
 	                     .n_kernels = tables.n_kernels,

@@ -1,0 +1,118 @@
+/* gapline verify: a report's page against the evidence that it carries. */
+#include "cmd/cmd.h"
+#include "cmd/page_evidence.h"
+#include "cmd/result.h"
+#include "say/say.h"
+
+#include <string.h>
+
+static const char *const arguments[] = {"REPORT", NULL};
+static const char *const examples[] = {"gapline verify report.html", NULL};
+static const char *const statuses[] = {
+	"0  the page agrees with its evidence", "1  it does not: the first differences are printed",
+	"2  wrong usage, out of memory", "3  no evidence, or it is damaged or was made by other rules", NULL};
+static const char about[] =
+	"Judges the step tables that a report carries again, without a GPU, a profile or the network, and holds the "
+	"page "
+	"against the result. It shows that the page is consistent, not where its evidence comes from: sign the file to "
+	"show "
+	"that. The timeline, maps of ranks and the title are not covered. Attribution lies before the tables: who is "
+	"charged with a gap is not judged again.";
+
+struct verify {
+	struct arena arena;
+	struct names names;
+	struct result result;
+	struct output out;
+};
+
+static int make_result(struct verify *v, const char *path, const struct page_verified *found, struct err *err)
+{
+	struct json *json = result_begin(&v->result, "verify");
+	if (!json)
+		return 0;
+	result_text(&v->result, "file", path);
+	json_bool(json, "agrees", found->n == 0);
+	json_integer(json, "numbers", (int64_t)found->numbers);
+	json_integer(json, "sections", found->sections);
+	json_array(json, "differences");
+	for (uint32_t i = 0; i < found->n; i++) {
+		json_object(json, NULL);
+		result_text(&v->result, "section", *found->list[i].section ? found->list[i].section : NULL);
+		result_text(&v->result, "page", found->list[i].said);
+		result_text(&v->result, "evidence", found->list[i].evidence);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	return result_write(&v->result, err);
+}
+
+static void say(struct verify *v, const char *file, const struct page_verified *found, struct buf *text)
+{
+	struct arena *arena = &v->arena;
+	const struct fact *said =
+		found->n ? FACT_NEW(arena, page_disagrees, FACT_NO_SIDE, .file = file, .sections = found->sections)
+			 : FACT_NEW(arena, page_agrees, FACT_NO_SIDE, .file = file, .numbers = (int64_t)found->numbers);
+	buf_format(text, "%s\n", say_fact(said, &v->names, arena));
+	for (uint32_t i = 0; i < found->n; i++) {
+		const struct page_difference *d = &found->list[i];
+		said = FACT_NEW(arena, page_difference, FACT_NO_SIDE, .section = *d->section ? d->section : NULL,
+		                .page = cmd_harmless(arena, d->said), .evidence = cmd_harmless(arena, d->evidence));
+		buf_format(text, "  %s\n", say_fact(said, &v->names, arena));
+	}
+	buf_format(text, "%s\n", say_fact(FACT_NEW(arena, page_scope, FACT_NO_SIDE), &v->names, arena));
+}
+
+static int verify(struct verify *v, const char *path)
+{
+	struct page_evidence evidence = {0};
+	struct page_verified found;
+	struct err err;
+	struct buf text = {0};
+	int status = CMD_BAD_PROFILE;
+	names_init(&v->names, &v->arena);
+	if (result_prepare(&v->result, &v->out, &err) || result_spares(&v->result, path, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (page_evidence_read(path, &v->names, &v->arena, &evidence, &err) < 0)
+		goto out;
+	if (strcmp(evidence.maker.version, cmd_version) != 0 || evidence.columns.n_unknown ||
+	    evidence.columns.n_missing) {
+		err_set(&err, "%s: made by gapline %s, and this is %s: verify it with %s", path, evidence.maker.version,
+		        cmd_version, evidence.maker.version);
+		goto out;
+	}
+	status = CMD_WRONG_USAGE;
+	if (page_verify(&evidence, &v->names, &v->arena, &found, &err) < 0 || make_result(v, path, &found, &err) < 0)
+		goto out;
+	status = found.n ? CMD_GATE_NOT_MET : CMD_DONE;
+	say(v, names_file(&v->names, path), &found, &text);
+	if (cmd_print_beside(&v->out, v->result.path != NULL, &text))
+		status = CMD_WRONG_USAGE;
+out:
+	if (status == CMD_BAD_PROFILE || (status == CMD_WRONG_USAGE && !text.n))
+		cmd_fail(status, &err);
+	buf_release(&text);
+	page_evidence_release(&evidence);
+	return status;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	struct verify v = {0};
+	struct opt options[] = {result_option(&v.result)};
+	const struct opt_usage usage = {"gapline verify", arguments, about, options, sizeof options / sizeof *options,
+	                                examples,         statuses};
+	struct opt_list operands = {0};
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &v.arena, &operands);
+	if (status < 0 && operands.n == 1)
+		status = verify(&v, operands.item[0]);
+	else if (status < 0) {
+		err_set(&err, "one report is wanted, and %zu are given", operands.n);
+		status = cmd_misuse(&usage, &err);
+	}
+	result_release(&v.result);
+	output_release(&v.out);
+	arena_release(&v.arena);
+	return status;
+}
