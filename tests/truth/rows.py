@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 
-class Pair(collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict")):
+class Pair(collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict work")):
     __slots__ = ()
 
     @property
@@ -35,10 +35,10 @@ def read_pairs(path):
     with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
     for line in lines[1:]:
-        name, gpus, sizes, options, trace, accounts, finding, ceiling, verdict = line.split("\t")
+        name, gpus, sizes, options, trace, accounts, finding, ceiling, verdict, work = line.split("\t")
         pairs.append(Pair(name, int(gpus), sizes.split(","), [] if options == "-" else options.split(), trace,
                           [] if accounts == "-" else accounts.split(","), None if finding == "-" else finding,
-                          ceiling == "yes", verdict))
+                          ceiling == "yes", verdict, work))
     return pairs
 
 
