@@ -30,10 +30,14 @@ static const char *quoted(const char *path, const char *behind, struct arena *ar
 	return copy;
 }
 
-/* What ncu prints goes to a file without a name, which is gone in any case when it is closed. */
-static int import(const char *ncu, const char *path, int to, struct err *err)
+/* ncu opens this process's descriptor, so that it prints the file that was opened here, whatever has its name by now.
+ * What it prints goes to a file without a name, which is gone in any case when it is closed. */
+static int import(const char *ncu, const struct source *source, int to, struct err *err)
 {
-	const char *const argv[] = {ncu, "--import", path, "--csv", "--page", "raw", "--print-units", "base", NULL};
+	const char *path = source->path;
+	char opened[64];
+	snprintf(opened, sizeof opened, "/proc/%ld/fd/%d", (long)getpid(), source->fd);
+	const char *const argv[] = {ncu, "--import", opened, "--csv", "--page", "raw", "--print-units", "base", NULL};
 	const struct proc_spawn spawn = {.argv = argv, .output = to, .input = -1};
 	struct proc proc = {0};
 	char status[64];
@@ -51,9 +55,10 @@ static int import(const char *ncu, const char *path, int to, struct err *err)
 	               path, status);
 }
 
-static int read_packed(const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
+static int read_packed(const struct source *source, struct names *names, struct arena *arena, struct ncu_report *report,
                        struct err *err)
 {
+	const char *path = source->path;
 	const char *ncu = find_on_path("ncu", arena);
 	if (!ncu)
 		return err_set(err,
@@ -64,22 +69,11 @@ static int read_packed(const char *path, struct names *names, struct arena *aren
 	if (!printed)
 		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path,
 		               err_reason(errno));
-	int result = import(ncu, path, fileno(printed), err);
+	int result = import(ncu, source, fileno(printed), err);
 	if (result == 0)
 		result = ncu_read(fileno(printed), path, names, arena, report, err);
 	fclose(printed);
 	return result;
-}
-
-/* ncu opens the report by its name: it has to be the file still that was opened here. */
-static int same_name(const struct source *source, struct err *err)
-{
-	struct stat now;
-	if (stat(source->path, &now) != 0)
-		return err_set(err, "%s: went away while ncu printed it: %s", source->path, err_reason(errno));
-	if (now.st_dev != source->opened.st_dev || now.st_ino != source->opened.st_ino)
-		return err_set(err, "%s: was replaced while ncu printed it; run it again", source->path);
-	return 0;
 }
 
 static int read_opened(const struct source *source, struct names *names, struct arena *arena, struct ncu_report *report,
@@ -87,7 +81,7 @@ static int read_opened(const struct source *source, struct names *names, struct 
 {
 	const char *path = source->path;
 	if (ncu_is_packed(&source->head))
-		return read_packed(path, names, arena, report, err) != 0 || same_name(source, err) != 0 ? -1 : 0;
+		return read_packed(source, names, arena, report, err);
 	if (pointer_is(&source->head))
 		return pointer_refuse(path, "is ", err);
 	if (source->packing != PACKING_NONE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reports of Nsight Compute that are written while they are read, or have another one's name when ncu opens it by that: an
-error, and no numbers.
+"""Reports of Nsight Compute that are written while they are read: an error, and no numbers. One that has another one's
+name by now is read all the same.
 
     check_ncu_replaced.py GAPLINE
 """
@@ -17,8 +17,8 @@ import tiny_profile  # noqa: E402
 
 GEMM = {"name": "gemm(float *)", "grid": (8, 1, 1), "block": (128, 1, 1), "duration": 100_250, "sm": 91.25, "memory": 40.5}
 WRITTEN = "was written while it was read"
-# what a stand-in for ncu does to the report before it prints it, and what is said
-ACTS = (('cp "$2" "$2.new"; mv "$2.new" "$2"', "was replaced while ncu printed it"), ('echo >>"$2"', WRITTEN), ('rm "$2"', "went away while ncu printed it"), ("true", ""))
+# what happens to the report of that name while a stand-in for ncu prints it, and what is said: a name is not the file
+ACTS = (('cp "$NAME" "$NAME.new"; mv "$NAME.new" "$NAME"', ""), ('echo >>"$NAME"', WRITTEN), ('rm "$NAME"', ""), ("true", ""))
 
 
 class Place:
@@ -53,7 +53,8 @@ class Place:
         tools.mkdir()
         for act, expected in ACTS:
             report.write_bytes(b"NVR\0" + b"x" * 100)
-            (tools / "ncu").write_text(f"#!/bin/sh\n{act}\ncat '{self.csv}'\n")
+            before, same = "NAME='%s'" % report, f"[ \"$(head -c 3 \"$2\")\" = NVR ]"
+            (tools / "ncu").write_text(f"#!/bin/sh\n{before}\n{act}\n{same} && cat '{self.csv}'\n")
             (tools / "ncu").chmod(0o755)
             status, text = self.show(report, tools)
             assert status == (3 if expected else 0) and expected in text, f"{act}: status {status}: {text}"
