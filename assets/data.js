@@ -116,6 +116,7 @@ export async function readData(element) {
 			ink: String(swatch.ink),
 			label: String(swatch.label),
 			striped: Boolean(swatch.striped),
+			marks: typeof swatch.marks === 'string' ? swatch.marks : null,
 			cause: swatch.cause === null ? null : String(swatch.cause),
 		})),
 		opened: from.opened.map(String),

@@ -17,6 +17,18 @@ function stripes(context, colour, background) {
 	return context.createPattern(tile, 'repeat');
 }
 
+/* The colour with marks on it, as the pictures have them (gen/render/svg.c). */
+function marked(context, colour, marks) {
+	const tile = document.createElement('canvas');
+	tile.width = tile.height = 8;
+	const ink = tile.getContext('2d');
+	ink.fillStyle = colour;
+	ink.fillRect(0, 0, 8, 8);
+	ink.fillStyle = 'rgb(17 17 17 / 42%)';
+	ink.fill(new Path2D(marks));
+	return context.createPattern(tile, 'repeat');
+}
+
 /* Red, green and blue, 0 to 255. */
 function numbersOf(context, colour) {
 	context.fillStyle = '#000';
@@ -44,8 +56,8 @@ export function makePaints(context, element, palette) {
 		return {
 			colour,
 			get fill() {
-				if (!swatch.striped) return colour;
-				return (pattern ??= stripes(context, colour, page.card));
+				if (!swatch.striped && !swatch.marks) return colour;
+				return (pattern ??= swatch.marks ? marked(context, colour, swatch.marks) : stripes(context, colour, page.card));
 			},
 			css: swatch.striped ? `repeating-linear-gradient(-45deg, ${colour} 0 2.3px, ${page.card} 2.3px 5.6px)` : colour,
 			rgb: swatch.striped ? null : numbersOf(context, colour),

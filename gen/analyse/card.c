@@ -1,10 +1,10 @@
 #include "analyse/card.h"
 
-#include "analyse/table.h"
-
+#include "analyse/run/op_words.h"
 #include "analyse/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double NOTICED = 0.005; /* what gains less is no advice */
@@ -202,5 +202,45 @@ const struct card_once *card_once(const struct analysis *a, struct arena *arena,
 			                                  .time = {row->time[0], row->time[1]},
 			                                  .count = {row->count[0], row->count[1]}};
 	}
+	return list;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct card_slope *x = a, *y = b;
+	double d = fmax(y->time[0], y->time[1]) - fmax(x->time[0], x->time[1]);
+	return d > 0 ? 1 : d < 0 ? -1 : strcmp(x->name, y->name);
+}
+
+const struct card_slope *card_slopes(const struct analysis *a, uint32_t most, struct arena *arena, uint32_t *n)
+{
+	const struct table table = table_make(a, TABLE_KERNELS, arena);
+	struct card_slope *list = ARENA_NEW(arena, table.n, struct card_slope);
+	uint32_t whole = 0;
+	*n = 0;
+	for (int pass = 0; pass < 2; pass++) /* those with a name of their own come first, and no family joins them */
+		for (uint32_t i = 0; i < table.n; i++) {
+			const struct table_row *row = &table.row[i];
+			const bool both = row->at[0] >= 0 && row->at[1] >= 0;
+			const char *name = names_text(a->names, (uint32_t)row->key);
+			if (both != !pass)
+				continue;
+			name = both ? name : op_words_kernel(name, arena);
+			uint32_t at = pass ? whole : *n;
+			while (at < *n && strcmp(list[at].name, name) != 0)
+				at++;
+			*n += at == *n;
+			struct card_slope *slope = &list[at];
+			slope->name = name;
+			slope->kernels++;
+			for (int s = 0; s < 2; s++) {
+				slope->time[s] += row->time[s];
+				slope->count[s] += row->count[s];
+			}
+			whole = pass ? whole : *n;
+		}
+	if (*n)
+		qsort(list, *n, sizeof *list, by_time);
+	*n = *n < most ? *n : most;
 	return list;
 }

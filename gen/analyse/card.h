@@ -55,6 +55,17 @@ struct card_kernel {
 
 struct card_kernel card_kernel(const struct analysis *analysis, struct arena *arena);
 
+/* Kernels before and after: those that both sides have by their names, the others by the family that their names tell;
+ * times and launches of a step, by side, summed over GPUs; of `kernels` names, 1 where it is the kernel's own. */
+struct card_slope {
+	const char *name;
+	double time[2], count[2];
+	uint32_t kernels;
+};
+
+/* At most `most` of them, the longest first. */
+const struct card_slope *card_slopes(const struct analysis *analysis, uint32_t most, struct arena *arena, uint32_t *n);
+
 /* A kernel that both sides have, of runs without steps: its time and launches in a run, by side. */
 struct card_once {
 	uint32_t name;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "say/say.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,6 +76,14 @@ const char *cmd_harmless(struct arena *arena, const char *text)
 			copy[i] = copy[i + 1] = '?';
 	}
 	return copy;
+}
+
+void cmd_add_hint(struct buf *text, const char *command)
+{
+	struct arena arena = {0};
+	const struct fact *hint = FACT_NEW(&arena, page_hint, FACT_NO_SIDE, .command = command);
+	buf_format(text, "\n%s\n", say_fact(hint, NULL, &arena));
+	arena_release(&arena);
 }
 
 void cmd_say_written(const struct output *outputs, size_t n_outputs)

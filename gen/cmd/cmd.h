@@ -71,6 +71,9 @@ int cmd_print(const char *bytes, size_t n);
 
 /* The same for what is said beside `outputs`: on standard error where one of those is standard output. */
 int cmd_print_beside(const struct output *outputs, size_t n_outputs, const struct buf *text);
+/* Adds how the page is made to what a command (page.def: page_hint) prints that wrote none. */
+void cmd_add_hint(struct buf *text, const char *command);
+
 /* "gapline: wrote FILE" for each file that was written, on standard error. */
 void cmd_say_written(const struct output *outputs, size_t n_outputs);
 

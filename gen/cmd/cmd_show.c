@@ -142,7 +142,7 @@ static int show(struct show *s, const struct opt_list *operands)
 	bool taken = cmd_output_taken(s->outputs, s->n_outputs);
 	render_side(&analysis, cmd_use_colour(s->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
 	if (!s->quiet && !s->n_outputs)
-		buf_text(&text, "\nWith a timeline and all tables: gapline show -o page.html PROFILE\n");
+		cmd_add_hint(&text, "show");
 	status = s->n_outputs && s->quiet ? CMD_DONE : cmd_print_beside(s->outputs, s->n_outputs, &text);
 	buf_release(&text);
 	if (!s->quiet)

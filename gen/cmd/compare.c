@@ -153,6 +153,8 @@ static int print_verdict(const struct compare *c, const struct analysis *analysi
 	struct buf text = {0};
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
 	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
+	if (!c->n_outputs)
+		cmd_add_hint(&text, "report");
 	int status = cmd_print_beside(c->outputs, c->n_outputs, &text);
 	buf_release(&text);
 	return status;

@@ -152,12 +152,14 @@ int history_report(struct history *h)
 		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
 		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
 		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
-		if (!status && !h->quiet)
+		if (!status && !h->quiet) {
 			status = print(&r, &trend);
-		else if (!status)
+			cmd_say_written(r.outputs, r.n_outputs);
+		} else if (!status) {
 			say_unused(r.commits, r.n);
-		else
+		} else {
 			cmd_fail(status, &err);
+		}
 	} else {
 		cmd_fail(status, &err);
 	}

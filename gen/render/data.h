@@ -2,8 +2,8 @@
  * base64. The script reads it, and the page works without either.
  *
  *     {"names": ["…", …], "keys": [view_key, …],
- *      "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
- *      "no_phase": "(between phases)", "outside": " between phases", "inside": " in " (what stands behind a cause),
+ *      "palette": [{"class", "colour", "ink", "label", "striped", "marks" (a path, or null), "cause"}, …], "unit":
+ * "step", "no_phase": "(between phases)", "outside": " between phases", "inside": " in " (what stands behind a cause),
  *      "opened": ["…", …], "saving": "3 steps take …" or null, "shorter": side,
  *      "sides": [{"label", "length", "boundary": [ns, …], "steps": [["step 12: 24.22 ms", "24.22 ms"], …], "least",
  *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",

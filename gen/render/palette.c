@@ -4,28 +4,37 @@
 	{                                                                                                              \
 		name, colour, colour, ink, NULL, false                                                                 \
 	}
+#define MARKED(name, colour, path)                                                                                     \
+	{                                                                                                              \
+		name, "url(#" name ")", colour, "#111", NULL, false, path                                              \
+	}
+#define DOTS "M1 1h2v2h-2zM5 5h2v2h-2z"
+#define UPRIGHT "M1 0h1.3v8h-1.3zM5 0h1.3v8h-1.3z"
+#define LEVEL "M0 1h8v1.3h-8zM0 5h8v1.3h-8z"
+#define GRID "M1 0h1.2v8h-1.2zM0 4h8v1.2h-8z"
+#define SLANTED "M0 1.5L1.5 0H0zM0 8L8 0v1.6L1.6 8z"
 #define STRIPED(name, colour)                                                                                          \
 	{                                                                                                              \
-		name, "url(#" name ")", colour, "#111", NULL, true                                                     \
+		name, "url(#" name ")", colour, "#111", NULL, true, NULL                                               \
 	}
 
 static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_HOST_CODE] = SOLID("host-code", "#d55e00", "#111"),
-	[CAUSE_HOST_BLOCKED] = SOLID("host-blocked", "#e69f00", "#111"),
+	[CAUSE_HOST_BLOCKED] = MARKED("host-blocked", "#e69f00", SLANTED),
 	[CAUSE_GIL] = STRIPED("gil", "#5b2be0"),
 	[CAUSE_OFF_CPU] = STRIPED("off-cpu", "#d55e00"),
 	[CAUSE_HANDOVER] = STRIPED("handover", "#e69f00"),
-	[CAUSE_SYNC_RETURN] = SOLID("sync-return", "#cc79a7", "#111"),
-	[CAUSE_COPY_API] = SOLID("copy-api", "#56b4e9", "#111"),
+	[CAUSE_SYNC_RETURN] = MARKED("sync-return", "#cc79a7", DOTS),
+	[CAUSE_COPY_API] = MARKED("copy-api", "#56b4e9", UPRIGHT),
 	[CAUSE_LAUNCH_API] = SOLID("launch-api", "#f0e442", "#111"),
-	[CAUSE_ALLOC] = SOLID("alloc", "#009e73", "#111"),
+	[CAUSE_ALLOC] = MARKED("alloc", "#009e73", GRID),
 	[CAUSE_MODULE_LOAD] = STRIPED("module-load", "#009e73"),
 	[CAUSE_OTHER_API] = STRIPED("other-api", "#cc79a7"),
 	[CAUSE_PROFILER] = STRIPED("profiler", "#777777"),
 	[CAUSE_LAUNCH_LATENCY] = STRIPED("launch-latency", "#0072b2"),
 	[CAUSE_DISPATCH] = SOLID("dispatch", "#0072b2", "#fff"),
 	[CAUSE_DEPENDENCY] = SOLID("dependency", "#882255", "#fff"),
-	[CAUSE_LATE_START] = SOLID("late-start", "#ddcc77", "#111"),
+	[CAUSE_LATE_START] = MARKED("late-start", "#ddcc77", LEVEL),
 	[CAUSE_MANAGED_MEMORY] = STRIPED("managed-memory", "#56b4e9"),
 	[CAUSE_BUBBLE] = STRIPED("bubble", "#332288"),
 	[CAUSE_OTHER_PROCESS] = STRIPED("other-process", "#882255"),
@@ -33,19 +42,19 @@ static const struct swatch causes[CAUSE_COUNT] = {
 };
 
 static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
-	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#9fadbb", "#9fadbb", "#111", "GPU compute", false},
-	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "communication", true},
-	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#66788a", "#66788a", "#fff", "copies", false},
-	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "GPU idle", false},
-	[SHADE_CALL - CAUSE_COUNT] = {"call", "#ccd5dd", "#ccd5dd", "#111", "CUDA call", false},
-	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "synchronising call", true},
-	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false},
-	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false},
-	[SHADE_RECORDING - CAUSE_COUNT] = {"recording", "url(#recording)", "#777777", "#111", "recording", true},
+	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#9fadbb", "#9fadbb", "#111", "GPU compute", false, NULL},
+	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "communication", true, NULL},
+	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#66788a", "#66788a", "#fff", "copies", false, NULL},
+	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "GPU idle", false, NULL},
+	[SHADE_CALL - CAUSE_COUNT] = {"call", "#ccd5dd", "#ccd5dd", "#111", "CUDA call", false, NULL},
+	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "synchronising call", true, NULL},
+	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false, NULL},
+	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false, NULL},
+	[SHADE_RECORDING - CAUSE_COUNT] = {"recording", "url(#recording)", "#777777", "#111", "recording", true, NULL},
 	[SHADE_FIRST_LAUNCH -
-		CAUSE_COUNT] = {"first-launch", "url(#first-launch)", "#b8a800", "#111", "first launches", true},
+		CAUSE_COUNT] = {"first-launch", "url(#first-launch)", "#b8a800", "#111", "first launches", true, NULL},
 	[SHADE_SEARCH -
-		CAUSE_COUNT] = {"kernel-search", "url(#kernel-search)", "#ddcc77", "#111", "kernel search", true},
+		CAUSE_COUNT] = {"kernel-search", "url(#kernel-search)", "#ddcc77", "#111", "kernel search", true, NULL},
 };
 
 const struct swatch *palette(int which)

@@ -14,6 +14,8 @@ struct swatch {
 	const char *ink;   /* for text on it */
 	const char *label; /* in a legend */
 	bool striped;
+	const char *marks; /* a path in a tile of 8 by 8, darker than the colour; NULL: plain. Beside the colour, for
+	                    * those who see less of it, and for paper without any */
 };
 
 enum shade {

@@ -2,6 +2,7 @@
 #ifndef GAPLINE_RENDER_PICTURES_H
 #define GAPLINE_RENDER_PICTURES_H
 
+#include "base/format.h"
 #include "render/svg.h"
 
 /* The time per step of each run of a side that decides, in order; 0: nothing is known of them. */
@@ -18,6 +19,9 @@ void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen
 
 /* The distribution of both sides' periods on one scale, and each side's periods in order. */
 void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* The longest kernels, or families of them, before and after. */
+void slopes_draw(const struct analysis *analysis, struct unit unit, struct arena *arena, xmlNode *parent);
 
 /* Two bars, before above after, for a table's cell; `most` is the longest of the table. */
 void bars_draw(xmlNode *parent, double before, double after, double most);

@@ -3,14 +3,16 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
 	WIDTH = 1200,
 	GUTTER = 70,
-	BINS = 140,
-	HILL = 46, /* height of a histogram */
+	TAIL = 150,  /* height of the distributions */
+	DEEPEST = 3, /* one step in 1000 */
 	PANEL = 560,
 	DEPTH = 140,      /* of the periods in order */
 	MOST_POINTS = 400 /* from which on columns replace points */
@@ -23,60 +25,122 @@ static size_t first_measured(const struct run_result *run)
 	return cut < run->n_periods ? cut : run->n_periods;
 }
 
-/* ---- both distributions on one scale, from zero ---- */
+/* ---- how many steps take longer, both sides on one axis from zero ---- */
 
-static void draw_hill(const struct side *s, int side, double most, double px, struct arena *arena, xmlNode *svg,
-                      double y)
+/* Heights are logarithms of the share of steps that take longer: half of them, one in 10, one in 100 are as far apart
+ * as they matter to whoever waits for the slowest. */
+struct tails {
+	double px, most;  /* of a nanosecond; what the axis ends at */
+	double top, high; /* where p100 of the larger side would be, a logarithm; pixels of it */
+};
+
+static double height_at(const struct tails *t, double p)
 {
-	uint32_t bin[BINS + 1] = {0}, highest = 1, beyond = 0;
-	for (uint32_t r = 0; r < s->n_runs; r++)
-		for (size_t i = first_measured(&s->runs[r]); i < s->runs[r].n_periods; i++) {
-			double at = (double)s->runs[r].period[i] / most * BINS;
-			beyond += at >= BINS;
-			uint32_t *count = &bin[at >= BINS ? BINS : (int)at];
-			*count += 1;
-			highest = *count > highest ? *count : highest;
-		}
-	double width = most * px / BINS;
-	xmlNode *hill = svg_group(svg, class_of[side]);
-	svg_attribute(hill, "fill", colour[side]);
-	for (int i = 0; i < BINS; i++)
-		if (bin[i])
-			svg_rect(hill, GUTTER + i * width, y + HILL - (double)bin[i] / highest * (HILL - 6),
-			         width - 0.5, (double)bin[i] / highest * (HILL - 6), NULL);
-	xmlNode *ink = svg_group(svg, "ink"), *mark = svg_strokes(svg, "boundary", "#111", 1.6, NULL);
-	svg_attribute(ink, "fill", "#222");
-	svg_attribute(svg_text(ink, 4, y + HILL - 8, ANCHOR_START, s->label), "font-weight", "bold");
-	double x = GUTTER + s->headline.recorded * px;
-	svg_path(mark, arena_format(arena, "M%.1f %.1fv7", x, y + HILL));
-	bool left = x > WIDTH - 200;
-	svg_text(ink, left ? x - 6 : x + 6, y + 2, left ? ANCHOR_END : ANCHOR_START,
-	         arena_format(arena, "%s a %s", format_time(arena, s->headline.recorded), view_unit(s)));
-	if (beyond)
-		svg_text(ink, WIDTH - 4, y + HILL - 8, ANCHOR_END, arena_format(arena, "%u beyond", beyond));
+	return t->top + TAIL - fmin(-log10(1 - p) * t->high, TAIL);
 }
 
-static double draw_hills(const struct analysis *a, struct arena *arena, xmlNode *svg)
+static int by_length(const void *a, const void *b)
 {
-	double most = 0;
+	const int64_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* All measured periods of a side, the shortest first. */
+static size_t measured_of(const struct side *s, struct arena *arena, int64_t **sorted)
+{
+	size_t n = 0;
+	for (uint32_t r = 0; r < s->n_runs; r++)
+		n += s->runs[r].n_periods - first_measured(&s->runs[r]);
+	*sorted = ARENA_NEW(arena, n, int64_t);
+	n = 0;
+	for (uint32_t r = 0; r < s->n_runs; r++)
+		for (size_t i = first_measured(&s->runs[r]); i < s->runs[r].n_periods; i++)
+			(*sorted)[n++] = s->runs[r].period[i];
+	if (n)
+		qsort(*sorted, n, sizeof **sorted, by_length);
+	return n;
+}
+
+/* A point for each pixel that the curve passes; steps beyond the axis are counted in words. */
+static uint32_t draw_curve(const struct tails *t, const int64_t *period, size_t n, xmlNode *line)
+{
+	struct buf path = {0};
+	uint32_t beyond = 0;
+	double last = -1;
+	for (size_t i = 0; i < n; i++) {
+		double x = GUTTER + (double)period[i] * t->px, y = height_at(t, ((double)i + 0.5) / (double)n);
+		beyond += (double)period[i] > t->most;
+		if ((double)period[i] > t->most || (i && i + 1 < n && floor(y) == last))
+			continue;
+		buf_format(&path, "%c%.1f %.1f", path.n ? 'L' : 'M', x, y);
+		last = floor(y);
+	}
+	if (path.n)
+		svg_path(line, path.data);
+	buf_release(&path);
+	return beyond;
+}
+
+static void draw_tail(const struct analysis *a, int side, const struct tails *t, struct arena *arena, xmlNode *svg)
+{
+	const struct side *s = &a->side[side];
+	int64_t *period;
+	size_t n = measured_of(s, arena, &period);
+	xmlNode *line = svg_strokes(svg, side ? "after-line" : "before-line", colour[side], 1.8, NULL);
+	uint32_t beyond = draw_curve(t, period, n, line);
+	xmlNode *dots = svg_group(svg, class_of[side]);
+	svg_attribute(dots, "fill", colour[side]);
+	for (int k = 0; k < QUANTILES; k++) {
+		const struct quantile *q = &s->quantile[k];
+		if (!q->known || q->at > t->most || (k && !q->has_interval))
+			continue;
+		double y = height_at(t, q->p);
+		const struct fact *what = FACT_NEW(arena, quantile_is, side, .p = (int64_t)lround(100 * q->p),
+		                                   .time = format_time(arena, q->at));
+		svg_dot(dots, GUTTER + q->at * t->px, y, 3.5, say_fact(what, a->names, arena));
+		if (q->has_interval)
+			svg_line(line, GUTTER + q->lo * t->px, y, GUTTER + fmin(q->hi, t->most) * t->px, y);
+	}
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#222");
+	const struct fact *name =
+		FACT_NEW(arena, tail_is, side, .whose = s->label, .time = format_time(arena, s->headline.recorded),
+	                 .of = view_unit(s), .beyond = beyond);
+	svg_rect(dots, GUTTER + side * 420, 0, 12, 12, NULL);
+	svg_text(ink, GUTTER + 17 + side * 420, 10, ANCHOR_START, say_fact(name, a->names, arena));
+}
+
+static double draw_tails(const struct analysis *a, struct arena *arena, xmlNode *svg)
+{
+	double most = 0, longest = 1;
 	for (int side = 0; side < (int)a->n_sides; side++) {
 		const struct side *s = &a->side[side];
 		most = fmax(most, fmin(s->steps.max, 2.5 * s->steps.median) * 1.04);
+		longest = fmax(longest, (double)s->steps.measured);
 	}
-	double px = most > 0 ? (WIDTH - GUTTER - 80) / most : 0, y = 10, tick = svg_tick(most, 12);
+	most = most > 0 ? most : 1;
+	struct tails t = {(WIDTH - GUTTER - 30) / most, most, 26, TAIL / fmin(log10(2 * longest), DEEPEST)};
+	double tick = svg_tick(most, 12), bottom = t.top + TAIL;
 	struct unit unit = format_unit(most);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
 	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_group(svg, "muted");
 	svg_attribute(muted, "fill", "#555");
-	double bottom = y + (int)a->n_sides * (HILL + 18);
-	for (double t = 0; t <= most; t += tick) {
-		svg_line(grid, GUTTER + t * px, y, GUTTER + t * px, bottom - 6);
-		svg_text(muted, GUTTER + t * px, bottom + 8, ANCHOR_MIDDLE, format_number(arena, unit, t));
+	for (double at = 0; at <= most; at += tick) {
+		svg_line(grid, GUTTER + at * t.px, t.top, GUTTER + at * t.px, bottom);
+		svg_text(muted, GUTTER + at * t.px, bottom + 16, ANCHOR_MIDDLE, format_number(arena, unit, at));
 	}
-	svg_text(muted, 4, bottom + 8, ANCHOR_START, unit.name);
+	svg_text(muted, 4, bottom + 16, ANCHOR_START, unit.name);
+	static const int levels[] = {50, 90, 95, 99};
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+		double y = height_at(&t, levels[i] / 100.0);
+		if (y <= t.top)
+			continue;
+		svg_line(grid, GUTTER, y, WIDTH - 30, y);
+		svg_text(muted, GUTTER - 8, y + 4, ANCHOR_END, arena_format(arena, "p%d", levels[i]));
+	}
 	for (int side = 0; side < (int)a->n_sides; side++)
-		draw_hill(&a->side[side], side, most > 0 ? most : 1, px, arena, svg, y + side * (HILL + 18));
-	return bottom + 30;
+		draw_tail(a, side, &t, arena, svg);
+	return bottom + 44;
 }
 
 /* ---- each side's periods in order, on its own scale ---- */
@@ -144,7 +208,9 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	struct unit unit = format_unit(s->steps.median);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
 	svg_attribute(svg_text(ink, x + 4, y + 10, ANCHOR_START,
-	                       arena_format(arena, "%s, %ss in order, %s", s->label, view_unit(s), unit.name)),
+	                       say_fact(FACT_NEW(arena, steps_in_order, side, .whose = s->label, .of = view_unit(s),
+	                                         .unit = unit.name),
+	                                NULL, arena)),
 	              "font-weight", "bold");
 	for (double t = ceil(p.low / tick) * tick; t <= p.high; t += tick) {
 		double at = height_of(&p, t);
@@ -162,7 +228,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 		size_t cut = first_measured(run);
 		if (cut)
 			svg_rect(warm, p.x + (double)offset * p.step, p.y, (double)cut * p.step, DEPTH,
-			         "warm-up, left out");
+			         say_fact(FACT_NEW(arena, warmup_shaded, side), NULL, arena));
 		if (offset)
 			svg_line(grid, p.x + (double)offset * p.step, p.y, p.x + (double)offset * p.step, p.y + DEPTH);
 		if (n > MOST_POINTS)
@@ -176,14 +242,11 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	buf_release(&p.column);
 	double mean = height_of(&p, s->headline.recorded);
 	svg_line(svg_strokes(svg, "boundary", "#111", 1, "5 3"), p.x, mean, p.x + PANEL - GUTTER, mean);
-	const char *periods = format_plural(arena, (int64_t)n, "period", "periods");
-	if (s->n_runs > 1)
-		periods = arena_format(arena, "%s in %u runs", periods, s->n_runs);
-	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, periods);
-	svg_text(muted, p.x, p.y + DEPTH + 33, ANCHOR_START,
-	         a->verdict.measured == VERDICT_STOPWATCH
-	                 ? "dashed: recorded time per step; shaded: warm-up; triangle: off scale"
-	                 : "dashed: time per step; shaded: warm-up; triangle: off scale");
+	const struct fact *shown = FACT_NEW(arena, periods_shown, side, .periods = (int64_t)n, .runs = s->n_runs),
+			  *marks = FACT_NEW(arena, panel_marks, side,
+	                                    .recorded = a->verdict.measured == VERDICT_STOPWATCH);
+	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, say_fact(shown, NULL, arena));
+	svg_text(muted, p.x, p.y + DEPTH + 33, ANCHOR_START, say_fact(marks, NULL, arena));
 }
 
 /* A single run has no order. */
@@ -198,10 +261,10 @@ static bool has_periods(const struct side *s)
 void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	xmlNode *svg =
-		svg_picture(parent, WIDTH, 100, a->n_sides > 1 ? "Step times of both sides" : "Step times",
-	                    "Above: how often each period was measured, both sides on one scale from zero. Below: the "
-	                    "periods in order, each side on a scale of its own, warm-up shaded.");
-	double y = draw_hills(a, arena, svg);
+		svg_picture(parent, WIDTH, 100,
+	                    say_fact(FACT_NEW(arena, steps_title, FACT_NO_SIDE, .pair = a->n_sides > 1), NULL, arena),
+	                    say_fact(FACT_NEW(arena, steps_means, FACT_NO_SIDE), NULL, arena));
+	double y = draw_tails(a, arena, svg);
 	bool any = false;
 	for (int s = 0; s < (int)a->n_sides; s++)
 		if (has_periods(&a->side[s])) {

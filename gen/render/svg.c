@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MARKS_OPACITY "0.42"
 #define FONT "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 
 static xmlNode *element(xmlNode *parent, const char *name)
@@ -209,15 +210,24 @@ void svg_patterns(xmlNode *svg)
 	xmlNode *defs = element(svg, "defs");
 	for (int which = 0; which < SHADE_COUNT; which++) {
 		const struct swatch *swatch = palette(which);
-		if (!swatch->striped)
+		if (!swatch->striped && !swatch->marks)
 			continue;
+		const int size = swatch->marks ? 8 : 6;
 		xmlNode *pattern = element(defs, "pattern");
 		svg_attribute(pattern, "id", swatch->class);
 		svg_attribute(pattern, "patternUnits", "userSpaceOnUse");
-		svg_number(pattern, "width", 6);
-		svg_number(pattern, "height", 6);
+		svg_number(pattern, "width", size);
+		svg_number(pattern, "height", size);
+		xmlNode *ground = svg_rect(pattern, 0, 0, size, size, NULL);
+		if (swatch->marks) {
+			svg_attribute(ground, "fill", swatch->colour);
+			xmlNode *marks = svg_path(pattern, swatch->marks);
+			svg_attribute(marks, "fill", swatch->ink);
+			svg_attribute(marks, "fill-opacity", MARKS_OPACITY);
+			continue;
+		}
 		svg_attribute(pattern, "patternTransform", "rotate(45)");
-		xmlNode *ground = svg_rect(pattern, 0, 0, 6, 6, NULL), *stripe = svg_rect(pattern, 0, 0, 3.6, 6, NULL);
+		xmlNode *stripe = svg_rect(pattern, 0, 0, 3.6, 6, NULL);
 		svg_attribute(ground, "fill", "#fff");
 		svg_attribute(ground, "class", "ground");
 		svg_attribute(stripe, "fill", swatch->colour);

@@ -61,7 +61,7 @@ void svg_number(xmlNode *node, const char *name, double value);
 /* Removes a group in which nothing was drawn. */
 void svg_drop_empty(xmlNode *group);
 
-/* The <defs> with the stripes of every striped swatch; once in a document. */
+/* The <defs> with the pattern of every swatch that has one; once in a document. */
 void svg_patterns(xmlNode *svg);
 
 /* The width of a text in labels' size: an estimate that errs on the wide side, for no font is known here. */

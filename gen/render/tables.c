@@ -381,6 +381,11 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	f.counts = true;
 	for (uint32_t i = 0; i < t.kept; i++)
 		mark_row(fill_row(&f, i), "data-name", a, t.row[i].key);
+	bool slopes = a->n_sides > 1 && view_is_pair(a) && t.n > 1;
+	page_if(&page->top, "slopes", slopes);
+	xmlNode *picture = page_draw(&page->top, "slopes");
+	if (slopes)
+		slopes_draw(a, unit, arena, picture);
 	fill_end(&f, "kernels");
 }
 

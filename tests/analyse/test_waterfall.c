@@ -161,6 +161,32 @@ static void test_a_kernel_that_is_replaced_is_not_named(void **state)
 	assert_int_equal(card_kernel(&a, &s->arena).name, GEMM);
 }
 
+/* Kernels with one name on both sides are themselves, whatever family they are of; the others are their family's. */
+static void test_renamed_kernels_are_one_family(void **state)
+{
+	struct scene *s = *state;
+	uint32_t n, relu = names_add_text(&s->names, "relu"), old = names_add_text(&s->names, "ampere_sgemm_128x64_nn"),
+		    new = names_add_text(&s->names, "ampere_bf16_gemm_256x128_nn"),
+		    kept = names_add_text(&s->names, "volta_sgemm_32x32_tn");
+	struct kernel_result before[] = {{.name = old, .instances = 33, .per_step = 1640 * US},
+	                                 {.name = kept, .instances = 1, .per_step = 30 * US},
+	                                 {.name = relu, .instances = 2, .per_step = 20 * US}};
+	struct kernel_result after[] = {{.name = new, .instances = 24, .per_step = 330 * US},
+	                                {.name = kept, .instances = 1, .per_step = 31 * US},
+	                                {.name = relu, .instances = 4, .per_step = 40 * US}};
+	struct analysis a = {.names = &s->names,
+	                     .n_sides = 2,
+	                     .side = {{.kernels = before, .n_kernels = 3}, {.kernels = after, .n_kernels = 3}}};
+	const struct card_slope *slope = card_slopes(&a, 2, &s->arena, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(slope[0].name, "gemm kernels");
+	assert_int_equal(slope[0].kernels, 2);
+	assert_true(slope[0].time[0] == 1640 * US && slope[0].time[1] == 330 * US);
+	assert_true(slope[0].count[0] == 33 && slope[0].count[1] == 24);
+	assert_string_equal(slope[1].name, "relu");
+	assert_true(slope[1].time[0] == 20 * US && slope[1].time[1] == 40 * US);
+}
+
 static void test_parts_add_up(void **state)
 {
 	struct scene *s = *state;
@@ -347,6 +373,7 @@ int main(void)
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_why_is_netted),
 		TEST(test_a_kernel_that_is_replaced_is_not_named),
+		TEST(test_renamed_kernels_are_one_family),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
 		cmocka_unit_test(test_what_nobody_claimed_confirms_nothing),

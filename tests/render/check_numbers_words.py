@@ -342,18 +342,22 @@ class Words:
             periods = [run["period_ms"] for run in side["runs"]]
             counts.append((sum(map(len, periods)), len(periods)))
             measured = [ms for run in side["runs"] for ms in run["period_ms"][max(run["warmup"] - 1, 0) :]]
-            beyond.append(sum(ms >= most for ms in measured))
+            beyond.append(sum(ms > most for ms in measured))
         for _, text in self.page.words["steps"]:
-            time = re.fullmatch(rf"({TIME}) a (?:step|run)", text)
+            curve = re.fullmatch(rf"(baseline|fixed), ({TIME}) per (?:step|run)(?:, (?P<beyond>\d+) beyond the axis)?", text)
             count = re.fullmatch(r"(\d+) periods?(?: in (\d+) runs)?", text)
-            over = re.fullmatch(r"(\d+) beyond", text)
-            if time:
-                values = [steps["recorded_ms"] if steps["stopwatch_ms"] else steps["period_ms"]["mean"] for steps in (side["steps"] for side in self.sides)]
-                self.claim(any(is_time(time[1], value) for value in values), "time per step", text)
+            quantile = re.fullmatch(rf"p(\d\d): ({TIME})", text)
+            if curve:
+                steps = self.result[curve[1]]["steps"]
+                self.claim(is_time(curve[2], steps["recorded_ms"] if steps["stopwatch_ms"] else steps["period_ms"]["mean"]), "time per step", text)
+                self.claim(int(curve["beyond"] or 0) == beyond[curve[1] == "fixed"], "periods beyond the axis", text)
+            elif quantile:
+                known = [q["ms"] for side in self.sides for q in side["steps"]["quantiles"] if q["p"] == int(quantile[1]) / 100]
+                self.claim(any(is_time(quantile[2], ms) for ms in known), "quantiles", text)
             elif count:
                 self.claim((int(count[1]), int(count[2] or 1)) in counts, "periods", text)
-            elif over:
-                self.claim(int(over[1]) in beyond, "periods beyond the axis", text)
+            elif re.fullmatch(r"p(50|90|95|99)", text) or text.startswith("Above, both sides on one axis"):
+                continue
             elif not re.fullmatch(r"\d+(\.\d+)?", text):
                 self.constants("pictures of steps", text)
         self.ticks("steps")

@@ -133,12 +133,25 @@ test('causes are told apart without seeing red or green', async () => {
 		});
 		palette.forEach((a, i) =>
 			palette.slice(i + 1).forEach((b, k) => {
-				if (a.striped !== b.striped) return; /* a pattern tells them apart */
+				if (a.striped !== b.striped || a.marks !== b.marks) return; /* a pattern tells them apart */
 				const distance = Math.hypot(...seen[i].map((v, axis) => v - seen[i + 1 + k][axis]));
 				assert.ok(distance > 10, `${kind}: ${a.label} and ${b.label} are ${distance.toFixed(1)} apart`);
 			}),
 		);
 	}
+});
+
+test('no cause looks like the work beside it, in greys and without seeing red or green', async () => {
+	const { palette } = await dataOf('pair'), work = palette.find(swatch => swatch.class === 'compute');
+	const light = (colour, matrix) => {
+		const c = rgb(colour), seen = matrix ? matrix.map(row => Math.max(0, row[0] * c[0] + row[1] * c[1] + row[2] * c[2])) : c;
+		return 0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2];
+	};
+	for (const matrix of [null, ...Object.values(SEEN_BY)])
+		for (const swatch of palette.filter(({ cause }) => cause && cause !== 'unattributed')) {
+			const [low, high] = [light(swatch.colour, matrix), light(work.colour, matrix)].sort((a, b) => a - b);
+			assert.ok(swatch.striped || swatch.marks || (high + 0.05) / (low + 0.05) >= 1.5, `${swatch.label}: ${(high + 0.05) / (low + 0.05)}`);
+		}
 });
 
 test('on a phone nothing is cut off, and words are no smaller than 11 pixels', async () => {
