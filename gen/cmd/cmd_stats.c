@@ -149,7 +149,8 @@ static void print_notes(const struct stats *s)
 static int make_sheets(struct stats *s, struct progress *progress, struct err *err)
 {
 	names_init(&s->names, &s->arena);
-	const struct read_wish wish = {.details = true, .without_gpu = true, .meter = progress_meter(progress)};
+	struct read_wish wish = {.without_gpu = true, .meter = progress_meter(progress)};
+	stats_wish(s->requests, s->n, &wish);
 	if (inputs_read(&s->inputs, 1, &wish, &s->names, &s->arena, err) != 0)
 		return -1;
 	progress_say(progress, "making tables");

@@ -42,9 +42,15 @@ static int open_part(struct part *p, const struct nsys *r, struct source *source
 	return 0;
 }
 
+static bool is_wanted(const struct nsys *r, size_t group)
+{
+	static const unsigned kinds[GROUPS] = {READ_CALLS, READ_OPS, READ_HOST};
+	return !r->wish->only || r->wish->only & kinds[group];
+}
+
 static int read_rows(struct nsys *r, size_t group)
 {
-	int result = read_group[group](r);
+	int result = is_wanted(r, group) ? read_group[group](r) : 0;
 	build_trim(&r->build);
 	return result;
 }
@@ -79,7 +85,7 @@ static int read_side_by_side(struct nsys *r, struct source *source)
 
 int nsys_read_events(struct nsys *r, struct source *source)
 {
-	if (parallel_width() > 1)
+	if (parallel_width() > 1 && !r->wish->only)
 		return read_side_by_side(r, source);
 	for (int i = 0; i < GROUPS; i++)
 		if (read_rows(r, (size_t)i) != 0)

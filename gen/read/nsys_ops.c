@@ -81,7 +81,11 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 	};
 	struct scan s;
 	int basic = layouts[kind].n;
-	if (nsys_scan(r, &s, table, layouts[kind].names, r->wish->details ? basic + layouts[kind].details : basic) != 0)
+	int columns = r->wish->details ? basic + layouts[kind].details : basic;
+	bool blocks = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* three columns more for SQLite */
+	if (kind == OP_KERNEL && !blocks)
+		columns = KERNEL_BLOCKS;
+	if (nsys_scan(r, &s, table, layouts[kind].names, columns) != 0)
 		return -1;
 	int bytes_at = layouts[kind].bytes;
 	bool has_node = kind != OP_GRAPH && s.has[NODE];
@@ -104,7 +108,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 			op.bytes = scan_int_or(&s, bytes_at, 0);
 		if (kind == OP_KERNEL) {
 			op.name = build_number(scan_int_or(&s, KERNEL_NAME, -1));
-			op.bytes = trace_blocks(scan_int_or(&s, KERNEL_BLOCKS, 0));
+			op.bytes = blocks ? trace_blocks(scan_int_or(&s, KERNEL_BLOCKS, 0)) : 0;
 		} else if (kind == OP_COPY) {
 			int64_t direction = scan_int_or(&s, COPY_KIND, COPY_UNKNOWN);
 			op.copy = direction < 0 || direction > COPY_UM_D2D ? COPY_UNKNOWN : (enum copy_kind)direction;

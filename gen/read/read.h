@@ -17,7 +17,12 @@
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err);
 
 /* What is wanted beyond that. */
+/* Kinds of tables in an export of nsys. */
+enum { READ_CALLS = 1, READ_OPS = 2, READ_HOST = 4 };
+
 struct read_wish {
+	unsigned only;       /* tables of these kinds, and nothing but them and names: the others' rows are not in the
+	                      * trace, whatever the file holds. 0: all. Formats other than nsys's are read whole */
 	bool details;        /* the columns that trace.h calls "on request", as far as the format has them */
 	bool joined;         /* ops.correlation and calls.correlation are not asked for and may be NULL: the trace is
 	                      * neither shown event by event nor merged with others */

@@ -7,22 +7,22 @@
 #define RULE "rows"
 
 const struct stats_report stats_reports[] = {
-	{"cuda_api_sum", "CUDA API Summary", "", stats_api_sum},
-	{"cuda_api_sync", "CUDA Synchronization APIs", RULE, stats_syncs},
-	{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "base mangled", stats_kernel_sum},
-	{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", "", stats_memory_size_sum},
-	{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", "", stats_memory_time_sum},
-	{"cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", "", stats_launch_sum},
-	{"cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", RULE, stats_async_copies},
-	{"cuda_memcpy_sync", "CUDA Synchronous Memcpy", RULE, stats_blocking_copies},
-	{"cuda_memset_sync", "CUDA Synchronous Memset", RULE, stats_blocking_memsets},
-	{"gpu_gaps", "GPU Gaps", RULE " gap graphs", stats_gaps},
-	{"gpu_time_util", "GPU Time Utilization", RULE " threshold chunks graphs", stats_utilization},
-	{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", "graphs", stats_projection_sum},
-	{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "", stats_push_pop_sum},
-	{"nvtx_startend_sum", "NVTX Start/End Range Summary", "", stats_start_end_sum},
-	{"nvtx_sum", "NVTX Range Summary", "", stats_range_sum},
-	{"osrt_sum", "OS Runtime Summary", "", stats_os_sum},
+	{"cuda_api_sum", "CUDA API Summary", "", READ_CALLS, stats_api_sum},
+	{"cuda_api_sync", "CUDA Synchronization APIs", RULE, 0, stats_syncs},
+	{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "base mangled", READ_OPS, stats_kernel_sum},
+	{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", "", READ_OPS, stats_memory_size_sum},
+	{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", "", READ_OPS, stats_memory_time_sum},
+	{"cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", "", 0, stats_launch_sum},
+	{"cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", RULE, 0, stats_async_copies},
+	{"cuda_memcpy_sync", "CUDA Synchronous Memcpy", RULE, 0, stats_blocking_copies},
+	{"cuda_memset_sync", "CUDA Synchronous Memset", RULE, 0, stats_blocking_memsets},
+	{"gpu_gaps", "GPU Gaps", RULE " gap graphs", 0, stats_gaps},
+	{"gpu_time_util", "GPU Time Utilization", RULE " threshold chunks graphs", 0, stats_utilization},
+	{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", "graphs", 0, stats_projection_sum},
+	{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "", 0, stats_push_pop_sum},
+	{"nvtx_startend_sum", "NVTX Start/End Range Summary", "", 0, stats_start_end_sum},
+	{"nvtx_sum", "NVTX Range Summary", "", 0, stats_range_sum},
+	{"osrt_sum", "OS Runtime Summary", "", 0, stats_os_sum},
 	{0},
 };
 
@@ -139,6 +139,20 @@ int stats_request_parse(const char *text, struct arena *arena, struct stats_requ
 			return -1;
 	}
 	return 0;
+}
+
+/* Columns on request take as long as all others together. Nothing of the GPU's tables has any, but the other names of
+ * kernels. */
+void stats_wish(const struct stats_request *requests, size_t n, struct read_wish *wish)
+{
+	bool all = false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned reads = requests[i].report->reads;
+		all = all || !reads;
+		wish->only |= reads;
+		wish->details = wish->details || reads != READ_OPS || requests[i].names != STATS_FULL_NAMES;
+	}
+	wish->only = all ? 0 : wish->only;
 }
 
 void stats_make(const struct trace *trace, const struct stats_request *request, struct arena *arena, struct sheet *out)

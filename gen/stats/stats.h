@@ -6,6 +6,7 @@
 #define GAPLINE_STATS_STATS_H
 
 #include "base/err.h"
+#include "read/read.h"
 #include "stats/sheet.h"
 #include "trace/trace.h"
 
@@ -27,6 +28,7 @@ struct stats_request {
 struct stats_report {
 	const char *name, *title;
 	const char *arguments; /* those it takes, one word each: "base mangled" */
+	unsigned reads;        /* kinds of tables that it is made of (read/read.h); 0: all */
 	void (*make)(const struct trace *trace, const struct stats_request *request, struct sheet *out);
 };
 extern const struct stats_report stats_reports[]; /* ends with a row without a name */
@@ -37,6 +39,9 @@ int stats_request_parse(const char *text, struct arena *arena, struct stats_requ
 /* Makes the table; `out` is filled, its texts belong to `arena` and the trace's names. The trace must have been read
  * with its details (struct read_wish); without them full names stand in for base and mangled ones, and what was not
  * recorded is left empty. */
+/* What has to be read for the tables of `n` requests. */
+void stats_wish(const struct stats_request *requests, size_t n, struct read_wish *wish);
+
 void stats_make(const struct trace *trace, const struct stats_request *request, struct arena *arena, struct sheet *out);
 
 #endif

@@ -51,6 +51,34 @@ def without_repetitions(text):
     return b"".join(line for i, line in enumerate(lines) if i == 0 or line != lines[i - 1])
 
 
+# Made of one kind of table: alone, nothing else is read.
+NARROW = ["cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "cuda_gpu_kern_sum:mangled", "cuda_gpu_mem_size_sum", "cuda_gpu_mem_time_sum"]
+
+
+def check_narrow(gapline, profile):
+    """Each alone says what it says beside a report that needs all tables, and another kind's rows take no memory."""
+    beside = tables(gapline, profile, [*NARROW, "nvtx_sum"])
+    for report in NARROW:
+        if tables(gapline, profile, [report])[report] != beside[report]:
+            sys.exit(f"{profile}: {report} says something else where it is the only report")
+
+
+def check_calls_are_not_read(gapline, profile, folder):
+    """Of 600,000 calls more a summary of kernels takes no notice."""
+    many = pathlib.Path(folder) / "many-calls.sqlite"
+    shutil.copyfile(profile, many)
+    with sqlite3.connect(many) as db:
+        columns = [c[1] for c in db.execute("PRAGMA table_info(CUPTI_ACTIVITY_KIND_RUNTIME)")]
+        db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME ({', '.join(columns)}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                   f"WHERE i < 600000) SELECT {', '.join('r.' + c for c in columns)} FROM n, (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1) r")
+    db.close()
+    limit = ["--memory-limit", "12M"]
+    for path, report, status in ((profile, "cuda_api_sum", 0), (many, "cuda_gpu_kern_sum", 0), (many, "cuda_api_sum", 2)):
+        done = subprocess.run([gapline, "stats", path, "--quiet", "--report", report, *limit], capture_output=True)
+        if done.returncode != status:
+            sys.exit(f"{path}: {report} within 12 MB: status {done.returncode}, not {status}: {done.stderr.decode()}")
+
+
 def compare(gapline, name, profile, expected):
     """expected: report -> nsys's file. Returns the number of tables compared and of those that differ."""
     said = tables(gapline, profile, sorted(expected))
@@ -161,6 +189,10 @@ def main():
             n, bad = check_sums(gapline, unpacked(folder, packed))
             others, differ = others + n, differ + bad
         print(f"{others} sums of other profiles")
+        pair = unpacked(folder, ROOT / "examples/training-step/baseline.sqlite.gz")
+        for profile in (pair, *(unpacked(folder, p) for p in sorted(here.glob("*.sqlite.xz")))):
+            check_narrow(gapline, profile)
+        check_calls_are_not_read(gapline, pair, folder)
     if not others or compared < (7 if captures.is_dir() else 6):
         sys.exit("nothing was compared")
     sys.exit(differ > 0)
