@@ -25,6 +25,8 @@ const struct cmd cmd_table[] = {
 	{"save", "keeps profiles as a baseline for later reports", cmd_save},
 	{"history", "results over commits, and where they changed", cmd_history},
 	{"verify", "a report against the evidence that it carries", cmd_verify},
+	{"claim", "what a report shows, as a small JSON", cmd_claim},
+	{"check", "a claim against the evidence of a report", cmd_check},
 	{"demo", "a report of a pair of profiles that is part of the program", cmd_demo},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{"manual", "manual pages for man(1), made from the options", cmd_manual},

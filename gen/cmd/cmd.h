@@ -36,6 +36,8 @@ int cmd_digest(int argc, char **argv);
 int cmd_save(int argc, char **argv);
 int cmd_history(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_claim(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_manual(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

@@ -4,8 +4,6 @@
 #include "cmd/result.h"
 #include "say/say.h"
 
-#include <string.h>
-
 static const char *const arguments[] = {"REPORT", NULL};
 static const char *const examples[] = {"gapline verify report.html", NULL};
 static const char *const statuses[] = {
@@ -75,12 +73,8 @@ static int verify(struct verify *v, const char *path)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (page_evidence_read(path, &v->names, &v->arena, &evidence, &err) < 0)
 		goto out;
-	if (strcmp(evidence.maker.version, cmd_version) != 0 || evidence.columns.n_unknown ||
-	    evidence.columns.n_missing) {
-		err_set(&err, "%s: made by gapline %s, and this is %s: verify it with %s", path, evidence.maker.version,
-		        cmd_version, evidence.maker.version);
+	if (page_evidence_is_ours(path, &evidence, &err) < 0)
 		goto out;
-	}
 	status = CMD_WRONG_USAGE;
 	if (page_verify(&evidence, &v->names, &v->arena, &found, &err) < 0 || make_result(v, path, &found, &err) < 0)
 		goto out;

@@ -209,3 +209,22 @@ int page_verify(const struct page_evidence *evidence, struct names *names, struc
 	buf_release(&given);
 	return result;
 }
+
+int page_evidence_is_ours(const char *path, const struct page_evidence *evidence, struct err *err)
+{
+	const struct table_columns *columns = &evidence->columns;
+	if (strcmp(evidence->maker.version, GAPLINE_VERSION) == 0 && !columns->n_unknown && !columns->n_missing)
+		return 0;
+	return err_set(err, "%s: made by gapline %s, and this is " GAPLINE_VERSION ": use it with %s", path,
+	               evidence->maker.version, evidence->maker.version);
+}
+
+int page_evidence_trust(const char *path, struct names *names, struct arena *arena, struct page_evidence *out,
+                        struct err *err)
+{
+	struct page_verified found;
+	if (page_evidence_read(path, names, arena, out, err) < 0 || page_evidence_is_ours(path, out, err) < 0 ||
+	    page_verify(out, names, arena, &found, err) < 0)
+		return -1;
+	return found.n ? err_set(err, "%s: the page disagrees with its evidence; gapline verify says where", path) : 0;
+}

@@ -43,4 +43,12 @@ struct page_verified {
 int page_verify(const struct page_evidence *evidence, struct names *names, struct arena *arena,
                 struct page_verified *out, struct err *err);
 
+/* Reads a page whose evidence is built on: this gapline's, with all columns, and the page agrees with it. -1 with `err`
+ * where it is not so; page_evidence_release in any case. */
+int page_evidence_trust(const char *path, struct names *names, struct arena *arena, struct page_evidence *out,
+                        struct err *err);
+
+/* Whether this gapline can say the page again; else -1 with `err`. */
+int page_evidence_is_ours(const char *path, const struct page_evidence *evidence, struct err *err);
+
 #endif

@@ -94,6 +94,12 @@ class Results(Case):
         self.assertEqual((value["agrees"], value["sections"]), (False, 1))
         self.assertEqual(value["differences"], [{"section": "verdict", "page": "Truth", "evidence": "Verdict"}])
 
+    def test_check(self):
+        self.run_it("report", BASE, FIXED, "-o", "page.html", "-q")
+        (self.folder / "claim.json").write_text('{"schema": "gapline-claim/1", "gates": ["speedup>=1000"], "resolved": []}')
+        value = self.result("check", "claim.json", "page.html", status=1)
+        self.assertEqual([(p["what"], p["answer"]) for p in value["points"]], [("speedup>=1000", "fails")])
+
     def test_save(self):
         saved = self.result("save", "main", BASE, "--force")
         self.assertEqual(self.result("save", "--list"), saved)

@@ -7,6 +7,7 @@ the evidence; what is damaged, hostile or of other rules ends with a sentence.
 Edits are the same on every machine. What is covered is read off the template here, not asked of gapline."""
 
 import base64
+import json
 import pathlib
 import random
 import re
@@ -173,9 +174,55 @@ class Verify(unittest.TestCase):
         page = self.pages["tiny"]
         raw = zlib.decompress(packed(page).split(b"\n", 1)[1])
         for line, words in ((b"gapline table 999 9.9.9 10 00000000\n", "made by gapline 9.9.9, whose rules are version 999"),
-                            (b"gapline table 1 0.1.9 %d %08x\n" % (len(raw), zlib.crc32(raw)), "verify it with 0.1.9"),
+                            (b"gapline table 1 0.1.9 %d %08x\n" % (len(raw), zlib.crc32(raw)), "use it with 0.1.9"),
                             (b"gapline table 1 0.2.0 999999999 00000000\n", "at most 4194304"), (b"gapline digest 1\n", "does not begin")):
             self.verify(with_evidence(page, repacked(raw, line)), 3, "page.html: ", words)
+
+    def claim(self, name="training-step"):
+        page, claim = self.folder / "claimed.html", self.folder / "claim.json"
+        page.write_bytes(self.pages[name])
+        made = gapline("claim", page, "-o", claim)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return page, claim, json.loads(claim.read_text())
+
+    def check(self, page, claim, value, status, *said):
+        claim.write_text(value if isinstance(value, str) else json.dumps(value))
+        found = gapline("check", claim, page)
+        self.assertEqual(found.returncode, status, found.stdout + found.stderr)
+        for words in said:
+            self.assertIn(words, found.stdout + found.stderr)
+
+    def test_claims_of_reports_hold(self):
+        """A claim says what the JSON of its report says, and holds; of another report it does not."""
+        page, claim, value = self.claim()
+        example = ROOT / "examples/training-step"
+        gapline("report", example / "baseline.sqlite.gz", example / "fixed.sqlite.gz", "--warmup", 3, "-q", "--json", self.folder / "r.json")
+        verdict = json.loads((self.folder / "r.json").read_text())["verdict"]
+        self.assertEqual((value["result"], value["speedup"], value["ci95"]), (verdict["result"], verdict["speedup"], verdict["ci95"]))
+        self.check(page, claim, value, 0, "The claim holds.")
+        other, _, _ = self.claim("tiny")
+        self.check(other, claim, value, 1, "The claim fails.", "evidence")
+
+    def test_edited_claims(self):
+        page, claim, value = self.claim()
+        for change in ({"result": "slower"}, {"speedup": 1.02 * value["speedup"]}, {"ci95": [value["ci95"][0] * 0.9, value["ci95"][1]]},
+                       {"same_work": "different"}, {"measured": "recorded"}, {"same_session": not value["same_session"]},
+                       {"resolved": value["resolved"] + ["straggler"]}, {"evidence": "crc32:00000000"}, {"gates": ["speedup>=50"]}):
+            self.check(page, claim, {**value, **change}, 1, "The claim fails.", "fails: " if "gates" not in change else "failed")
+        self.check(page, claim, {**value, "speedup": round(value["speedup"], 3)}, 0)
+
+    def test_claims_by_hand(self):
+        page, claim, value = self.claim()
+        least, most = value["ci95"]
+        schema = {"schema": "gapline-claim/1"}
+        self.check(page, claim, {**schema, "gates": [f"speedup>={least - 0.01:.3f}", "idle:host_code<50%"]}, 0, "passed")
+        self.check(page, claim, {**schema, "gates": [f"speedup>={(least + most) / 2:.3f}"]}, 4, "open")
+        for bad, words in (("{}", "is no claim"), ("[1", "is no claim"), (schema, "claims nothing"), ({**schema, "gates": ["faster!"]}, "faster!"),
+                           ({**schema, "gates": [1]}, "no text"), ("", "is no claim")):
+            self.check(page, claim, bad, 3, "claim.json: ", words)
+        edited = self.pages["training-step"].replace(b"<h2>Verdict</h2>", b"<h2>Truth</h2>")
+        page.write_bytes(edited)
+        self.check(page, claim, value, 3, "disagrees with its evidence")
 
     def test_hostile_files(self):
         page = self.pages["tiny"]

@@ -16,6 +16,7 @@ import gzip
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -125,6 +126,31 @@ def damage_digest(folder, random):
         torn = bytearray(whole)
         torn[next(random) % len(torn)] = next(random) % 256
         (folder / f"torn-{i}").write_bytes(torn[: len(torn) - (next(random) % len(torn) if i % 2 else 0)])
+
+
+def damage_tables(folder, random):
+    """Tables with bytes changed, numbers at their ends, pieces left out and doubled."""
+    seeds = folder / "seeds"
+    seeds.mkdir()
+    corpora.tables(seeds)
+    ends = [digest_file.number(n) for n in (0, 1, 2, 0xFFFFFFFF, 1 << 32, 1 << 61, (1 << 64) - 1, (1 << 70) - 1)]
+    for seed in sorted(seeds.iterdir()):
+        whole = seed.read_bytes()
+        for i in range(4 * DIGESTS):
+            changed = bytearray(whole)
+            for _ in range(1 + next(random) % 4):
+                changed[next(random) % len(changed)] = (0, 1, 127, 255, next(random) % 256)[next(random) % 5]
+            (folder / f"{seed.name}-bytes-{i}").write_bytes(changed)
+            changed = bytearray(whole)
+            at = next(random) % len(changed)
+            end = ends[next(random) % len(ends)]
+            changed[at : at + len(end)] = end
+            (folder / f"{seed.name}-numbers-{i}").write_bytes(changed)
+            if i % 4 == 0:
+                piece = next(random) % 200
+                (folder / f"{seed.name}-pieces-{i}").write_bytes(whole[:at] + whole[at : at + piece] * (next(random) % 3) + whole[at + piece :])
+        shutil.copy(seed, folder / f"{seed.name}-whole")
+    shutil.rmtree(seeds)
 
 
 def damage_names(folder, random):
@@ -292,7 +318,7 @@ def main():
         for target in targets:
             name = corpora.OF[target.name]
             begun = sorted((pathlib.Path(made) / "corpora" / name).iterdir())
-            grown = sorted((grown_all / name).iterdir())
+            grown = sorted((grown_all / name).iterdir()) if (grown_all / name).exists() else []
             times = MUTATIONS
             if name == "profiles":  # there are many, and each takes long
                 grown = grown[:: 1 if TIMES > 1 or target.name == "fuzz_pipeline" else 3]
@@ -323,6 +349,13 @@ def main():
         for target in of_digests + [target for target in of_profiles if target.name != "fuzz_scrub"]:
             runs += len(files)
             start(target, files, "digests")
+        tables = pathlib.Path(made) / "tables"
+        tables.mkdir()
+        damage_tables(tables, random)
+        files = sorted(tables.iterdir())
+        for target in (target for target in targets if "table" in target.name):
+            runs += len(files)
+            start(target, files, "tables")
         reports = pathlib.Path(made) / "reports"
         reports.mkdir()
         damage_reports(reports, random)

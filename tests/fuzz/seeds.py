@@ -4,12 +4,14 @@
     seeds.py FOLDER     writes FOLDER/CORPUS/... ; the corpora that were grown from them are in corpus/ (corpus.py)
 """
 
+import base64
 import gzip
 import json
 import pathlib
 import sqlite3
 import struct
 import sys
+import zlib
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "support"))
@@ -275,12 +277,24 @@ def pythons(folder):
         (folder / f"moving-{version}").write_bytes(struct.pack("<BB6x", version, 4) + changes + memory)
 
 
+def table_of(page):
+    """What is packed in the evidence of a finished report."""
+    evidence = page.read_bytes().split(b'<script id="evidence" type="text/plain">')[1].split(b"</script>")[0]
+    return zlib.decompress(base64.b64decode(evidence).split(b"\n", 1)[1])
+
+
+def tables(folder):
+    for page in sorted((TESTS.parent / "examples/training-step").glob("report*.html")):
+        (folder / page.stem).write_bytes(table_of(page))
+
+
 # The corpus of each target; those of profiles share one.
 OF = {"fuzz_pipeline": "profiles", "fuzz_reader": "profiles", "fuzz_scrub": "profiles", "fuzz_stats": "profiles", "fuzz_spool": "spools",
       "fuzz_state": "states", "fuzz_packed": "packed", "fuzz_render": "renders", "fuzz_digest": "digests", "fuzz_ncu": "reports",
-      "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores", "fuzz_elf": "elfs", "fuzz_python": "pythons"}
+      "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores", "fuzz_elf": "elfs", "fuzz_python": "pythons",
+      "fuzz_table": "tables"}
 MAKERS = {"profiles": profiles, "spools": spools, "states": states, "packed": packed, "renders": renders, "digests": digests, "reports": reports,
-          "names": names, "kineto": kineto, "stores": stores, "elfs": elfs, "pythons": pythons}
+          "names": names, "kineto": kineto, "stores": stores, "elfs": elfs, "pythons": pythons, "tables": tables}
 
 
 def write_all(folder):

@@ -1,0 +1,131 @@
+/* gapline check: a claim against the evidence of a report. */
+#include "analyse/analyse.h"
+#include "cmd/claim.h"
+#include "cmd/cmd.h"
+#include "cmd/page_evidence.h"
+#include "cmd/result.h"
+#include "say/say.h"
+
+#include <unistd.h>
+
+static const char *const arguments[] = {"CLAIM REPORT", NULL};
+static const char *const examples[] = {"gapline check claim.json report.html", NULL};
+static const char *const statuses[] = {
+	"0  every point of the claim holds",
+	"1  a point of the claim fails",
+	"2  wrong usage, out of memory",
+	"3  the claim is no claim; or the report carries no evidence, disagrees with it, or\n"
+	"     another version made it",
+	"4  a point of the claim stays open: the evidence does not decide it",
+	NULL};
+static const char about[] =
+	"Verifies a report, and holds each point of a claim against its evidence: numbers, result, work, what was "
+	"resolved, and gates such as \"speedup>=1.15\". A claim is written by 'gapline claim', by hand or by "
+	"another tool.";
+
+struct check {
+	struct arena arena;
+	struct names names;
+	struct result result;
+	struct output out;
+	struct buf claim;
+	struct page_evidence evidence;
+};
+
+static int read_claim(struct check *c, const char *path, struct err *err)
+{
+	char piece[1 << 14];
+	int64_t size;
+	ssize_t n;
+	int fd = file_open(path, &size, err);
+	if (fd < 0)
+		return -1;
+	while ((n = file_read(fd, piece, sizeof piece)) > 0 && c->claim.n <= CLAIM_MOST)
+		buf_add(&c->claim, piece, (size_t)n);
+	close(fd);
+	return n < 0 ? err_set(err, "%s: cannot be read", path) : 0;
+}
+
+static int make_result(struct check *c, const char *path, const struct claim_checked *found, struct err *err)
+{
+	struct json *json = result_begin(&c->result, "check");
+	if (!json)
+		return 0;
+	result_text(&c->result, "file", path);
+	json_text(json, "answer", claim_answer_name(found->answer));
+	json_array(json, "points");
+	for (uint32_t i = 0; i < found->n; i++) {
+		json_object(json, NULL);
+		result_text(&c->result, "what", found->list[i].what);
+		json_text(json, "answer", claim_answer_name(found->list[i].answer));
+		result_text(&c->result, "text", say_fact(found->list[i].said, &c->names, &c->arena));
+		json_end_object(json);
+	}
+	json_end_array(json);
+	return result_write(&c->result, err);
+}
+
+static int check(struct check *c, const char *claim_path, const char *path, struct err *err)
+{
+	static const int status_of[] = {
+		[CLAIM_HOLDS] = CMD_DONE, [CLAIM_OPEN] = CMD_INCONCLUSIVE, [CLAIM_FAILS] = CMD_GATE_NOT_MET};
+	const struct json_value *claim;
+	struct gates_asked gates;
+	struct claim_checked found;
+	struct err cause;
+	struct buf text = {0};
+	if (read_claim(c, claim_path, err) < 0)
+		return CMD_BAD_PROFILE;
+	if (claim_read(c->claim.data, c->claim.n, &c->arena, &claim, &gates, &cause) < 0) {
+		err_set(err, "%s: %s", claim_path, cause.text);
+		return CMD_BAD_PROFILE;
+	}
+	if (page_evidence_trust(path, &c->names, &c->arena, &c->evidence, err) < 0)
+		return CMD_BAD_PROFILE;
+	c->evidence.tables.options.gates = gates;
+	const struct analysis analysis = analyse_tables(&c->evidence.tables, &c->names, &c->arena);
+	if (claim_check(claim, &analysis, c->evidence.maker.checksum, &c->arena, &found, &cause) < 0) {
+		err_set(err, "%s: %s", claim_path, cause.text);
+		return CMD_BAD_PROFILE;
+	}
+	if (make_result(c, claim_path, &found, err) < 0)
+		return CMD_WRONG_USAGE;
+	for (uint32_t i = 0; i < found.n; i++)
+		buf_format(&text, "%s\n", cmd_harmless(&c->arena, say_fact(found.list[i].said, &c->names, &c->arena)));
+	const struct fact *said =
+		FACT_NEW(&c->arena, claim_checked, FACT_NO_SIDE, .answer = claim_answer_name(found.answer));
+	buf_format(&text, "%s\n", say_fact(said, &c->names, &c->arena));
+	int status = cmd_print_beside(&c->out, c->result.path != NULL, &text);
+	buf_release(&text);
+	return status ? status : status_of[found.answer];
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct check c = {0};
+	struct opt options[] = {result_option(&c.result)};
+	const struct opt_usage usage = {"gapline check", arguments, about, options, sizeof options / sizeof *options,
+	                                examples,        statuses};
+	struct opt_list operands = {0};
+	struct err err = {0};
+	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
+	if (status < 0 && operands.n != 2) {
+		err_set(&err, "a claim and a report are wanted, and %zu files are given", operands.n);
+		status = cmd_misuse(&usage, &err);
+	} else if (status < 0) {
+		names_init(&c.names, &c.arena);
+		if (result_prepare(&c.result, &c.out, &err) || result_spares(&c.result, operands.item[0], &err) ||
+		    result_spares(&c.result, operands.item[1], &err))
+			status = CMD_WRONG_USAGE;
+		else
+			status = check(&c, operands.item[0], operands.item[1], &err);
+		if (err.text[0])
+			cmd_fail(status, &err);
+	}
+	buf_release(&c.claim);
+	page_evidence_release(&c.evidence);
+	result_release(&c.result);
+	output_release(&c.out);
+	arena_release(&c.arena);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* gapline claim: what a report shows, as a small JSON. */
+#include "analyse/analyse.h"
+#include "cmd/claim.h"
+#include "cmd/cmd.h"
+#include "cmd/page_evidence.h"
+
+static const char *const arguments[] = {"REPORT -o FILE", NULL};
+static const char *const examples[] = {"gapline claim report.html -o claim.json", NULL};
+static const char about[] =
+	"Writes what a report shows: result, speedup, interval, work, what was resolved, and the checksum of "
+	"the evidence. The report is verified first. 'gapline check' holds such a claim, or one that was "
+	"written by hand, against a report.";
+
+static int claim(const char *path, struct output *out, struct arena *arena)
+{
+	struct names names;
+	struct page_evidence evidence = {0};
+	struct buf bytes = {0};
+	struct err err;
+	names_init(&names, arena);
+	int status = CMD_BAD_PROFILE;
+	if (page_evidence_trust(path, &names, arena, &evidence, &err) == 0) {
+		const struct analysis analysis = analyse_tables(&evidence.tables, &names, arena);
+		status = claim_write(&analysis, evidence.maker.checksum, &bytes, &err) < 0 ? CMD_WRONG_USAGE : CMD_DONE;
+	}
+	out->bytes = bytes.data;
+	out->n = bytes.n;
+	if (status == CMD_DONE && output_write(out, 1, &err) < 0)
+		status = CMD_WRONG_USAGE;
+	if (status != CMD_DONE)
+		cmd_fail(status, &err);
+	buf_release(&bytes);
+	page_evidence_release(&evidence);
+	return status;
+}
+
+int cmd_claim(int argc, char **argv)
+{
+	struct arena arena = {0};
+	struct output out = {0};
+	const char *path = NULL;
+	struct opt options[] = {{OPT_OUTPUT, 'o', "json", "FILE", "the claim; '-' is standard output", .text = &path}};
+	const struct opt_usage usage = {
+		"gapline claim", arguments,         about, options, sizeof options / sizeof *options,
+		examples,        cmd_plain_statuses};
+	struct opt_list operands = {0};
+	struct err err;
+	struct stat file;
+	int status = cmd_options(&usage, argc, argv, &arena, &operands);
+	if (status < 0 && (operands.n != 1 || !path)) {
+		err_set(&err,
+		        operands.n != 1 ? "one report is wanted, and %zu are given" : "name the claim with -o FILE",
+		        operands.n);
+		status = cmd_misuse(&usage, &err);
+	} else if (status < 0) {
+		if (output_prepare(&out, path, &err) < 0)
+			status = cmd_fail(CMD_WRONG_USAGE, &err);
+		else if (stat(operands.item[0], &file) == 0 && output_replaces(&out, &file)) {
+			err_set(&err, "%s: this output would replace an input", path);
+			status = cmd_fail(CMD_WRONG_USAGE, &err);
+		} else
+			status = claim(operands.item[0], &out, &arena);
+	}
+	output_release(&out);
+	arena_release(&arena);
+	return status;
+}
