@@ -136,16 +136,31 @@ static void states_of_few_runs(void **unused)
 	near(with_controls(3, &c).state, 0, 0);
 	near(with_controls(1, NULL).state, 0, 0);
 	struct exchange e = with_controls(2, &c);
-	near(e.state, hypot(.03, .07 * .5), 1e-15);
-	near(e.moved, .1, 1e-15);
-	/* c = .3 may be .2 for the host's pace; a half-width that is more than that is left alone */
-	near(exchange_widen(&e, .01, 0), .1 + e.state, 1e-15);
+	near(e.state, hypot(.03, .05 * .5), 1e-15);
+	near(e.moved, .2, 1e-15);
+	/* c = .3 may be .1 for the host's pace; a half-width that is more than that is left alone */
+	near(exchange_widen(&e, .01, 0), .2 + e.state, 1e-15);
 	near(exchange_widen(&e, .01, 1), e.state, 0);
-	near(exchange_widen(&e, .2, 0), .2, 0);
+	near(exchange_widen(&e, .3, 0), .3, 0);
 	c.host = -.2; /* mirrored */
 	e = with_controls(2, &c);
-	near(exchange_widen(&e, .01, 1), .1 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 1), .2 + e.state, 1e-15);
 	near(exchange_widen(&e, .01, 0), e.state, 0);
+	c.waits[0] = .8; /* no host is seven times as slow: the program is another one */
+	c.host = -2;
+	near(with_controls(2, &c).moved, -log(2), 1e-15);
+	c.host = -.2;
+	for (int s = 0; s < 2; s++) { /* a host that one side waits for in a tenth of the step makes no more of it */
+		c.waits[s] = .1;
+		c.waits[!s] = .6;
+		near(with_controls(2, &c).moved, log(.9), 1e-15);
+	}
+	/* One program beside itself on an H100, one run per side: 1.21 times as long on a host 21 % slower. Its GPU
+	 * waits 0.463 and 0.35 of a step: without the pace both steps are as long. */
+	c = (struct controls){.known = true, .gpu = .001, .host = log(1.21), .waits = {.463, .35}};
+	e = with_controls(1, &c);
+	near(e.moved, log(1.21), 1e-12);
+	assert_true(exchange_widen(&e, .02, 0) > log(1.21));
 	c = (struct controls){.known = true, .gpu = .1, .waits = {.3, 0}}; /* kernels may be faster code */
 	near(with_controls(1, &c).moved, 0, 0);
 	near(with_controls(1, &c).state, .03, 0);

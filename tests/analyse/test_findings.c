@@ -295,7 +295,7 @@ static void test_recording_that_fills_a_sides_waits(void **unused)
 		double all = calls[i % 2] * recording_price[i / 2];
 		x->recording.took[i / 2] = fmin(all, x->budget.period - x->busy);
 	}
-	recording_bounds(a.side, beyond);
+	recording_bounds(a.side, false, beyond);
 	for (int price = 0; price <= 2 * US; price++) {
 		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);
 		lowest = fmin(lowest, log(speedup));

@@ -122,16 +122,23 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	return out;
 }
 
-/* The speedup in the state of the side that the host holds up less. A GPU that ran alike and hardly waits for the host
- * needs nothing. */
+bool exchange_has_state(const size_t n[2], const struct controls *c)
+{
+	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
+	return few && c && c->known &&
+	       (fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST || fabs(c->gpu) > EVIDENCE_STILL_GPU);
+}
+
+/* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
+ * pace; but no more goes than the GPU waits for the host on both sides: where it does not on one, the wait is gone. */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
-	double w = c ? fmin(c->waits[0], c->waits[1]) : 0;
-	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
-	if (!few || !c || !c->known || (w <= EVIDENCE_STILL_HOST && fabs(c->gpu) <= EVIDENCE_STILL_GPU))
+	if (!exchange_has_state(n, c))
 		return;
+	double w = fmin(c->waits[0], c->waits[1]);
+	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), w);
 	e->state = hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w);
-	e->moved = c->host * w;
+	e->moved = copysign(-log1p(-gone), c->host);
 }
 
 double exchange_widen(const struct exchange *e, double half, int end)

@@ -40,10 +40,14 @@ struct exchange {
 	               * sessions and the order of the runs are exchangeable */
 	/* Of one or two runs per side, logs: what the speedup may be off for the state that each was made in, besides
 	 * `moved`, which it is lower by if what did not change ran at another pace for the host's sake. */
-	double state, moved;
+	double state, moved; /* … which is at least 0 where the baseline's host was the slower one */
 };
 
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
+
+/* Whether the controls tell in which state one or two runs per side were made, and that it may matter: a GPU that ran
+ * alike and hardly waits for the host needs nothing. */
+bool exchange_has_state(const size_t n[2], const struct controls *controls);
 
 /* Adds what one or two runs per side cannot tell of the state in which they were made: nothing with more runs, and
  * where the controls do not tell. */

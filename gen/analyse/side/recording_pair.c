@@ -119,12 +119,13 @@ static void widen_by_nodes(const struct side side[2], double beyond[2])
 	beyond[1] += most;
 }
 
-void recording_bounds(const struct side side[2], double beyond[2])
+void recording_bounds(const struct side side[2], bool paced, double beyond[2])
 {
 	double highest = highest_price(side);
 	beyond[0] = beyond[1] = 0;
 	widen(side, highest, 0, beyond); /* the prices may be the same all the same, or lie between */
-	widen(side, highest, prices_apart(side).ns, beyond);
+	if (!paced)
+		widen(side, highest, prices_apart(side).ns, beyond);
 	widen_by_nodes(side, beyond);
 	beyond[0] -= fmax(gpu_bound(side), -gpu_share(side));
 	beyond[1] += fmax(gpu_bound(side), gpu_share(side));
@@ -206,5 +207,8 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	return FACT_NEW(arena, recorded_speedup, FACT_NO_SIDE, .most = highest_price(side),
 	                .ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0, .baseline = waited(b),
 	                .fixed = waited(f), .unit = b->steps.found ? "step" : "run", .apart = apart,
-	                .nodes = find_nodes(side, arena), .beyond = apart && beyond_recording(side));
+	                .nodes = find_nodes(side, arena),
+	                .allows = !apart || !beyond_recording(side) ? "all"
+	                          : v->state > 0                    ? "twice"
+	                                                            : "recording");
 }
