@@ -137,8 +137,8 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 		return;
 	double w = fmin(c->waits[0], c->waits[1]);
 	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), w);
-	e->state = hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w);
 	e->moved = copysign(-log1p(-gone), c->host);
+	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
 }
 
 double exchange_widen(const struct exchange *e, double half, int end)

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""One program beside itself, one recorded run per side, on a host that others kept busy: no direction, and 1 is in every
+interval.
+
+    check_paces.py GAPLINE
+
+paces/ has digests of four runs each of three PyTorch programs on an H100 with 16 host processors: two runs by themselves,
+one beside 8 busy loops, one beside 16. By their own clocks a step took 4.8 to 9.9 ms (gan), 15.2 to 30.1 (moe), 1.27 to
+1.55 (kmeans). All ordered pairs within a program are judged.
+"""
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "paces"
+
+
+def main():
+    wrong, n = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "report.json"
+        for program in "gan", "moe", "kmeans":
+            for pair in itertools.permutations(sorted(HERE.glob(f"{program}-*.digest")), 2):
+                subprocess.run([sys.argv[1], "report", *pair, "-o", "/dev/null", "--json", out, "-q"], check=True)
+                verdict = json.loads(out.read_text())["verdict"]
+                low, high = verdict["ci95"] or (0, 2)
+                n += 1
+                if verdict["result"] in ("faster", "slower") or not low <= 1 <= high:
+                    wrong.append(f"{pair[0].name} and {pair[1].name}: {verdict['result']}, {low} to {high}")
+    assert n == 36, n
+    print(*wrong, f"{len(wrong)} of {n} pairs of like against like are wrong", sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
