@@ -292,7 +292,7 @@ static void fill_why(const struct analysis *a, struct page *page)
 		         "", arena_format(arena, "%s %s", format_change(arena, unit, rest[1] - rest[0]), unit.name));
 	const char *none = a->conditions.doubt     ? say_form(a->conditions.doubt, SAY_SHORT, a->names, arena)
 	                   : a->conditions.nothing ? say_form(a->conditions.nothing, SAY_SHORT, a->names, arena)
-	                                           : words_no_change(a);
+	                                           : words_no_change(a, arena);
 	page_if(&page->top, "parts", w->n_reasons > 0);
 	page_if(&page->top, "why.none", !w->n_reasons);
 	page_say(&page->top, "why.none", none);

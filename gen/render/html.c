@@ -173,12 +173,19 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_say(row, "text", format_name(arena, f->text, TEXT));
 		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
-		page_fill(row, "ceiling",
-		          arena_format(arena, "Ceiling: %s %s a %s%s, %s, if this one thing were perfectly fixed%s.",
-		                       format_number(arena, unit, f->ceiling_step), unit.name,
-		                       view_unit(&a->side[f->side]), words_explained(a),
-		                       format_times(arena, f->ceiling_speedup, f->ceiling_speedup),
-		                       words_cold(f, unit, arena)));
+		page_fill(
+			row, "ceiling",
+			say_fact(FACT_NEW(arena, best_case, f->side,
+		                          .time = arena_format(arena, "%s %s",
+		                                               format_number(arena, unit, f->ceiling_step), unit.name),
+		                          .of = view_unit(&a->side[f->side]), .profiled = a->recorded_apart,
+		                          .speedup = f->ceiling_speedup,
+		                          .least = f->ceiling_least > 0
+		                                           ? arena_format(arena, "%s %s",
+		                                                          format_number(arena, unit, f->ceiling_least),
+		                                                          unit.name)
+		                                           : NULL),
+		                 a->names, arena));
 	}
 }
 

@@ -150,12 +150,13 @@ const char *words_periods(const struct analysis *a, struct arena *arena)
 	                    view_each(a, arena));
 }
 
-const char *words_no_change(const struct analysis *a)
+const char *words_no_change(const struct analysis *a, struct arena *arena)
 {
-	if (!a->verdict.has_speedup)
-		return "There is no change to explain.";
-	return a->verdict.result == VERDICT_UNCHANGED ? "Nothing changed that matters."
-	                                              : "Which side is faster is not shown, so no cause is named.";
+	const struct fact *why = FACT_NEW(arena, no_change, FACT_NO_SIDE,
+	                                  .why = !a->verdict.has_speedup                  ? "nothing"
+	                                         : a->verdict.result == VERDICT_UNCHANGED ? "unchanged"
+	                                                                                  : "open");
+	return say_fact(why, a->names, arena);
 }
 
 /* "64 % more (1.58 -> 2.57 ms)" */
@@ -240,29 +241,10 @@ const char *words_part(const struct analysis *a, struct arena *arena, const stru
 
 /* ---- what changed most ---- */
 
-static const char *waited_for(enum cause cause)
+/* What a GPU waits for, as an object: "host code". */
+static const char *waited(enum cause cause)
 {
-	static const char *const object[CAUSE_COUNT] = {
-		[CAUSE_HOST_BLOCKED] = "a blocked host thread",
-		[CAUSE_SYNC_RETURN] = "the host to come back from synchronising",
-		[CAUSE_COPY_API] = "copy calls",
-		[CAUSE_LAUNCH_API] = "launch calls",
-		[CAUSE_ALLOC] = "allocations",
-		[CAUSE_MODULE_LOAD] = "module loading",
-		[CAUSE_OTHER_API] = "other CUDA calls",
-		[CAUSE_PROFILER] = "the profiler",
-		[CAUSE_DISPATCH] = "its own dispatch",
-		[CAUSE_OFF_CPU] = "a host thread that is not on a processor",
-		[CAUSE_DEPENDENCY] = "dependencies",
-		[CAUSE_LATE_START] = "operations that start late though they are queued",
-		[CAUSE_BUBBLE] = "other ranks in sends and receives",
-		[CAUSE_UNATTRIBUTED] = "what the profile does not say"};
-	return object[cause] ? object[cause] : cause_label(cause);
-}
-
-const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
-{
-	return arena_format(arena, "%s%s", waited_for(cause), view_in_phase(a, phase, arena));
+	return say_word(WORDS_waits_for, cause_name(cause));
 }
 
 /* "The GPU", or several GPUs: "no longer waits" where so little is left that a reader calls it gone. */
@@ -323,12 +305,10 @@ static const char *reason_words(const struct analysis *a, const struct reason *r
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
 	                                    : "";
+	const char *where = reason->every_phase ? "" : view_in_phase(a, part->phase, arena);
 	if (reason->every_cause)
-		return arena_format(arena, "The GPU %s%s%s: %s.", way,
-		                    reason->every_phase ? "" : view_in_phase(a, part->phase, arena), renamed, times);
-	const char *what =
-		reason->every_phase ? waited_for(part->cause) : words_wait(a, part->cause, part->phase, arena);
-	return arena_format(arena, "The GPU %s for %s%s: %s.", way, what, renamed, times);
+		return arena_format(arena, "The GPU %s%s%s: %s.", way, where, renamed, times);
+	return arena_format(arena, "The GPU %s for %s%s%s: %s.", way, waited(part->cause), where, renamed, times);
 }
 
 const char *words_change(const struct analysis *a, struct arena *arena)
@@ -419,34 +399,16 @@ const char *words_same_result(const struct analysis *a, struct arena *arena)
 	return a->comparison.result.state == RESULT_AGREES ? say_fact(a->comparison.result.fact, a->names, arena) : "";
 }
 
-const char *words_cold(const struct finding *f, struct unit unit, struct arena *arena)
-{
-	return f->ceiling_least > 0
-	               ? arena_format(arena, "; down to %s %s, because a thread that does not sleep launches faster",
-	                              format_number(arena, unit, f->ceiling_least), unit.name)
-	               : "";
-}
-
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 {
-	static const char *const head[] = {[DIAGNOSIS_CONFIRMED] = "confirmed",
-	                                   [DIAGNOSIS_PARTLY] = "only partly",
-	                                   [DIAGNOSIS_EXCEEDED] = "something else changed too"};
 	const struct diagnosis *d = &a->findings.diagnosis;
-	if (d->combined_ceiling <= 0)
-		return "not tested: no finding of the baseline was resolved";
-	const char *least =
-		d->combined_least > 0 ? arena_format(arena, "%s to ", format_time(arena, d->combined_least)) : "";
-	const char *promise =
-		arena_format(arena, "predicted %s%s %s, measured %s%s", least, format_time(arena, d->combined_ceiling),
-	                     view_each(a, arena), format_time(arena, d->measured), words_explained(a));
-	if (d->result == DIAGNOSIS_NONE)
-		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
-	const char *rest = "";
-	if (d->has_rest)
-		rest = arena_format(arena, "; %s: %s, %s",
-		                    d->result == DIAGNOSIS_PARTLY ? "more came from" : "longer became",
-		                    words_part(a, arena, &d->rest), words_pair(arena, d->rest.baseline, d->rest.fixed));
-	return arena_format(arena, "%s: %s; what was resolved explains %s of the gain of %s%s", head[d->result],
-	                    promise, format_share(arena, d->share), format_time(arena, d->gain), rest);
+	const bool rest = d->has_rest && d->result != DIAGNOSIS_NONE;
+	const struct fact *said =
+		FACT_NEW(arena, prediction, FACT_NO_SIDE,
+	                 .result = d->combined_ceiling > 0 ? diagnosis_result_name(d->result) : "untested",
+	                 .least = d->combined_least > 0 ? d->combined_least : NAN, .predicted = d->combined_ceiling,
+	                 .measured = d->measured, .profiled = a->recorded_apart, .share = d->share, .gain = d->gain,
+	                 .rest = rest ? words_part(a, arena, &d->rest) : NULL,
+	                 .times = rest ? words_pair(arena, d->rest.baseline, d->rest.fixed) : NULL);
+	return say_fact(said, a->names, arena);
 }

@@ -56,20 +56,15 @@ const char *words_range(const struct analysis *analysis, struct arena *arena);
  * whose differences have a place of their own. Every output shows all of them. */
 const char **words_doubts(const struct analysis *analysis, struct arena *arena, size_t *n);
 
-/* The interval, and words_doubts. */
-const char *words_sure(const struct analysis *analysis, struct arena *arena);
-
 /* "At most 1.12× more: launches in backward."; what would settle an open verdict; what is left to wait for, or that
  * the kernels are left. */
 const char *words_next(const struct analysis *analysis, struct arena *arena);
 
-const char *words_no_change(const struct analysis *analysis); /* where words_change has nothing to say */
+const char *words_no_change(const struct analysis *analysis,
+                            struct arena *arena); /* where words_change has nothing to say */
 
 /* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
 const char *words_part(const struct analysis *analysis, struct arena *arena, const struct waterfall_part *part);
-
-/* What a GPU waits for, as an object: "host code in data_load". */
-const char *words_wait(const struct analysis *analysis, enum cause cause, uint32_t phase, struct arena *arena);
 
 /* What was recorded, where the headline is of runs without a profiler: "7.14×: a step of the baseline took 64 % more
  * (1.58 -> 2.57 ms), one of the fixed side 6.2 % more (0.339 -> 0.360 ms)."; "" elsewhere. */
@@ -93,8 +88,6 @@ const char *words_comparable(const struct analysis *analysis);
 /* That both programs printed the same numbers; "" where they did not, which is a difference, or nobody asked. */
 const char *words_same_result(const struct analysis *analysis, struct arena *arena);
 const char *words_diagnosis(const struct analysis *analysis, struct arena *arena);
-/* What a ceiling may come down to: behind it, "" where that is not expected. */
-const char *words_cold(const struct finding *finding, struct unit unit, struct arena *arena);
 
 /* "31.04 -> 0.02 ms": both in the unit that fits the larger one, with an arrow U+2192. */
 const char *words_pair(struct arena *arena, double before, double after);

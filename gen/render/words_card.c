@@ -56,57 +56,40 @@ const char *words_rates(const struct analysis *a, struct arena *arena)
 
 /* ---- how sure ---- */
 
-static const char *set_aside(const struct verdict *v, struct arena *arena)
-{
-	int64_t n = (int64_t)(v->aside[0] + v->aside[1]);
-	return arena_format(arena, "%s set aside; with %s %s.", format_plural(arena, n, "step is", "steps are"),
-	                    n > 1 ? "them" : "it", format_times(arena, v->counted, v->speedup));
-}
-
-/* What one run cannot see, and what its launches and kernels tell all the same. */
-static const char *one_run(const struct analysis *a, struct arena *arena)
-{
-	bool both = a->side[0].n_runs == a->side[1].n_runs;
-	const char *runs = both ? "One run a side" : "Only one run of one side";
-	if (a->verdict.state_line)
-		return arena_format(arena, "%s. %s", runs, say_fact(a->verdict.state_line, a->names, arena));
-	return arena_format(arena, "%s: a clock that differs %s would look like a change.", runs,
-	                    both ? "between the two" : "in it");
-}
-
 /* NULL: it has a place of its own. */
-static const char *doubt_words(const struct analysis *a, enum doubt doubt, struct arena *arena)
+static const struct fact *doubt_of(const struct analysis *a, enum doubt doubt, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
 	switch (doubt) {
 	case DOUBT_DATA:
-		return format_name(arena, say_fact(a->conditions.doubt, a->names, arena), SENTENCE);
+		return a->conditions.doubt;
 	case DOUBT_WARMING:
-		return "A side was still warming up when its capture ended.";
+		return FACT_NEW(arena, side_was_warming, FACT_NO_SIDE);
 	case DOUBT_ONE_RUN:
-		return one_run(a, arena);
+		return FACT_NEW(arena, only_one_run, FACT_NO_SIDE, .both = a->side[0].n_runs == a->side[1].n_runs,
+		                .known = v->state_line != NULL, .state = v->state_line);
 	case DOUBT_SESSION:
-		return say_fact(v->elsewhere, a->names, arena);
+		return v->elsewhere;
 	case DOUBT_ORDER:
-		return "Not captured in turns: a machine that warms up would look like a change.";
+		return FACT_NEW(arena, runs_in_order, FACT_NO_SIDE, .known = true);
 	case DOUBT_NO_ORDER:
-		return "The order of the runs is not known: a machine that warms up would look like a change.";
+		return FACT_NEW(arena, runs_in_order, FACT_NO_SIDE, .known = false);
 	case DOUBT_ASIDE:
-		return set_aside(v, arena);
+		return FACT_NEW(arena, set_aside, FACT_NO_SIDE, .steps = (int64_t)(v->aside[0] + v->aside[1]),
+		                .counted = v->counted);
 	case DOUBT_RECORDING:
-		return "Recorded: without a profiler it may be anywhere in this interval (gapline run measures it).";
+		return FACT_NEW(arena, only_profiled, FACT_NO_SIDE);
 	case DOUBT_OPPOSITE:
-		return say_fact(a->turning.opposite, a->names, arena);
+		return a->turning.opposite;
 	case DOUBT_HELD_BACK:
-		return format_name(arena, say_fact(a->turning.held_back, a->names, arena), SENTENCE);
+		return a->turning.held_back;
 	case DOUBT_BROKEN_OFF:
-		return format_name(arena, say_fact(a->turning.broken_off, a->names, arena), SENTENCE);
+		return a->turning.broken_off;
 	case DOUBT_SHARED:
-		return format_name(arena, say_fact(a->turning.shared, a->names, arena), SENTENCE);
+		return a->turning.shared;
 	case DOUBT_SHORT:
-		return arena_format(arena, "%s: only a change above %.0f %% counts.",
-		                    v->short_capture ? "Few independent steps" : "The steps vary much",
-		                    100 * expm1(fmax(v->floor, v->surer)));
+		return FACT_NEW(arena, only_large_changes, FACT_NO_SIDE, .few = v->short_capture,
+		                .floor = expm1(fmax(v->floor, v->surer)));
 	case DOUBT_WORK:
 	case DOUBT_CONDITIONS:
 	case DOUBT_COUNT:
@@ -121,43 +104,11 @@ const char **words_doubts(const struct analysis *a, struct arena *arena, size_t 
 	const char **list = ARENA_NEW(arena, card.n_doubts + 1, const char *);
 	*n = 0;
 	for (uint32_t i = 0; i < card.n_doubts; i++) {
-		const char *text = doubt_words(a, card.doubt[i], arena);
-		if (text)
-			list[(*n)++] = text;
+		const struct fact *doubt = doubt_of(a, card.doubt[i], arena);
+		if (doubt)
+			list[(*n)++] = format_name(arena, say_fact(doubt, a->names, arena), SENTENCE);
 	}
 	return list;
-}
-
-/* Why an interval of several runs may be wider than one of a single run. */
-static const char *spread_words(const struct analysis *a, struct arena *arena)
-{
-	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
-	uint32_t n[2];
-	for (int s = 0; s < 2; s++)
-		n[s] = stopwatch ? a->side[s].headline.n_stopwatch : a->side[s].n_runs;
-	uint32_t few = n[0] < n[1] ? n[0] : n[1];
-	if (few < 2)
-		return "";
-	const char *runs = n[0] == n[1] ? arena_format(arena, "%u runs a side", few)
-	                                : arena_format(arena, "%u and %u runs", n[0], n[1]);
-	return arena_format(arena, " It includes the spread of %s%s, which one run cannot show.", runs,
-	                    stopwatch ? " without a profiler" : "");
-}
-
-const char *words_sure(const struct analysis *a, struct arena *arena)
-{
-	if (!a->verdict.has_speedup)
-		return a->conditions.nothing
-		               ? format_name(arena, say_fact(a->conditions.nothing, a->names, arena), SENTENCE)
-		               : "There is nothing to compare.";
-	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.%s", words_range(a, arena),
-	                                                          spread_words(a, arena))
-	                                           : "Too little data for an interval.";
-	size_t n;
-	const char **doubts = words_doubts(a, arena, &n);
-	for (size_t i = 0; i < n; i++)
-		text = arena_format(arena, "%s %s", text, doubts[i]);
-	return text;
 }
 
 /* ---- what next ---- */
@@ -169,28 +120,33 @@ static const char *inside(struct arena *arena, const char *title)
 	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
 }
 
-const char *words_next(const struct analysis *a, struct arena *arena)
+static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
-	const char *more = words_more(a, arena);
-	const char *most = format_times(arena, card.next_speedup, card.next_speedup);
-	if (!a->verdict.has_speedup)
-		return view_is_pair(a) ? "Compare it with a capture of the changed program."
-		                       : "Mark the step on both sides: with a range in the program, or --step NAME.";
-	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
-		return more;
-	if (a->verdict.result == VERDICT_INCONCLUSIVE && !a->side[0].steps.found)
-		return "Mark the step in the program, or let gapline run measure whole runs without a profiler.";
+	const char *where = a->side[0].phases_by_work ? "before" : "in";
+	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
+	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
+		                .what = a->verdict.has_speedup ? "runs"
+		                        : view_is_pair(a)      ? "capture"
+		                                               : "mark");
 	if (card.next)
-		return arena_format(arena, "At most %s more%s: %s%s.", most, words_explained(a),
-		                    inside(arena, card.next->title),
-		                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
+		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
+		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),
+		                .phase = card.next_phase, .where = where);
 	if (a->verdict.result == VERDICT_SLOWER && a->waterfall.n_reasons)
-		return "Start with what got longer, part by part.";
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "longer");
 	if (card.left)
-		return arena_format(arena,
-		                    "At most %s more from all waits that are left%s; the longest is for %s, %s a %s.",
-		                    most, words_explained(a), words_wait(a, card.left->cause, card.left->phase, arena),
-		                    format_time(arena, card.left->per_step), view_unit(&a->side[1]));
-	return "Little is left between the kernels: look into the kernels.";
+		return FACT_NEW(arena, next_waits, FACT_NO_SIDE, .speedup = card.next_speedup,
+		                .profiled = a->recorded_apart, .cause = cause_name(card.left->cause),
+		                .phase = card.left->phase, .where = where, .time = card.left->per_step,
+		                .of = view_unit(&a->side[1]));
+	return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "kernels");
+}
+
+const char *words_next(const struct analysis *a, struct arena *arena)
+{
+	const char *more = words_more(a, arena);
+	bool open = a->verdict.has_speedup && a->verdict.result == VERDICT_INCONCLUSIVE;
+	return open && *more ? more : say_fact(next_of(a, arena), a->names, arena);
 }

@@ -394,7 +394,7 @@ class Words:
         return texts + found, [f"{n - on_card} more below, under More."] * (n > on_card) + [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
 
     def ceilings(self, text):
-        found = re.fullmatch(rf"Ceiling: ({TIME}) a (?:step|run)(?: while recorded)?, ([\d.]+)\u00d7, if this one thing were perfectly fixed(?:; down to (?P<least>{TIME}), because a thread that does not sleep launches faster)?\.", text)
+        found = re.fullmatch(rf"Best case: ({TIME}) per (?:step|run)(?: while profiled)?, ([\d.]+)\u00d7, if only this were fixed, perfectly(?:; down to (?P<least>{TIME}), as a thread that does not sleep launches faster)?\.", text)
         ceilings = [finding["ceiling"] for finding in self.result["findings"] if finding["ceiling"]]
         least = lambda c: is_time(found["least"], c["least_ms"]) if "least_ms" in c else not found["least"]
         return found and any(is_time(found[1], c["step_ms"]) and shows(found[4], c["speedup"]) and least(c) for c in ceilings)
@@ -452,7 +452,7 @@ class Words:
                 if all(any(self.is_name(s, re.sub(r"\s+", " ", other).strip()) for other in whole) for s in said) or text in more or text in commands:
                     self.cells += 1
                     continue
-                if text.startswith("Ceiling: "):
+                if text.startswith("Best case: "):
                     self.claim(self.ceilings(text), "findings", text)
                     continue
                 opens = re.fullmatch(r"(?:All|The first (\d+) of) (\d+) (?:causes|phases|kernels|calls|ranges)", text)

@@ -270,9 +270,9 @@ static void doubts_are_caveats(void **state)
 	static const char *const words[DOUBTS] = {
 		[DATA] = "12 of 900 rows of kernels make no sense",
 		[WARMING] = "A side was still warming up when its capture ended.",
-		[ORDER] = "Not captured in turns",
-		[NO_ORDER] = "The order of the runs is not known",
-		[ASIDE] = "1 step is set aside; with it 1.50\xC3\x97.",
+		[ORDER] = "The sides were not measured in turns",
+		[NO_ORDER] = "The order of the runs is unknown",
+		[ASIDE] = "1 step is set aside; with it the speedup is 1.50\xC3\x97.",
 		[SHORT] = "only a change above 12 % counts.",
 		[OPPOSITE] = "Recorded, it is the other way round",
 		[HELD_BACK] = "Only in the baseline was the clock held back",

@@ -48,7 +48,12 @@ gen/analyse/side/memory.c
 gen/analyse/side/quality.c
 gen/analyse/side/recording.c
 gen/analyse/side/recording_pair.c
+gen/render/dots.c
 gen/render/facts.c
+gen/render/glance.c
+gen/render/slices.c
+gen/render/slopes.c
+gen/render/steps.c
 """.split()
 TOY = re.compile(r"⟦[a-z_0-9]+( [a-z_0-9]+=.*)?⟧")
 ERROR = re.compile(r"\b(err_set|compare_error|opt_error|die|assert|json_\w+)\(")
