@@ -89,7 +89,7 @@ static const struct verdict *judge(struct scene *s, const struct job *a, const s
 	assert_true(fabs(v->speedup * w->speedup - 1) < 1e-12);
 	assert_true(fabs(v->lo * w->hi - 1) < 1e-12);
 	assert_true(fabs(v->hi * w->lo - 1) < 1e-12);
-	assert_int_equal(is_said(v, "working off a queue"), is_said(w, "working off a queue"));
+	assert_int_equal(is_said(v, "working through a queue"), is_said(w, "working through a queue"));
 	return v;
 }
 
@@ -104,7 +104,7 @@ static void test_a_queue_is_no_speed(void **state)
 	assert_true(fabs(v->speedup - 1.5) < 0.01);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(v->more_steps + v->more_runs, 0);
-	assert_true(is_said(v, "The fixed side's GPU was still working off a queue: its steps ended every 0.6 ms, but "
+	assert_true(is_said(v, "The fixed side's GPU was still working through a queue: steps ended every 0.6 ms, but "
 	                       "were launched every 1 ms"));
 	assert_false(is_said(v, "The baseline's GPU was"));
 }
@@ -117,7 +117,7 @@ static void test_a_queue_is_no_slowdown_of_the_other(void **state)
 	const struct verdict *v = judge(*state, &QUEUE, &other, 1);
 	assert_true(v->speedup < 0.62);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
-	assert_true(is_said(v, "The baseline's GPU was still working off a queue"));
+	assert_true(is_said(v, "The baseline's GPU was still working through a queue"));
 }
 
 static void test_a_queue_that_decides_nothing(void **state)
@@ -127,7 +127,7 @@ static void test_a_queue_that_decides_nothing(void **state)
 	const struct verdict *v = judge(*state, &slow, &QUEUE, 3);
 	assert_int_equal(v->result, VERDICT_FASTER);
 	assert_true(v->lo > 2.7 && v->lo < 3.05 && v->hi > 4.9);
-	assert_true(is_said(v, "The fixed side's GPU was still working off a queue"));
+	assert_true(is_said(v, "The fixed side's GPU was still working through a queue"));
 }
 
 static void test_steps_in_turns(void **state)
@@ -142,7 +142,7 @@ static void test_steps_in_turns(void **state)
 	uneven.pause = 1200 * US;
 	const struct verdict *v = judge(*state, &uneven, &GPU_BOUND, 1100.0 / 900);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
-	assert_true(is_said(v, "The baseline's GPU was still working off a queue"));
+	assert_true(is_said(v, "The baseline's GPU was still working through a queue"));
 }
 
 /* Nothing is said of these, and nothing widened: the interval is narrow, and holds what the slower of host and GPU

@@ -115,10 +115,10 @@ static void test_beside_the_window(void **state)
 	         2,
 	         0,
 	         1700,
-	         "stand for it"},
+	         "are used"},
 		/* one side is too far by a nanosecond */
-		{{{START - NEAR - 1, 1, 90, 1, 0}, {END + NEAR, 1800, 90, 1, 0}}, 1, 0, 1, 0, 1800, "stand for it"},
-		{{{START - NEAR, 1500, 90, 1, 0}, {END + NEAR + 1, 1, 90, 1, 0}}, 1, 0, 1, 0, 1500, "stand for it"},
+		{{{START - NEAR - 1, 1, 90, 1, 0}, {END + NEAR, 1800, 90, 1, 0}}, 1, 0, 1, 0, 1800, "are used"},
+		{{{START - NEAR, 1500, 90, 1, 0}, {END + NEAR + 1, 1, 90, 1, 0}}, 1, 0, 1, 0, 1500, "are used"},
 		{{{START - NEAR - 1, 1, 90, 1, 0}, {END + NEAR + 1, 1, 90, 1, 0}},
 	         0,
 	         0,
@@ -133,7 +133,7 @@ static void test_beside_the_window(void **state)
 	         1,
 	         0,
 	         1800,
-	         "stand for it"},
+	         "are used"},
 		/* an idle one in the window: the GPU was idle */
 		{{{START - 1, 1, 90, 1, 0}, {START, 345, 0, 1, 1}, {END, 1, 90, 1, 0}}, 0, 1, 0, 0, 0, NULL},
 		/* nothing was sampled */
@@ -153,7 +153,7 @@ static void test_beside_the_window(void **state)
 		assert_int_equal(c->beside, cases[i].beside);
 		assert_int_equal(c->blind, cases[i].blind);
 		assert_true(c->sm_mhz.median == cases[i].sm);
-		const char *note = said_in(&side->quality.notes, NULL, "No sample of the GPU's clocks");
+		const char *note = said_in(&side->quality.notes, NULL, "No clock sample");
 		assert_true(cases[i].note ? note && strstr(note, cases[i].note) : !note);
 	}
 }
@@ -169,7 +169,7 @@ static void test_beside_the_windows_of_a_pair(void **state)
 	assert_null(REASON(a, "SM clock"));
 	a = compare(s, sampled_trace(s, fast, 2), sampled_trace(s, slow, 2));
 	assert_true(a->comparison.comparable);
-	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
+	assert_non_null(NOTE(a, "These are medians of 2 and 2 samples"));
 }
 
 /* Medians of 1980 and of `mhz`, with `n` samples each. */
@@ -190,22 +190,24 @@ static void test_other_clocks(void **state)
 	/* 225 of 1980: 11.36 % */
 	const struct analysis *a = with_clocks(s, 1755, 4);
 	assert_false(a->comparison.comparable);
-	assert_string_equal(DIFFERENCE(a, "SM clock"),
-	                    "SM clock under load: 1980 MHz in the baseline, 1755 MHz in the fixed side (medians of 4 "
-	                    "and 4 samples), 11.4 % apart, which changes GPU times whatever the fix does.");
+	assert_string_equal(
+		DIFFERENCE(a, "SM clock"),
+		"The SM clock under load differs by 11.4 %: 1980 MHz in the baseline, 1755 MHz in the fixed "
+		"side. These are medians of 4 and 4 samples. A clock changes GPU times, whatever the fix "
+		"does.");
 	assert_null(REASON(a, "SM clock"));
 	/* 40 of 1980 are 2.02 %, 39 are 1.97 % */
-	assert_non_null(DIFFERENCE(with_clocks(s, 1940, 4), "2.0 % apart"));
+	assert_non_null(DIFFERENCE(with_clocks(s, 1940, 4), "differs by 2.0 %"));
 	a = with_clocks(s, 1941, 4);
 	assert_true(a->comparison.comparable);
 	assert_null(NOTE(a, "SM clock"));
 	assert_string_equal(REASON(a, "SM clock"),
-	                    "The SM clock was sampled under load: 1980 MHz in the baseline, 1941 MHz in the fixed side "
-	                    "(medians of 4 and 4 samples), so it explains no difference.");
+	                    "The SM clock under load explains no difference: 1980 MHz in the baseline, 1941 MHz in the "
+	                    "fixed side (medians of 4 and 4 samples).");
 	/* Two samples are no median to rely on. */
 	a = with_clocks(s, 1755, 2);
 	assert_true(a->comparison.comparable);
-	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
+	assert_non_null(NOTE(a, "These are medians of 2 and 2 samples"));
 	/* … nor does the same clock in two samples explain anything away. */
 	assert_null(REASON(with_clocks(s, 1980, 2), "SM clock"));
 	assert_non_null(REASON(with_clocks(s, 1980, 3), "SM clock"));
@@ -230,7 +232,7 @@ static void test_low_for_a_while(void **state)
 	const struct analysis *a = held_for_a_while(*state, 3, false);
 	assert_int_equal((int)a->side[1].devices[0].clocks.sm_mhz.median, 1980);
 	assert_true(a->side[1].devices[0].clocks.sm_mhz.mean == 1837.5);
-	assert_non_null(DIFFERENCE(a, "(means of 10 and 10 samples), 7.2 % apart"));
+	assert_non_null(DIFFERENCE(a, "differs by 7.2 %: 1980 MHz in the baseline, 1838 MHz in the fixed side. These are means of 10 and 10 samples."));
 	assert_null(REASON(a, "explains no difference"));
 	a = held_for_a_while(*state, 0, true);
 	assert_null(DIFFERENCE(a, "SM clock"));
@@ -261,15 +263,13 @@ static void test_held_back(void **state)
 	struct scene *s = *state;
 	const struct trace *h = sampled_trace(s, hot, 4), *c = sampled_trace(s, cool, 4),
 			   *w = sampled_trace(s, warm, 4);
-	assert_string_equal(
-		REASON(compare(s, c, h), "held back"),
-		"Only in the fixed side was the GPU's clock held back: power cap in 75 %, heat in 25 % of 4 "
-		"samples under load.");
-	assert_non_null(strstr(REASON(compare(s, h, c), "held back"), "Only in the baseline"));
+	assert_string_equal(REASON(compare(s, c, h), "held back"),
+	                    "Only the fixed side had its GPU clock held back: power cap in 75 %, heat in 25 % of 4 "
+	                    "samples under load.");
+	assert_non_null(strstr(REASON(compare(s, h, c), "held back"), "Only the baseline"));
 	/* The power cap on both sides: only the heat is one's own. */
-	assert_string_equal(
-		REASON(compare(s, h, w), "held back"),
-		"Only in the baseline was the GPU's clock held back: heat in 25 % of 4 samples under load.");
+	assert_string_equal(REASON(compare(s, h, w), "held back"),
+	                    "Only the baseline had its GPU clock held back: heat in 25 % of 4 samples under load.");
 	assert_null(REASON(compare(s, c, c), "held back"));
 	/* Two samples prove nothing about the other side. */
 	assert_null(REASON(compare(s, sampled_trace(s, cool, 2), h), "held back"));
@@ -284,7 +284,7 @@ static void test_incomplete(void **state)
 	const struct analysis *a = compare(s, whole, cut);
 	assert_string_equal(REASON(a, "incomplete"),
 	                    "Only the capture of the fixed side is incomplete (the program was "
-	                    "killed by SIGKILL): what ran last is not in it.");
+	                    "killed by SIGKILL), so its end is missing.");
 	assert_non_null(said_in(&a->side[1].quality.notes, a->names,
 	                        "The capture of b is incomplete: the program was killed by SIGKILL."));
 	assert_non_null(said_in(&a->side[1].quality.notes, a->names, "12 records were lost while b was captured."));
@@ -298,14 +298,14 @@ static void test_others_use_the_gpu(void **state)
 	const struct trace *alone = sampled_trace(s, NULL, 0), *shared = sampled_trace(s, NULL, 0);
 	s->m.trace->source.others = 2;
 	const struct analysis *a = compare(s, alone, shared);
-	assert_string_equal(REASON(a, "other processes"),
-	                    "Only in the fixed side did other processes use the GPU when the program began: what they "
-	                    "do there is not in the profile, and makes steps longer.");
-	assert_string_equal(said(a->turning.shared, a->names), REASON(a, "other processes"));
+	assert_string_equal(REASON(a, "ther processes"),
+	                    "Other processes used the GPU when the program began, only in the fixed side. No profile "
+	                    "shows their work, which makes steps longer.");
+	assert_string_equal(said(a->turning.shared, a->names), REASON(a, "ther processes"));
 	assert_non_null(said_in(&a->side[1].quality.notes, a->names,
-	                        "2 other processes used a GPU of b when its program began: what others do there is not "
-	                        "in the profile, and makes steps longer."));
-	assert_non_null(strstr(REASON(compare(s, shared, alone), "other processes"), "Only in the baseline did"));
+	                        "2 other processes used a GPU of b when its program began. Their work is not in the "
+	                        "profile, and makes steps longer."));
+	assert_non_null(strstr(REASON(compare(s, shared, alone), "ther processes"), "only in the baseline"));
 	assert_non_null(strstr(REASON(compare(s, shared, shared), "ther processes"), "on both sides"));
 	a = compare(s, alone, alone);
 	assert_null(REASON(a, "ther processes"));

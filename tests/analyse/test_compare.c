@@ -157,7 +157,7 @@ static void test_same(void **state)
 		longer.part[i].blocks = 64;
 	}
 	const struct analysis *a = expect(*state, longer, slower, SAME_WORK_SAME);
-	assert_non_null(said_in(&a->comparison.notes, a->names, "as a lower clock would make it"));
+	assert_non_null(said_in(&a->comparison.notes, a->names, "as with a lower clock"));
 	assert_int_equal(a->comparison.differences.n, 0);
 }
 
@@ -244,7 +244,7 @@ static void test_a_step_of_several(void **state)
 	const struct analysis *a = expect(*state, one, two, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
 	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
-	                       "A step of the fixed side holds 2 times the work of a step of the baseline"));
+	                       "A step of the fixed side holds 2 times the work of the other side"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	thrice.part[2] = thrice.part[0]; /* one kernel more: another program, not another unit */
 	thrice.input = 2 << 20;
@@ -267,7 +267,7 @@ static void test_nothing_in_common(void **state)
 	twelve.part[0].length = 360 * US;
 	expect(*state, ten, ten, SAME_WORK_SAME);
 	const struct analysis *a = expect(*state, twelve, ten, SAME_WORK_UNKNOWN);
-	assert_non_null(said_in(&a->comparison.differences, a->names, "what they run is unknown"));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "What they run is unknown"));
 }
 
 static void test_another_way(void **state)
@@ -378,7 +378,7 @@ static void test_repetitions_of_another_number(void **state)
 	const struct analysis *a = expect(*state, three, four, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
 	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
-	                       "run 3 times in the baseline's repetition and 4 times in the fixed side's"));
+	                       "run 3 times in the baseline's and 4 times in the fixed side's"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	assert_ptr_equal(a->verdict.reasons.list[0], a->comparison.mismatch);
 	a = expect(*state, three, fast, SAME_WORK_JOB);
@@ -407,7 +407,7 @@ static void test_a_renamed_phase(void **state)
 	renamed.part[0].name = "hgemm";
 	const struct analysis *a = expect(*state, training, renamed, SAME_WORK_JOB);
 	assert_non_null(said_in(&a->comparison.notes, a->names,
-	                        "The phase forward of the baseline is called fwd in the fixed side"));
+	                        "The baseline's phase forward is called fwd in the fixed side"));
 	/* the same kernels under more ranges */
 	moved.part[1].phase = "activation";
 	expect(*state, training, moved, SAME_WORK_SAME);
@@ -423,11 +423,11 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	a.has_ranges = b.has_os_calls = true;
 	struct facts options = conditions_options(&a, &b, &s->arena);
 	assert_int_equal(options.n, 2);
-	assert_string_equal(said(options.list[0], NULL),
-	                    "Operating-system calls were recorded on the fixed side only: capture both "
-	                    "sides with the same options.");
+	assert_string_equal(
+		said(options.list[0], NULL),
+		"Only the fixed side has operating-system calls. Capture both sides with the same options.");
 	assert_string_equal(said(options.list[1], NULL),
-	                    "NVTX ranges were recorded on the baseline only: capture both sides with the "
+	                    "Only the baseline has NVTX ranges. Capture both sides with the "
 	                    "same options.");
 	a.traced = b.traced = "cuda,nvtx,osrt";
 	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);

@@ -80,7 +80,7 @@ static void sessions(void **unused)
 	there.start = HOURS;
 	assert_string_equal(where(here, there), "");
 	there.start = 2 * HOURS;
-	assert_string_equal(where(here, there), "hours earlier or later");
+	assert_string_equal(where(here, there), "hours apart");
 	there.start = 7 * 24 * HOURS;
 	assert_string_equal(where(here, there), "on another day");
 	there.place.gpu = other;
@@ -247,16 +247,15 @@ static void what_could_be_seen(void **unused)
 	static const double a[] = {101e6, 102e6, 103e6}, b[] = {99e6, 100e6, 101e6};
 	static const double x[] = {94e6, 106e6, 94e6, 106e6, 94e6, 106e6, 100e6};
 	struct verdict v = time_runs(3, a, 3, b, "ABBAAB");
-	assert_string_equal(said(v.could, NULL),
-	                    "These runs could have shown a change of 3 %; 8 of each side would halve that.");
+	assert_string_equal(said(v.could, NULL), "A change below 3 % would not show. 8 runs of each side would halve that.");
 	assert_true(told(&v, said(v.could, NULL)) && !v.unsteady);
 	v = time_runs(6, x, 6, x, "ABBAABBAABBA");
-	assert_true(told(&v, "; 20 of each side would halve that."));
+	assert_true(told(&v, ". 20 runs of each side would halve that."));
 	/* s = 6 %: 2.179 √(2/7) 6 % = 6.99 %, and the floor */
 	v = time_runs(7, x, 7, x, "ABBAABBAABBAAB");
 	assert_string_equal(said(v.could, NULL),
-	                    "These runs could have shown a change of 8 %: runs of a side differ by 6 % on this "
-	                    "machine.");
+	                    "A change below 8 % would not show: these runs differ by 6 %. Use a quieter machine or more "
+	                    "runs.");
 	assert_true(v.unsteady);
 	static const double same[] = {100e6, 100.1e6, 99.9e6};
 	assert_null(time_runs(3, same, 3, same, "ABBAAB").could);
@@ -285,7 +284,7 @@ static void stopwatch_results(void **unused)
 	/* far from the others: named, and counted */
 	static const double odd[] = {100e6, 100.1e6, 99.9e6, 120e6};
 	v = time_runs(4, odd, 3, same, "ABABABA");
-	assert_true(told(&v, "Run 4 of the baseline took 120 ms a step where the others took about 100 ms"));
+	assert_true(told(&v, "Run 4 of the baseline took 120 ms per step, the others about 100 ms"));
 	near(v.step[0], 105e6, 1e-3);
 }
 
@@ -319,7 +318,7 @@ static void stopwatch_cuts_a_cycle(void **unused)
 	assert_true(w.lo > 0.999);
 	assert_int_equal(w.result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(w.more_runs, 0);
-	assert_true(told(&w, "only because the steps that the runs time cut a cycle"));
+	assert_true(told(&w, "The timed steps cut a cycle"));
 	assert_true(told(&w, "up to 3.1 % away"));
 	assert_int_equal(verdict_stopwatch(timed, NULL, &arena).result, VERDICT_UNCHANGED);
 	/* other steps than were recorded: there may be too many of them as well */

@@ -79,7 +79,7 @@ static void test_serial_copies(void **state)
 	struct program slow = healthy;
 	slow.copy = 400 * US;
 	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "serial_copies", 400 * US);
-	assert_non_null(strstr(f->text, "run alone on the GPU for 0.4 ms a step"));
+	assert_non_null(strstr(f->text, "run alone on the GPU for 0.4 ms per step"));
 	assert_int_equal(f->status, FINDING_RESOLVED);
 }
 
@@ -107,7 +107,7 @@ static void test_pageable_copies(void **state)
 	slow.copy = 400 * US;
 	slow.pageable = true;
 	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "pageable_copies", 400 * US);
-	assert_non_null(strstr(f->text, "1 copy a step moves 8 MB"));
+	assert_non_null(strstr(f->text, "1 copy per step moves 8 MB"));
 }
 
 static void test_allocation(void **state)
@@ -177,7 +177,7 @@ static void test_calls_that_are_still_made(void **state)
 	hidden.alloc = 1 * MS; /* behind 3 ms of kernels */
 	const struct finding *f = finding_of(compare_programs(*state, slow, hidden), "alloc_in_step", 0);
 	assert_int_equal(f->status, FINDING_RESOLVED);
-	assert_non_null(strstr(f->text, "Fixed side: none. Such calls are still made there, 1 a step."));
+	assert_non_null(strstr(f->text, "Fixed side: none. The fixed side still makes 1 such calls per step."));
 	f = finding_of(compare_programs(*state, slow, healthy), "alloc_in_step", 0);
 	assert_null(strstr(f->text, "still"));
 }
@@ -193,8 +193,8 @@ static void test_recording_is_named(void **state)
 	assert_float_equal(a->side[0].recording.waited_calls, 300, 1);
 	assert_float_equal(a->side[0].recording.added, 240 * US, 1 * US);
 	assert_true(a->side[1].recording.waited_calls < 2);
-	assert_non_null(said_in(&a->side[0].quality.notes, a->names, "300 calls a step"));
-	assert_non_null(said_in(&a->verdict.reasons, a->names, "without a profiler"));
+	assert_non_null(said_in(&a->side[0].quality.notes, a->names, "300 calls per step"));
+	assert_non_null(said_in(&a->verdict.reasons, a->names, "Timed runs avoid it"));
 	assert_true(a->while_recorded);
 	/* kernels that queue up: no call is waited for, and nothing is said */
 	a = compare_programs(*state, healthy, healthy);
@@ -360,11 +360,11 @@ static void test_half_the_work_in_the_same_kernels(void **state)
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
 	assert_false(a->comparison.comparable);
 	const char *text = said(a->comparison.differences.list[0], a->names);
-	assert_non_null(strstr(text, "equally often but not equally long"));
-	assert_non_null(strstr(text, "takes longer in the baseline, by more work in the same launches"));
+	assert_non_null(strstr(text, "as many launches but another length"));
+	assert_non_null(strstr(text, "Same launches, longer kernel in the baseline: more work per launch"));
 	a = compare_programs(*state, half, healthy);
 	assert_non_null(strstr(said(a->comparison.differences.list[0], a->names),
-	                       "takes longer in the fixed side, by more work"));
+	                       "Same launches, longer kernel in the fixed side: more work"));
 }
 
 static void test_steps_are_agreed_on(void **state)

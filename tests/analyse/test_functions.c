@@ -333,8 +333,7 @@ static void test_a_finding_names_the_function(void **state)
 	const struct analysis *a = analyse(s, maker_scaled(&s->arena, steps_trace(s, 3000, 20000, 7000, "load"), 1000),
 	                                   maker_scaled(&s->arena, steps_trace(s, 3000, 4000, 7000, "load"), 1000));
 	assert_true(a->findings.n > 0);
-	if (!strstr(a->findings.list[0].text,
-	            "Of the host code in load, 67 % is in 'parse' \xE2\x86\x92 'number', by "))
+	if (!strstr(a->findings.list[0].text, "Of the host code in load, 67 % is in 'parse' \xE2\x86\x92 'number' ("))
 		fail_msg("%s", a->findings.list[0].text);
 }
 
@@ -402,15 +401,15 @@ static void expect_lock(struct scene *s, const char *said, const struct holding 
 static void test_a_finding_names_the_holder(void **state)
 {
 	struct scene *s = *state;
-	EXPECT_LOCK(s, "100 % of it is for 'decode' in the thread 'loader-1', which holds it, by ",
+	EXPECT_LOCK(s, "100 % of it is for 'decode' in the thread 'loader-1', which holds the lock (",
 	            {"loader-1", "run > decode", 100});
-	EXPECT_LOCK(s, "for 'decode' in the thread 'loader-1', which holds it, by ", {"loader-2", "run > log", 20},
+	EXPECT_LOCK(s, "for 'decode' in the thread 'loader-1', which holds the lock (", {"loader-2", "run > log", 20},
 	            {"loader-1", "run > decode", 80});
-	EXPECT_LOCK(s, "for 'run' in other threads, which hold it, the thread 'loader-1' the longest, by ",
+	EXPECT_LOCK(s, "for 'run' in other threads, which hold the lock, the thread 'loader-1' longest (",
 	            {"loader-1", "run > decode", 55}, {"loader-2", "run > log", 45});
-	EXPECT_LOCK(s, "for 'decode' in the main thread, which holds it, by ", {"main", "run > decode", 100});
-	EXPECT_LOCK(s, "for 'decode' in another thread, which holds it, by ", {"", "run > decode", 100});
-	EXPECT_LOCK(s, "for 'decode' in other threads, which hold it, by ", {"", "run > decode", 60},
+	EXPECT_LOCK(s, "for 'decode' in the main thread, which holds the lock (", {"main", "run > decode", 100});
+	EXPECT_LOCK(s, "for 'decode' in another thread, which holds the lock (", {"", "run > decode", 100});
+	EXPECT_LOCK(s, "for 'decode' in other threads, which hold the lock (", {"", "run > decode", 60},
 	            {"loader-1", "run > decode", 40});
 	EXPECT_LOCK(s, "in the thread 'a name of a thread that is as long as people mak\xE2\x80\xA6'",
 	            {"a name of a thread that is as "

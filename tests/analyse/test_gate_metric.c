@@ -109,12 +109,12 @@ static void numbers_are_held_against_limits(void **state)
 	struct made m;
 	make(&m);
 	static const struct expected cases[] = {
-		{"idle<21%", GATE_PASSED, 20, "idle<21% was asked for; passed: 20.00 % of a step was found."},
-		{"idle<20%", GATE_FAILED, 20, "failed: 20 % of a step was found"},
+		{"idle<21%", GATE_PASSED, 20, "Needs idle<21%; measured 20.00 % of a step: passed."},
+		{"idle<20%", GATE_FAILED, 20, "measured 20 % of a step: failed"},
 		{"idle<=20%", GATE_PASSED, 20, NULL},
 		{"idle>20%", GATE_FAILED, 20, NULL},
 		{"idle>=20%", GATE_PASSED, 20, NULL},
-		{"idle<1.1ms", GATE_PASSED, 1 * MS, "1.00 ms a step"},
+		{"idle<1.1ms", GATE_PASSED, 1 * MS, "1.00 ms per step"},
 		{"idle<0.9ms", GATE_FAILED, 1 * MS, NULL},
 		{"idle<=-75%", GATE_PASSED, -75, "-75 % against the baseline"},
 		{"idle<-75%", GATE_FAILED, -75, NULL},
@@ -123,10 +123,10 @@ static void numbers_are_held_against_limits(void **state)
 		{"phase:\"data load\".idle<=+0%", GATE_PASSED, -75, NULL},
 		{"phase:\"data load\".host<150%", GATE_PASSED, 140, NULL},
 		{"phase:forward.gpu<59%", GATE_FAILED, 60, NULL},
-		{"kernels_per_step<=+0%", GATE_PASSED, 0, "passed: 0 % against the baseline"},
+		{"kernels_per_step<=+0%", GATE_PASSED, 0, "measured 0 % against the baseline: passed"},
 		{"kernels_per_step<15", GATE_FAILED, 15, NULL},
 		{"kernels_per_step<16", GATE_PASSED, 15, NULL},
-		{"h2d_bytes<=20MB", GATE_PASSED, 2e7, "20 MB a step"},
+		{"h2d_bytes<=20MB", GATE_PASSED, 2e7, "20 MB per step"},
 		{"step_ms<5.1", GATE_PASSED, 5 * MS, NULL},
 		{"step_ms<=4.9", GATE_FAILED, 5 * MS, NULL},
 	};
@@ -142,7 +142,7 @@ static void memory_is_that_of_the_run(void **state)
 	m.a.side[0].memory = (struct side_memory){.known = true, .peak = 40000000};
 	m.a.side[1].memory = (struct side_memory){.known = true, .peak = 50000000};
 	static const struct expected cases[] = {
-		{"memory<=50MB", GATE_PASSED, 5e7, "passed: 50 MB at its peak was found."},
+		{"memory<=50MB", GATE_PASSED, 5e7, "measured 50 MB at its peak: passed."},
 		{"memory<50MB", GATE_FAILED, 5e7, NULL},
 		{"memory<=+25%", GATE_PASSED, 25, "25 % against the baseline"},
 		{"memory<=+0%", GATE_FAILED, 25, NULL},
@@ -151,12 +151,12 @@ static void memory_is_that_of_the_run(void **state)
 	m.a.side[0].memory = (struct side_memory){.why = "not_seen"};
 	static const struct expected half[] = {
 		{"memory<=50MB", GATE_PASSED, 5e7, NULL},
-		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "open, because in the baseline allocations of device memory"},
+		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "inconclusive: in the baseline allocations of device memory"},
 	};
 	CHECK(&m, half);
 	m.a.side[1].memory = (struct side_memory){.why = "not_seen"};
 	static const struct expected none[] = {
-		{"memory<=50MB", GATE_INCONCLUSIVE, 0, "open, because on the fixed side allocations of device memory"},
+		{"memory<=50MB", GATE_INCONCLUSIVE, 0, "inconclusive: on the fixed side allocations of device memory"},
 		{"memory>0B", GATE_INCONCLUSIVE, 0, NULL},
 		{"memory>=0B", GATE_INCONCLUSIVE, 0, NULL},
 		{"memory<=+25%", GATE_INCONCLUSIVE, 0, NULL},
@@ -173,7 +173,7 @@ static void what_is_missing_passes_nothing(void **state)
 	make(&m);
 	static const struct expected absent[] = {
 		{"phase:gone.cost<10%", GATE_INCONCLUSIVE, 0,
-	         "open, because the fixed side has no phase of this name; it has forward, data load."},
+	         "inconclusive: the fixed side has no such phase; it has forward, data load."},
 		{"phase:gone.cost>=0%", GATE_INCONCLUSIVE, 0, NULL},
 		{"phase:data_load.cost<10%", GATE_INCONCLUSIVE, 0, NULL},
 	};
@@ -182,7 +182,7 @@ static void what_is_missing_passes_nothing(void **state)
 	static const struct expected blocked[] = {{"idle:host_blocked<1%", GATE_INCONCLUSIVE, 0, "not recorded"}};
 	CHECK(&m, blocked);
 	static const struct expected unseen[] = {
-		{"idle:gil<1%", GATE_INCONCLUSIVE, 0, "nobody looked who waits for Python's interpreter lock"},
+		{"idle:gil<1%", GATE_INCONCLUSIVE, 0, "waits for Python's GIL were not recorded"},
 		{"idle:gil>=0%", GATE_INCONCLUSIVE, 0, NULL},
 	};
 	CHECK(&m, unseen);
@@ -194,7 +194,7 @@ static void what_is_missing_passes_nothing(void **state)
 	m.a.side[0].source.graphs = GRAPHS_WHOLE;
 	m.a.side[0].counts.graph_launches = 1;
 	static const struct expected hidden[] = {
-		{"idle:host_code<99%", GATE_INCONCLUSIVE, 0, "without the CUDA calls"},
+		{"idle:host_code<99%", GATE_INCONCLUSIVE, 0, "need CUDA calls"},
 		{"syncs_per_step<9", GATE_INCONCLUSIVE, 0, "not recorded"},
 		{"kernels_per_step<=+0%", GATE_INCONCLUSIVE, 0, "traced whole"},
 		{"h2d_bytes<=+0%", GATE_INCONCLUSIVE, 0, "traced whole"},
@@ -209,7 +209,7 @@ static void what_is_missing_passes_nothing(void **state)
 	m.a.verdict.judged = false;
 	static const struct expected doubtful[] = {
 		{"idle<21%", GATE_INCONCLUSIVE, 20,
-	         "prove nothing (the first reason says why). Found: 20.00 % of a step."},
+	         "prove nothing (see the first reason). Measured: 20.00 % of a step."},
 		{"idle<19%", GATE_INCONCLUSIVE, 20, NULL},
 		{"speedup>=0.1", GATE_INCONCLUSIVE, 2, NULL},
 		{"step_ms<=+3%", GATE_INCONCLUSIVE, -50, NULL},
@@ -224,7 +224,8 @@ static void what_is_known_in_part_stays_open(void **state)
 	struct made m;
 	make(&m);
 	static const struct expected causes[] = {
-		{"idle:host_code<16%", GATE_INCONCLUSIVE, 15, "does not say the cause"}, /* 15 to 20 % */
+		{"idle:host_code<16%", GATE_INCONCLUSIVE, 15,
+	         "idle time without a known cause decides"}, /* 15 to 20 % */
 		{"idle:host_code<14%", GATE_FAILED, 15, NULL},
 		{"idle:host_code<21%", GATE_PASSED, 15, NULL},
 		{"idle:host_code>14%", GATE_PASSED, 15, NULL},
@@ -238,7 +239,7 @@ static void what_is_known_in_part_stays_open(void **state)
 	m.a.verdict.hi = 1.1;
 	m.a.verdict.speedup = 1;
 	static const struct expected steps[] = {
-		{"step_ms<=+3%", GATE_INCONCLUSIVE, 0, "reaches from below the limit to above it"},
+		{"step_ms<=+3%", GATE_INCONCLUSIVE, 0, "because the interval covers the limit"},
 		{"step_ms<=+12%", GATE_PASSED, 0, NULL},
 		{"step_ms<=-10%", GATE_FAILED, 0, NULL},
 	};
@@ -250,7 +251,7 @@ static void what_is_known_in_part_stays_open(void **state)
 	m.a.side[1].runs = m.runs;
 	m.a.side[1].n_runs = 2;
 	static const struct expected runs[] = {
-		{"step_ms<5.1", GATE_INCONCLUSIVE, 5 * MS, "the runs do not agree"},
+		{"step_ms<5.1", GATE_INCONCLUSIVE, 5 * MS, "the runs disagree"},
 		{"step_ms<5.3", GATE_PASSED, 5 * MS, NULL},
 		{"step_ms<4.7", GATE_FAILED, 5 * MS, NULL},
 	};
@@ -271,15 +272,15 @@ static void a_speedup_is_the_verdicts(void **state)
 	struct made m;
 	make(&m);
 	static const struct expected cases[] = {
-		{"speedup>=1.5", GATE_PASSED, 2, "A speedup of at least 1.50× was asked for; passed"},
-		{"speedup>=1.025", GATE_PASSED, 2, "A speedup of at least 1.025× was asked for"},
-		{"speedup>=1.7", GATE_INCONCLUSIVE, 2, "the interval, 1.60 to 2.50×, reaches from"},
-		{"speedup>=1.601", GATE_INCONCLUSIVE, 2, "the interval, 1.600 to 2.500×, reaches from"},
+		{"speedup>=1.5", GATE_PASSED, 2, "Needs ≥ 1.50×; measured 2.00× (1.60 to 2.50): passed"},
+		{"speedup>=1.025", GATE_PASSED, 2, "Needs ≥ 1.025×"},
+		{"speedup>=1.7", GATE_INCONCLUSIVE, 2, "(1.60 to 2.50): inconclusive"},
+		{"speedup>=1.601", GATE_INCONCLUSIVE, 2, "(1.600 to 2.500): inconclusive"},
 		{"speedup>=2.6", GATE_FAILED, 2, NULL},
 	};
 	CHECK(&m, cases);
 	m.a.verdict.result = VERDICT_INCONCLUSIVE;
-	static const struct expected open[] = {{"speedup>=1.5", GATE_INCONCLUSIVE, 2, "takes `faster`"}};
+	static const struct expected open[] = {{"speedup>=1.5", GATE_INCONCLUSIVE, 2, "needs `faster`"}};
 	CHECK(&m, open);
 	arena_release(&m.arena);
 }
@@ -344,14 +345,14 @@ static void quantiles_go_by_their_intervals(void **state)
 		(struct quantile_change){.known = true, .has_interval = true, .ratio = .5, .lo = .4, .hi = .6};
 	m.a.quantile[3] = (struct quantile_change){.known = true, .ratio = .5, .lo = .5, .hi = .5};
 	static const struct expected cases[] = {
-		{"p50<7ms", GATE_PASSED, 5 * MS, "passed: 5.00 ms, in the interval from 4.00 ms to 6.00 ms, was found"},
+		{"p50<7ms", GATE_PASSED, 5 * MS, "measured 5.00 ms (4.00 ms to 6.00 ms): passed"},
 		{"p50<3.9ms", GATE_FAILED, 5 * MS, NULL},
-		{"p50<5.5ms", GATE_INCONCLUSIVE, 5 * MS, "the interval reaches from below the limit to above it"},
+		{"p50<5.5ms", GATE_INCONCLUSIVE, 5 * MS, "because the interval covers the limit"},
 		{"p50<=+3%", GATE_PASSED, -50, NULL},
 		{"p50<=-61%", GATE_FAILED, -50, NULL},
 		{"p50<=-55%", GATE_INCONCLUSIVE, -50, NULL},
 		{"p99<12ms", GATE_INCONCLUSIVE, 5 * MS,
-	         "p99 needs about 500 steps that do not depend on each other, and the fixed side has 120"},
+	         "p99 needs about 500 independent steps, and the fixed side has 120"},
 		{"p99<=+3%", GATE_INCONCLUSIVE, -50, "the fixed side has 120"},
 		{"p95<12ms", GATE_INCONCLUSIVE, 0, "there are no steps"},
 	};

@@ -19,9 +19,9 @@ static void every_kind_has_a_name(void **state)
 		const char *said = say_fact(nothing_but_rest(sides, 2, &arena), NULL, &arena), *few;
 		assert_null(nothing_left_out(&sides[0], 0, &arena));
 		few = say_fact(nothing_left_out(&sides[1], 1, &arena), NULL, &arena);
-		assert_ptr_equal(strstr(few, "Of the fixed side 1 of 3 rows of "), few);
+		assert_ptr_equal(strstr(few, "In the fixed side, 1 of 3 rows of "), few);
 		assert_null(strstr(few, "(null)"));
-		assert_non_null(strstr(few, " make no sense and were left out."));
+		assert_non_null(strstr(few, " make no sense and are left out."));
 		if (kind == ROWS_METRICS || kind == ROWS_SAMPLES) { /* no verdict comes from these */
 			assert_null(said);
 			arena_release(&arena);
@@ -45,9 +45,9 @@ static void test_lost(void **state)
 		const char *share;
 	} cases[] = {{0, 100, true, ""},
 	             {1, 99, true, ""},
-	             {2, 99, false, "up to 2.0 % of"},
-	             {1000, 60, false, "up to 94.3 % of"},
-	             {1, 0, false, "up to 100.0 % of"}};
+	             {2, 99, false, "Up to 2.0 % of"},
+	             {1000, 60, false, "Up to 94.3 % of"},
+	             {1, 0, false, "Up to 100.0 % of"}};
 	static const enum row_kind kinds[] = {ROWS_KERNELS, ROWS_GRAPHS, ROWS_COPIES, ROWS_MEMSETS};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -64,7 +64,7 @@ static void test_lost(void **state)
 		said = say_fact(nothing_left_out(&sides[0], 0, &arena), NULL, &arena);
 		assert_int_equal(said == NULL, cases[i].lost == 0);
 		if (cases[i].lost == 1)
-			assert_string_equal(said, "Of the baseline 1 record was lost while it was captured.");
+			assert_string_equal(said, "In the baseline, 1 record was lost during capture.");
 		arena_release(&arena);
 	}
 }
@@ -79,19 +79,19 @@ static void test_lost_of_threads(void **state)
 	} cases[] = {
 		{50, 50, 60, 5000, 0, NULL}, /* 0.99 % */
 		{51, 51, 60, 5000, 0,
-	         "51 records of host threads were lost while a.sqlite was captured, nobody knows of "
-	         "which kind; up to 1.0 % of the ranges may be missing"},
-		{50, 50, 60, 5000, 400, "up to 11.1 % of the operating-system calls may"},
-		{50, 50, 60, 0, 400, "up to 11.1 % of the operating-system calls may"},
-		{50, 50, 60, 300, 400, "up to 14.3 % of the ranges may"},
+	         "51 records of unknown type from host threads were lost while a.sqlite was captured, so there "
+	         "is no verdict. Up to 1.0 % of the ranges may be missing"},
+		{50, 50, 60, 5000, 400, "Up to 11.1 % of the operating-system calls may"},
+		{50, 50, 60, 0, 400, "Up to 11.1 % of the operating-system calls may"},
+		{50, 50, 60, 300, 400, "Up to 14.3 % of the ranges may"},
 		{50, 50, 60, 0, 0,
-	         "50 records were lost while a.sqlite was captured, nobody knows of which kind; up to "
+	         "50 records of unknown type were lost while a.sqlite was captured, so there is no verdict. Up to "
 	         "45.5 % of the GPU's work may"},
 		{53, 50, 60, 5000, 0,
-	         "3 records were lost while a.sqlite was captured, nobody knows of which kind; up to "
+	         "3 records of unknown type were lost while a.sqlite was captured, so there is no verdict. Up to "
 	         "4.8 % of the GPU's work may"},
 		{53, 50, 400, 5000, 0, NULL},
-		{1, 1, 60, 9, 0, "1 record of host threads was lost while a.sqlite"},
+		{1, 1, 60, 9, 0, "1 record of unknown type from host threads was lost while a.sqlite"},
 		{50, 900, 60, 5000, 0, NULL}, /* no more than there are in all */
 		{0, 900, 60, 5000, 0, NULL},
 	};
@@ -110,10 +110,10 @@ static void test_lost_of_threads(void **state)
 			fail_msg("case %zu: %s", i, said ? said : "nothing");
 		said = say_fact(nothing_left_out(&sides[0], 0, &arena), NULL, &arena);
 		if (i == 6)
-			assert_string_equal(said, "Of the baseline 53 records were lost while it was captured, 50 of "
+			assert_string_equal(said, "In the baseline, 53 records were lost during capture, 50 of "
 			                          "them by host threads.");
 		if (i == 1)
-			assert_string_equal(said, "Of the baseline 51 records were lost while it was captured, all by "
+			assert_string_equal(said, "In the baseline, 51 records were lost during capture, all by "
 			                          "host threads.");
 		arena_release(&arena);
 	}

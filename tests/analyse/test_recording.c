@@ -145,14 +145,14 @@ static void test_a_host_slower_than_recording_makes_it(void **state)
 	const struct trace *fast = launching_run(s, 5 * US, 10 * US), *slow = launching_run(s, 65 * US, 10 * US);
 	for (int swap = 0; swap < 2; swap++) {
 		const struct analysis *a = launching_pair(s, swap ? slow : fast, swap ? fast : slow);
-		const char *what = swap ? "60.0 µs longer in the baseline, more than recording is taken to cost"
-		                        : "60.0 µs longer on the fixed side, more than recording is taken to cost";
+		const char *what = swap ? "60.0 µs longer in the baseline, more than profiling costs"
+		                        : "60.0 µs longer on the fixed side, more than profiling costs";
 		bool found = false;
 		assert_int_equal(a->verdict.result, swap ? VERDICT_FASTER : VERDICT_SLOWER);
 		for (size_t i = 0; i < a->verdict.reasons.n; i++)
 			found = found || (strstr(said(a->verdict.reasons.list[i], a->names), what) &&
 			                  strstr(said(a->verdict.reasons.list[i], a->names),
-			                         "allows for what recording adds, and for a host up to twice as slow"));
+			                         "allows for what profiling adds, and for a host up to twice as slow"));
 		assert_true(found);
 	}
 }
@@ -242,8 +242,8 @@ static void test_what_only_the_profiler_adds_is_not_resolved(void **state)
 		const struct finding *f = find(a, "launch_bound");
 		assert_true(f->per_step[!swap] > 100 * US && f->per_step[swap] < 15 * US);
 		assert_int_equal(f->status, FINDING_REMAINING);
-		assert_non_null(strstr(f->text, swap ? "take longer in the baseline: if that is"
-		                                     : "take longer on the fixed side: if that is"));
+		assert_non_null(strstr(f->text, swap ? "take longer in the baseline. If profiling"
+		                                     : "take longer on the fixed side. If profiling"));
 		assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
 	}
 	const struct trace *pausing = waiting_run(s, 12 * US, 900 * US);

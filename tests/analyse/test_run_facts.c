@@ -95,11 +95,11 @@ static void test_ops_without_a_launch_are_noted(void **state)
 	struct scene *s = *state;
 	steps_at(s, 0, 200);
 	maker_op(&s->m, s->gpu, 7, OP_KERNEL, 5900, 5950, "gemm", 0);
-	assert_false(is_noted(scene_analyse(s), "no launching call"));
+	assert_false(is_noted(scene_analyse(s), "no launch call"));
 	scene_trace_begin(s);
 	steps_at(s, 0, 40);
 	maker_op(&s->m, s->gpu, 7, OP_KERNEL, 5900, 5950, "gemm", 0);
-	assert_true(is_noted(scene_analyse(s), "2 % of the GPU operations have no launching call"));
+	assert_true(is_noted(scene_analyse(s), "2 % of the GPU operations have no launch call"));
 }
 
 static void test_open_step_is_left_out(void **state)

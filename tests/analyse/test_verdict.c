@@ -40,7 +40,7 @@ static void nothing_varies(void **unused)
 	assert_int_equal(v->more_steps + v->more_runs, 0);
 	near(v->step[0], 2000000, 1e-5);
 	near(v->step_typical[0], 2000000, 1e-5);
-	assert_true(says(v, "One run a side: a clock or thermal state that differs between the two captures"));
+	assert_true(says(v, "Only one run per side: a different GPU clock would look like a speedup"));
 	assert_true(says(v, "3 %"));
 }
 
@@ -66,11 +66,11 @@ static void unchanged_says_what_is_known(void **unused)
 	struct pair *p = pair_new();
 	add_run(p, 0, 50, 1019900000000);
 	add_run(p, 1, 50, 1000000000000);
-	assert_true(says(judge(p), "there is a difference, but one that counts as none"));
+	assert_true(says(judge(p), "the difference is real, but too small to count"));
 	p = pair_new();
 	add_run(p, 0, 50, 1000000000000);
 	add_run(p, 1, 50, 1000000000000);
-	assert_true(says(judge(p), "if there is a difference, it is smaller than that"));
+	assert_true(says(judge(p), "any difference is smaller than that"));
 }
 
 static void floors(void **unused)
@@ -197,7 +197,7 @@ static void still_warming(void **unused)
 		assert_int_equal(v->warming, cold > 1);
 		assert_int_equal(v->result, cold > 1 ? VERDICT_INCONCLUSIVE : VERDICT_FASTER);
 		assert_int_equal(p->gates.result, cold > 1 ? GATE_INCONCLUSIVE : GATE_PASSED);
-		assert_int_equal(says(v, "The fixed side was still warming up when the capture ended (61 steps)"),
+		assert_int_equal(says(v, "The fixed side was still warming up when the capture ended, after 61 steps"),
 		                 cold > 1);
 	}
 }
@@ -216,7 +216,7 @@ static void descriptive_only(void **unused)
 	assert_true(v->lo == v->speedup && v->hi == v->speedup);
 	assert_int_equal(v->more_steps, 20);
 	assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
-	assert_true(says(v, "measured 7 times in the baseline and 500 times in the fixed side: too seldom"));
+	assert_true(says(v, "7 measured in the baseline, 500 in the fixed side"));
 }
 
 static void nothing_measured(void **unused)
@@ -232,7 +232,7 @@ static void nothing_measured(void **unused)
 	assert_false(v->has_interval);
 	near(v->speedup, 1, 0);
 	assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
-	assert_true(says(v, "In the fixed side there is nothing to measure"));
+	assert_true(says(v, "The fixed side has nothing to measure"));
 }
 
 /* ---- several runs a side ---- */
@@ -334,7 +334,7 @@ static void what_recording_may_have_done(void **unused)
 	v = recorded(1.05, 0.94, 1);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(v->more_steps + v->more_runs, 0);
-	assert_true(says(v, "Recorded, the fixed side is faster, but recording may have changed that"));
+	assert_true(says(v, "Profiled, the fixed side is faster, but profiling itself may explain that"));
 	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.94)->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.96)->result, VERDICT_SLOWER);
 	assert_int_equal(recorded(1.01, 0.99, 1.005)->result, VERDICT_UNCHANGED);
@@ -343,7 +343,7 @@ static void what_recording_may_have_done(void **unused)
 	assert_int_equal(recorded_gate(3, 0.9, 1, 2.6, -1)->result, GATE_PASSED);
 	const struct gate *g = recorded_gate(3, 0.9, 1, 2.9, -1);
 	assert_int_equal(g->result, GATE_INCONCLUSIVE);
-	assert_non_null(strstr(said(g->fact, NULL), "open: recorded it is reached, but"));
+	assert_non_null(strstr(said(g->fact, NULL), "inconclusive, because profiling may explain it"));
 	assert_int_equal(recorded_gate(3, 1, 1.1, 3.2, -1)->result, GATE_INCONCLUSIVE);
 	assert_int_equal(recorded_gate(3, 1, 1.1, 3.5, -1)->result, GATE_FAILED);
 	assert_int_equal(recorded_gate(0.9, 1, 1.1, 0, 5)->result, GATE_INCONCLUSIVE);
@@ -408,7 +408,7 @@ static void drift_of_several_runs(void **unused)
 	/* run means 1, 1.03, 1; of a side 1.01: s² = 2 · 0.01² + 0.02² over 2, relative */
 	double square = (2 * 0.01 * 0.01 + 0.02 * 0.02) / 2 / (1.01 * 1.01);
 	near(v->half_width, 4.3026527297494639 * sqrt(square / 3) + 0.06 / 1.03 / 3, 1e-9);
-	assert_true(says(v, "the fixed side drifts (the two halves of a run differ by 5.8 %)"));
+	assert_true(says(v, "the fixed side drifts: the two halves of a run differ by 5.8 %."));
 }
 
 /* One run against several: the several runs' spread stands for both sides, s √(1 + 1/3) with 2 degrees of freedom. */
@@ -425,7 +425,7 @@ static void one_run_against_several(void **unused)
 	near(v->half_width, 4.3026527297494639 * sqrt(square * 4 / 3), 1e-10);
 	assert_true(v->one_run);
 	assert_int_equal(v->result, VERDICT_FASTER);
-	assert_true(says(v, "Only one run of the baseline"));
+	assert_true(says(v, "The baseline has only one run"));
 	/* 5 % apart that is too little, and what it takes is runs: k = 2 (h / ln S)² times the three there are */
 	for (int i = 0; i < 30; i++)
 		p->period[0][0][i] = 1070000000000;

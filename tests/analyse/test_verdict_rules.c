@@ -247,7 +247,7 @@ static void more_steps(void **unused)
 	assert_int_equal(v->more_steps, (int64_t)ceil(k * 60));
 	assert_true(v->more_steps > 60);
 	char words[80];
-	snprintf(words, sizeof words, "At least %lld steps a side would be needed", (long long)v->more_steps);
+	snprintf(words, sizeof words, "At least %lld steps per side are needed", (long long)v->more_steps);
 	assert_true(says(v, words));
 	/* short: 4 % faster over 15 steps, the interval doubled, the plan not */
 	p->run[0][0].n = p->run[1][0].n = 15;
@@ -285,7 +285,7 @@ static void more_steps_cannot_help(void **unused)
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(v->more_steps, 0);
 	assert_int_equal(v->more_runs, 3);
-	assert_true(says(v, "One run a side cannot see a clock or thermal state"));
+	assert_true(says(v, "Only one run per side: a different GPU clock"));
 	assert_true(says(v, "Make at least 3 runs of each side, in turns"));
 }
 
@@ -303,7 +303,7 @@ static void more_runs(void **unused)
 	double g = fmax(fabs(log(v->speedup)), log(1.02)), k = 2 * pow(v->half_width / g, 2);
 	assert_int_equal(v->more_runs, (int64_t)ceil(fmax(3, 2 * k)));
 	assert_int_equal(v->more_steps, 0);
-	assert_true(says(v, "; 4 of each side would halve that."));
+	assert_true(says(v, ". 4 runs of each side would halve that."));
 }
 
 /* Near the edge of the margin the formula asks for fewer runs than there are; the answer must still be more. */
@@ -336,8 +336,8 @@ static void lengths_of_two_kinds(void **unused)
 				period[i] = rare ? 80000000 : 20000000;
 		const char *line = said(judge(p)->typical_line, NULL);
 		assert_non_null(line);
-		assert_int_equal(strstr(line, "Steps of the baseline are of more than one length") != NULL, !rare);
-		assert_int_equal(strstr(line, "their number is what makes the total uncertain") != NULL, rare);
+		assert_int_equal(strstr(line, "Steps of the baseline have more than one length") != NULL, !rare);
+		assert_int_equal(strstr(line, "of the time), so the mean is uncertain") != NULL, rare);
 	}
 }
 
@@ -357,9 +357,9 @@ static void a_few_slow_steps_are_no_other_speed(void **unused)
 			period[i] = period[i] * (few ? 30 : 13) / 10;
 		const struct verdict *v = judge(p);
 		assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
-		assert_int_equal(says(v, "changes its own speed"), !few);
-		assert_int_equal(says(v, "From step 26 on the mean step of the baseline is another by"), few);
-		assert_int_equal(says(v, "but the typical one is not (6 of 59 take"), few);
+		assert_int_equal(says(v, "changes speed by"), !few);
+		assert_int_equal(says(v, "From step 26 the mean step of the baseline changes by"), few);
+		assert_int_equal(says(v, "the typical step does not. 6 of 59 take"), few);
 	}
 }
 
@@ -380,11 +380,11 @@ static void steps_that_vary(void **unused)
 		between += beyond && v->result == VERDICT_INCONCLUSIVE;
 		given += v->result == VERDICT_SLOWER;
 		assert_true(v->surer > 0.4 * v->half_width - 1e-9);
-		assert_int_equal(says(v, "vary so much that one pair in twenty"),
+		assert_int_equal(says(v, "vary a lot: one in twenty pairs"),
 		                 beyond && v->result == VERDICT_INCONCLUSIVE);
 		assert_int_equal(p->gates.result == GATE_FAILED, v->result == VERDICT_SLOWER);
 		if (v->result == VERDICT_SLOWER) {
-			assert_true(says(v, "One run a side, and steps that vary much: only a change above"));
+			assert_true(says(v, "One run per side, and steps that vary a lot: only a change above"));
 			assert_true(log(v->hi) <= -0.4 * v->half_width + 1e-9);
 		}
 	}

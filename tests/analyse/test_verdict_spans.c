@@ -28,7 +28,7 @@ static void runs_without_steps(void **unused)
 		near(v->speedup, 2, 1e-2);
 		assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
 		assert_int_equal(v->more_steps + v->more_runs, 0);
-		assert_true(says(v, "from its first to its last kernel") && says(v, "--step"));
+		assert_true(says(v, "from its first to its last GPU operation") && says(v, "--step"));
 	}
 }
 
@@ -69,7 +69,7 @@ static void spans_that_moved(void **unused)
 			assert_int_equal(v->result, moved     ? VERDICT_INCONCLUSIVE
 			                            : swapped ? VERDICT_SLOWER
 			                                      : VERDICT_FASTER);
-			assert_int_equal(says(v, "what lies before it is longer"), moved);
+			assert_int_equal(says(v, "but more time before it"), moved);
 			if (moved && !swapped)
 				assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
 		}
@@ -84,9 +84,9 @@ static void steps_on_one_side_only(void **unused)
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_false(v->has_interval);
 	assert_false(v->has_speedup || v->recorded.known); /* a span over a step is no speedup */
-	assert_true(says(v, "Steps were found in the fixed side only"));
+	assert_true(says(v, "Only the fixed side has steps"));
 	swap_sides(p);
-	assert_true(says(judge(p), "Steps were found in the baseline only"));
+	assert_true(says(judge(p), "Only the baseline has steps"));
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)

@@ -97,10 +97,10 @@ static void test_a_straggler_that_computes_longer(void **state)
 		assert_string_equal(names_text(&s->names, g->phase), "backward");
 		assert_float_equal(g->more, 1920 * US, 1e-6);
 		assert_float_equal(g->others, 4000 * US, 1e-6);
-		expect_text(s, late == 5
-		                       ? "100 % of the waiting is for rank 5. It computes 1.92 ms a step longer (48 %) "
-		                         "in backward"
-		                       : "100 % of the waiting is for rank 1.");
+		expect_text(
+			s, late == 5 ? "They wait 100 % of that for rank 5. It computes 1.92 ms per step longer (48 %) "
+				       "in backward"
+				     : "They wait 100 % of that for rank 1.");
 		/* what every rank has to move is communication, the rest is not */
 		assert_float_equal(finding_of(s, "comm_exposed")->per_step[0], 500 * US, 1e-6);
 		/* as fast as the mean: the mean over ranks of the step without waiting */
@@ -171,7 +171,7 @@ static void test_when_a_rank_is_late(void **state)
 	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_PERSISTENT);
 	assert_int_equal(side->ranks.straggler.every, 7);
 	assert_int_equal(side->ranks.straggler.late, 4); /* steps 7, 14, 21 and 28 of 2 to 29 */
-	expect_text(s, "of the waiting is for rank 3, every 7th step. Its input is late");
+	expect_text(s, "of that for rank 3, every 7th step. Its input is late");
 	j.every = 1;
 	assert_int_equal(analyse(s, &j)->ranks.straggler.late, 0);
 	j = plain;
@@ -191,7 +191,7 @@ static void test_ranks_that_take_turns(void **state)
 	assert_true(side->ranks.straggler.share < 0.2);
 	/* the same exposed communication on all ranks, nearly: and all the same they wait for each other */
 	assert_float_equal(side->ranks.waiting, 2000. * US * 7 / 8, 1e-6);
-	expect_text(s, "several are waited for");
+	expect_text(s, "They wait for several");
 	/* Rank 3 is late by 1 ms in all of 28 steps, 5 by more in seven: 0.69 and 0.62 of the waiting are for rank 3.
 	 */
 	for (int more = 1500; more <= 2000; more += 500) {
@@ -242,10 +242,10 @@ static void test_no_reason_is_better_than_a_poor_one(void **state)
 	expect_budgets(side, &j, 5, 1600, OWN);
 	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_PERSISTENT);
 	assert_false(side->ranks.straggler.has_reason);
-	expect_text(s, "100 % of the waiting is for rank 5. No single part of its step says why.");
+	expect_text(s, "They wait 100 % of that for rank 5. No single part of its step explains that.");
 	j.more_copy[5] = 2000;
 	analyse(s, &j);
-	expect_text(s, "It copies 2 ms a step longer (2000 %) than the others");
+	expect_text(s, "It copies 2 ms per step longer (2000 %) than the others");
 }
 
 /* What happened in one step is no reason for all. */

@@ -165,7 +165,7 @@ class Stopwatch(Case):
         self.assertIn("runs of the fixed side differ in how many launches they make, so a stopwatch run is timed from the "
                       "program's start to its end", said)
         self.assertEqual(result["verdict"]["measured"], "recorded")
-        self.assertRegex(text, r"Without a profiler the whole programs, from start to exit, took [\d.]+ and [\d.]+ ms "
+        self.assertRegex(text, r"Timed from start to exit, the programs took [\d.]+ and [\d.]+ ms "
                                r"\(3 and 3 runs\): .* In that, start-up took")
         self.assertEqual([r["steps"] for r in self.timed("fixed")], [0, 0, 0])
 
@@ -297,7 +297,7 @@ class Stopwatch(Case):
 
     def looks(self, said):
         return re.findall(r"^gapline: after (\d+) runs of each side: \d\.\d+×, 95 % interval \d\.\d+ to \d\.\d+×, "
-                          r"runs of a side differ by [\d.]+ %: (.*)$", said, re.M)
+                          r"these runs differ by [\d.]+ %: (.*)$", said, re.M)
 
     def looked(self, *options, status=0, **seconds):
         both = self.sleeps(**seconds)

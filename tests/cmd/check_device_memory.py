@@ -39,8 +39,8 @@ PEAK = {
 NOT_JUDGED = {"trim"}  # too few steps alike for a verdict, and then no gate passes
 UNKNOWN = {
     "managed": "managed memory",
-    "reset": "given back with its context",  # 300 MB are gone with the first context, without a row
-    **dict.fromkeys(("window", "range", "late", "early", "delay", "churnwindow"), "nothing in the profile tells that recording began"),
+    "reset": "freed device memory with its context",  # 300 MB are gone with the first context, without a row
+    **dict.fromkeys(("window", "range", "late", "early", "delay", "churnwindow"), "recording may have begun after the first allocation"),
 }
 
 

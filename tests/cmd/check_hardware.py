@@ -201,7 +201,7 @@ def check_holes(gapline, folder, first, plain, wrong):
     db.close()
     result, page = report(gapline, path, plain, folder)
     notes = [note for note in result["baseline"]["data"]["notes"] if "Hardware counters" in note]
-    if n[1] > begin or "metrics" in result["baseline"]["devices"][0] or len(notes) != 1 or f"({n[0]} samples), but not in the measured steps" not in notes[0] or notes[0] not in page:
+    if n[1] > begin or "metrics" in result["baseline"]["devices"][0] or len(notes) != 1 or f"({n[0]} samples), but none in the measured steps" not in notes[0] or notes[0] not in page:
         wrong.append(f"holes, all: {notes}")
     result, page = report(gapline, first, plain, folder)
     if result["baseline"]["devices"][0]["metrics"]["sampled_share"] != 1 or "not sampled" in page:

@@ -235,7 +235,7 @@ def check_recorders(table, gapline, folder):
     status, document, _, said = gapline.report(*paths)
     verdict = document["verdict"] if status == 0 and document else {}
     table.check("two recorders: inconclusive, with the reason", verdict.get("result") == "inconclusive" and
-                "different tools (kineto and gapline-cupti), which cost the program different time" in verdict["reasons"][0],
+                "Different tools captured the runs (kineto and gapline-cupti), with different costs" in verdict["reasons"][0],
                 said.strip()[-80:] or verdict.get("reasons"))
 
 
@@ -308,7 +308,7 @@ def check_pair(table, gapline, folder):
         verdict = document["verdict"]
         table.check("kineto against nsys: inconclusive, two recorders",
                     verdict["result"] == "inconclusive" and
-                    any("different tools (kineto and nsys)" in reason for reason in verdict["reasons"]),
+                    any("Different tools captured the runs (kineto and nsys)" in reason for reason in verdict["reasons"]),
                     verdict["result"])
 
 
@@ -390,7 +390,7 @@ def check_windows(table, gapline, folder):
         status, document, page, said = gapline.report(*paths[0])
         verdict = document["verdict"] if status == 0 and document else {}
         table.check(f"six steps a side, {what}: no verdict", verdict.get("result") == "inconclusive" and
-                    any(f"A step was measured {times} times in the baseline and {times} times in the fixed side" in reason for reason in verdict["reasons"]), said.strip()[-100:] or verdict.get("result"))
+                    any(f"{times} measured in the baseline, {times} in the fixed side" in reason for reason in verdict["reasons"]), said.strip()[-100:] or verdict.get("result"))
         for side, path in zip(("baseline", "fixed"), paths[0]):
             steps = sorted((Decimal(str(e["ts"])), Decimal(str(e["dur"]))) for e in events_of(path)
                            if e.get("ph") == "X" and e["name"].startswith("ProfilerStep") and e["cat"] in ("Operator", "user_annotation"))

@@ -91,7 +91,7 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, JUMP, MEET, OTHER, TIMED = "kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need"
+LOST, JUMP, MEET, OTHER, TIMED = "Kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need"
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),

@@ -89,7 +89,7 @@ class Printed(Case):
         self.assertEqual((work, result["found"], result["first_different"]), ("different", "different", 7))
         self.assertAlmostEqual(result["baseline_number"], LOSSES[6], delta=1e-6)
         self.assertAlmostEqual(result["fixed_number"], off[6], delta=1e-6)
-        self.assertIn("Another result, beyond 0.1 %: the 7th number of 'loss=' is", self.said)
+        self.assertIn("Different result, beyond 0.1 %: the 7th number of 'loss=' is", self.said)
         self.report([lines(LOSSES)], [lines(off)], "--require-comparable", status=1)
         work, result = self.judged([lines(LOSSES)], [lines(off)], "--tolerance", "2e-2")
         self.assertEqual((work, result["found"]), ("same", "same"))
@@ -113,9 +113,9 @@ class Printed(Case):
             ("", good, "matches no number in baseline-0.log"),
             (few, few, "matches 9 different numbers in baseline-0.log; 10 are needed"),
             (lines([1.5, 2.5] * 20), lines([1.5, 2.5] * 20), "matches 2 different numbers"),
-            (count, count, "only count, or stay the same"),
-            (epochs, epochs, "only count, or stay the same"),
-            (lines([1.5] * 20), lines([1.5] * 20), "only count, or stay the same"),
+            (count, count, "only count up, or stay the same"),
+            (epochs, epochs, "only count up, or stay the same"),
+            (lines([1.5] * 20), lines([1.5] * 20), "only count up, or stay the same"),
             (nan, nan, "The 8th number of 'loss=' is not a number (NaN) in baseline-0.log"),
             (good, lines(LOSSES[:2] + [float("inf")] + LOSSES[3:]), "The 3rd number of 'loss=' is infinite in fixed-0.log"),
         ):

@@ -73,7 +73,7 @@ def check_one_rank(folder, marked):
     result = report(folder, alone)
     expected, notes = said(result), " ".join(result["baseline"]["data"]["notes"])
     # where nobody marked a step, that one was not recorded is not known
-    lacking = "Not every rank recorded every step" if marked else "Not on every rank the same repetitions were found"
+    lacking = "Not every rank recorded every step" if marked else "Not every rank has the same repetitions"
     assert f"{lacking}: rank 2 lacks the first " in notes, (what, notes)
     files = make(folder, "again", {2: (12, STEPS)}, marked=marked)
     tiny_job.add_start(files[2], before[2], 2, 5002)
@@ -110,13 +110,13 @@ def check_all_ranks(folder, first, second):
 def check_kinds(folder):
     files = make(folder, "kinds", None)
     plain = report(folder, files)
-    assert not any("one kind" in n for n in plain["baseline"]["data"]["notes"])
+    assert not any("different GPUs" in n for n in plain["baseline"]["data"]["notes"])
     with sqlite3.connect(files[3]) as db:
         db.execute("UPDATE TARGET_INFO_GPU SET name = 'Other GPU'")
     db.close()
     for job in files, digests(files):
         notes = report(folder, job)["baseline"]["data"]["notes"]
-        assert any("not all of one kind: rank 3 on Other GPU; 3 on Test GPU." in n for n in notes), notes
+        assert any("The job has different GPUs: rank 3 on Other GPU; 3 on Test GPU." in n for n in notes), notes
 
 
 def check_sizes(folder):
@@ -124,18 +124,18 @@ def check_sizes(folder):
     four, eight = make(folder, "four", None), tiny_job.write(folder / "eight", ranks=8, steps=STEPS, slow=1, jitter=20_000, seed=8)
     verdict = report(folder, four, eight)["verdict"]
     assert verdict["same_work"] == "different" and len(verdict["differences"]) == 1, verdict
-    assert "4 in the baseline, 8 in the fixed side. The speedup is that of a step of the job" in verdict["differences"][0], verdict
-    assert "a step of 8 GPUs does 2 times as much as one of 4." in verdict["differences"][0], verdict
+    assert "4 in the baseline, 8 in the fixed side. The speedup is per step of the job" in verdict["differences"][0], verdict
+    assert "a step on 8 GPUs does 2 times the work of one on 4." in verdict["differences"][0], verdict
     other = make(folder, "other", None, seed=9)
     for job in other[:3], digests(other[:3]):
         result = report(folder, four, job)
         assert result["verdict"]["same_work"] == "unknown" and len(result["verdict"]["differences"]) == 1, result["verdict"]
-        assert "Both jobs have 4 ranks: those whose files are missing" in result["verdict"]["differences"][0], result["verdict"]
+        assert "Both jobs have 4 ranks, but some of their files are missing" in result["verdict"]["differences"][0], result["verdict"]
         assert any("rank 3 of 4 is not among the files" in n for n in result["fixed"]["data"]["notes"])
     # the one that all wait for is missing, and nothing else has changed
     slow = [tiny_job.write(folder / name, ranks=4, steps=STEPS, slow=2, seed=seed) for name, seed in (("slow", 1), ("slow_too", 5))]
     finding = {f["id"]: f for f in report(folder, slow[0], slow[1])["findings"]}["straggler"]
-    assert finding["status"] == "remaining" and "cannot be told" not in finding["text"], finding
+    assert finding["status"] == "remaining" and "is unknown" not in finding["text"], finding
     for job in [f for i, f in enumerate(slow[1]) if i != 2], digests([f for i, f in enumerate(slow[1]) if i != 2]):
         result = report(folder, slow[0], job)
         finding = {f["id"]: f for f in result["findings"]}["straggler"]
@@ -150,7 +150,7 @@ def check_sizes(folder):
     db.close()
     verdict = report(folder, alone, shared[:1])["verdict"]
     said = " ".join(verdict["differences"])
-    assert "a step of 2 ranks does 2 times as much as one of 1. Work is compared by the rank." in said, said
+    assert "a step of 2 ranks does 2 times the work of one of 1. Work is compared per rank." in said, said
     assert "ranks of one job" not in said, said  # they have collectives in common
     # without those, nothing says that they are one job: no verdict on steps that wait for both, and no gate passes
     for f in alone[0], shared[0]:
@@ -161,8 +161,8 @@ def check_sizes(folder):
     result = report(folder, alone, shared[:1])
     verdict, one, two = result["verdict"], *(result[side]["steps"]["period_ms"]["mean"] for side in ("baseline", "fixed"))
     said = " ".join(verdict["differences"])
-    assert verdict["result"] == "inconclusive" and "nothing that was recorded says that they are ranks of one job" in said, verdict
-    words = f"one took {one:.3g} ms in the baseline and {two / 2:.3g} ms in the fixed side: {one / (two / 2):.3g}"
+    assert verdict["result"] == "inconclusive" and "nothing shows that they are ranks of one job" in said, verdict
+    words = f"a step took {one:.3g} ms in the baseline, {two / 2:.3g} ms in the fixed side: {one / (two / 2):.3g}"
     assert words in said, (words, said)
     for f in eight:
         with sqlite3.connect(f) as db:  # a program without adam: its launches are gone too, or kernels were lost
@@ -185,7 +185,7 @@ def check_other_steps(folder):
     side = report(folder, marked, other)["baseline"]
     notes = " ".join(side["data"]["notes"])
     assert not side["steps"]["found"], side["steps"]
-    assert "What are steps here are none in the other runs" in notes and "No NVTX range is a step" not in notes, notes
+    assert "The steps of this run are not steps in the others" in notes and "No NVTX range is a step" not in notes, notes
 
 
 def main():

@@ -126,7 +126,7 @@ def check_refusal(folder):
     files = make(folder, "refused", recorded, jitter=0, per_host=2, ahead=3_000_000)
     for side in report(folder, files), report(folder, digests(files)):
         assert side["ranks"] is None, side["ranks"]
-        assert any("Which step of one rank is which of another cannot be told" in n for n in side["data"]["notes"]), side["data"]
+        assert any("It is unknown which step of one rank belongs to which of another" in n for n in side["data"]["notes"]), side["data"]
         assert all(row["cause"] != "bubble" for device in side["devices"] for row in device["idle"])
     many = tiny_job.write(folder / "many", ranks=12, steps=STEPS, slow=1, jitter=2, per_host=6, ahead=3_000_000,
                           recorded={r: (5, STEPS) for r in range(6, 12)})  # more than a timeline shows

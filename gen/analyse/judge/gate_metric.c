@@ -400,7 +400,7 @@ static void judge(const struct question *q, struct gate *gate)
 	if (decides)
 		gate->result = lo ? GATE_PASSED : GATE_FAILED;
 	gate->fact = FACT_NEW(q->arena, gate_judged, FACT_NO_SIDE, .asked = asked,
-	                      .result = gate_result_name(gate->result), .found = is, .range = value.lo != value.hi,
+	                      .result = gate_result_name(gate->result), .found = is,
 	                      .why = decides || value.unsure ? "none"
 	                             : gate->has_found       ? open_because(q)
 	                                                     : "no_percent",

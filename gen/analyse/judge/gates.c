@@ -70,8 +70,8 @@ static void judge_interval(const struct verdict *v, const struct fact *asked, do
                            enum gate_result result, struct arena *arena, struct gate *gate)
 {
 	gate->result = v->judged ? result : GATE_INCONCLUSIVE;
-	gate->fact = v->judged ? FACT_NEW(arena, speedup_gate, FACT_NO_SIDE, .asked = asked, .at = at,
-	                                  .interval = interval(v, limit, gates_lo(v), gates_hi(v), arena),
+	gate->fact = v->judged ? FACT_NEW(arena, speedup_gate, FACT_NO_SIDE, .asked = asked, .speedup = v->speedup,
+	                                  .at = at, .interval = interval(v, limit, gates_lo(v), gates_hi(v), arena),
 	                                  .result = verdict_result_name(v->result))
 	                       : gates_no_verdict(v, asked, NULL, arena);
 }
