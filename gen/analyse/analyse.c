@@ -242,27 +242,57 @@ static struct side_words words_of(const struct analyse_options *options, int sid
 		.label = label, .name = options->name[side], .files = options->files[side], .events = options->events};
 }
 
+/* A side of a report, in the place of runs: its rows are gone. */
+static void take_side(const struct analyse_options *options, int s, struct arena *arena, struct step_tables *out)
+{
+	const struct step_tables *from = options->table[s];
+	struct side *side = &out->side[s];
+	*side = from->side[options->table_side[s]];
+	out->facts[s] = from->facts[options->table_side[s]];
+	side->label = s ? "fixed" : "baseline";
+	side->name = options->name[s] ? options->name[s] : side->name;
+	side->quality.notes = (struct facts){0};
+	facts_add_all(&side->quality.notes, arena, &from->side[options->table_side[s]].quality.notes);
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, from_report, FACT_NO_SIDE,
+	                      .steps = side->steps.origin == STEPS_BY_PATTERN ? "found" : "marked"));
+}
+
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err)
 {
+	static const char *const labels[] = {"baseline", "fixed"};
+	const struct analyse_run *runs[2] = {baseline, fixed};
+	const size_t n[2] = {n_baseline, n_fixed};
 	struct arena work = {0};
-	struct sides_job jobs[2] = {{.inputs = baseline, .n = n_baseline, .words = words_of(options, 0, "baseline")},
-	                            {.inputs = fixed, .n = n_fixed, .words = words_of(options, 1, "fixed")}};
-	int result = sides_build(jobs, 2, options, names, &work, arena, err);
+	struct sides_job jobs[2] = {0};
+	int n_jobs = 0, side_of[2];
+	for (int s = 0; s < 2; s++)
+		if (!options->table[s]) {
+			side_of[n_jobs] = s;
+			jobs[n_jobs++] = (struct sides_job){
+				.inputs = runs[s], .n = n[s], .words = words_of(options, s, labels[s])};
+		}
+	int result = n_jobs ? sides_build(jobs, n_jobs, options, names, &work, arena, err) : 0;
 	if (result == 0) {
 		struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
-		*tables = (struct step_tables){.side = {jobs[0].side, jobs[1].side},
-		                               .facts = {jobs[0].facts, jobs[1].facts},
-		                               .options = {.items = {options->items[0], options->items[1]},
+		*tables = (struct step_tables){.options = {.items = {options->items[0], options->items[1]},
 		                                           .items_name = options->items_name,
 		                                           .warmup = options->warmup,
 		                                           .gates = options->gates,
 		                                           .printed = options->printed,
 		                                           .nothing = options->nothing}};
+		for (int j = 0; j < n_jobs; j++) {
+			tables->side[side_of[j]] = jobs[j].side;
+			tables->facts[side_of[j]] = jobs[j].facts;
+		}
+		for (int s = 0; s < 2; s++)
+			if (options->table[s])
+				take_side(options, s, arena, tables);
 		run_tables_fit((struct run_table *const[2]){tables->facts[0].runs, tables->facts[1].runs},
-		               (const size_t[2]){n_baseline, n_fixed});
-		*out = judge_pair(tables, options, names, arena);
+		               (const size_t[2]){tables->facts[0].n_runs, tables->facts[1].n_runs});
+		*out = judge_pair(tables, n_jobs == 2 ? options : NULL, names, arena);
 		out->title = options->title;
 		out->tables = tables;
 		tables->functions = out->functions;

@@ -20,6 +20,9 @@ struct analyse_options {
 	const struct printed *printed;   /* what the programs printed; NULL: nothing was asked */
 	const struct fact *nothing;      /* the files say that there is nothing to compare; else NULL */
 	struct side_files files[2];      /* by side; without, each run is one file */
+	/* By side: the step tables of a report, which it is side `table_side` of; NULL: it is made of runs. */
+	const struct step_tables *table[2];
+	int table_side[2];
 };
 
 /* One run of a side: the trace, and the input's name for the report. */

@@ -13,6 +13,7 @@ static const char *const examples[] = {
 	"gapline report --baseline 'runs/base-*.sqlite' --fixed runs/fixed/ -o report.html",
 	"gapline report main.sqlite branch.sqlite --max-regression 3 --require-comparable",
 	"gapline report --baseline @main --fixed branch.sqlite   # what 'gapline save main' has kept",
+	"gapline report main.html:fixed branch.sqlite   # one side of an older report",
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
 	"gapline report main.sqlite branch.sqlite --perfetto both.json.gz   # for ui.perfetto.dev",
 	"gapline report a.sqlite b.sqlite --compare-output 'loss=' --baseline-output a.log --fixed-output b.log",
@@ -23,7 +24,8 @@ static const char *const examples[] = {
 static const char about[] =
 	"Compares two profiles of one workload and says whether the fix worked. The verdict goes to the terminal, the "
 	"evidence into the report. A side is an nsys SQLite export or a trace of the PyTorch profiler, plain or packed "
-	"(gzip, zstd), a digest (gapline digest), a folder of them or a quoted pattern; several files are repeats of "
+	"(gzip, zstd), a digest (gapline digest), a side of a report (main.html:fixed), a folder of them or a quoted "
+	"pattern; several files are repeats of "
 	"the side's run, or its "
 	"ranks: --files-are.";
 

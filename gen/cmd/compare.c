@@ -115,7 +115,8 @@ static int spare_inputs(const struct compare *c, struct err *err)
 			if (replaces_file(&c->outputs[o], c->db))
 				return err_set(err, "%s: this output would replace the file of saved baselines",
 				               c->outputs[o].path);
-			bool input = replaces_file(&c->outputs[o], c->ncu[s]);
+			bool input = replaces_file(&c->outputs[o], c->ncu[s]) ||
+			             replaces_file(&c->outputs[o], c->report[s].path);
 			for (size_t i = 0; i < c->outputs_of[s].n; i++)
 				input = input || replaces_file(&c->outputs[o], c->outputs_of[s].item[i]);
 			if (input)
@@ -206,7 +207,7 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	                               .joined =
 	                                       !c->paths[COMPARE_PERFETTO] && c->sides[0].n == 1 && c->sides[1].n == 1,
 	                               .again = !c->paths[COMPARE_PERFETTO]};
-	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
+	if (compare_read_reports(c, err) || inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
 	for (int s = 0; s < 2; s++) {
 		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err)) {
@@ -222,6 +223,8 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	progress_say(progress, "comparing");
 	c->analysis.nothing = find_same_captures(c);
 	for (size_t s = 0; s < 2; s++) {
+		if (c->report[s].path)
+			continue;
 		inputs_group(&c->sides[s], (enum ranks_asked)c->files_are, &c->names, &c->arena);
 		c->analysis.files[s] = files_of(&c->sides[s], &c->arena);
 	}
@@ -232,7 +235,8 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	if (result < 0)
 		return result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : CMD_WRONG_USAGE;
 	for (size_t s = 0; s < 2; s++)
-		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
+		if (!c->report[s].path &&
+		    inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
 			return CMD_WRONG_USAGE;
 	return CMD_DONE;
 }
@@ -247,7 +251,7 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 		if (c->built_in[s])
 			inputs_add_bytes(&c->sides[s], labels[s], c->given[s].item[0], c->built_in[s]->bytes,
 			                 c->built_in[s]->n, &c->arena);
-		else
+		else if (!(status = compare_find_report(c, (int)s, err)) && !c->report[s].path)
 			status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, err);
 		if (status)
 			return status;
@@ -369,6 +373,8 @@ void compare_release(struct compare *c)
 		buf_release(&c->bytes[i]);
 		output_release(&c->outputs[i]);
 	}
+	for (int s = 0; s < 2; s++)
+		page_evidence_release(&c->report[s].evidence);
 	arena_release(&c->arena);
 }
 

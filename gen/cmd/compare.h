@@ -7,6 +7,7 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "cmd/page_evidence.h"
 #include "render/assets.h"
 #include "render/render.h"
 
@@ -20,6 +21,13 @@ enum {
 	COMPARE_PERFETTO,
 	COMPARE_SUMMARY, /* the Markdown, behind what the file holds already */
 	COMPARE_OUTPUTS
+};
+
+/* A side that is one of a report: "main.html:fixed". */
+struct compare_report {
+	const char *path; /* NULL: it is none */
+	int side;         /* of the report */
+	struct page_evidence evidence;
 };
 
 struct compare {
@@ -45,6 +53,7 @@ struct compare {
 	struct arena arena;
 	struct names names;
 	struct inputs sides[2];
+	struct compare_report report[2]; /* by side, where a report is given: compare_find_report */
 	struct output outputs[COMPARE_OUTPUTS];
 	size_t n_outputs;
 	struct buf bytes[COMPARE_OUTPUTS];
@@ -94,6 +103,14 @@ void compare_watch_memory(struct compare *c, const struct opt_list *operands);
 
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
+
+/* Looks whether what is given for side `s` is a side of a report; a file of the whole name wins. CMD_DONE, or with
+ * `err` CMD_WRONG_USAGE: it is a report without a side, one among several files, or beside options that shape a table.
+ */
+int compare_find_report(struct compare *c, int s, struct err *err);
+
+/* Verifies and reads the reports that were found, into the analysis's options. 0, or -1 with `err`. */
+int compare_read_reports(struct compare *c, struct err *err);
 
 /* Reads and compares what `given` names. An enum cmd_status, and `err`; `analysis` lies in the compare's arena. */
 int compare_analyse(struct compare *c, struct analysis *analysis, struct err *err);

@@ -224,6 +224,61 @@ class Verify(unittest.TestCase):
         page.write_bytes(edited)
         self.check(page, claim, value, 3, "disagrees with its evidence")
 
+    def report(self, *args, status=0, said=()):
+        page, result = self.folder / "made.html", self.folder / "made.json"
+        made = gapline("report", *args, "-q", "-o", page, "--json", result)
+        self.assertEqual(made.returncode, status, made.stderr)
+        for words in said:
+            self.assertIn(words, made.stderr)
+        if status in (0, 1, 4):
+            self.assertEqual(gapline("verify", page).returncode, 0)
+            return json.loads(result.read_text())
+
+    def without_rows(self, result):
+        """What a side without rows cannot have, and what says so."""
+        result.pop("kernels_inside", None)
+        for side in ("baseline", "fixed"):
+            result[side]["data"]["notes"] = [n for n in result[side]["data"]["notes"] if n["id"] != "from_report"]
+        return result
+
+    def test_reports_as_inputs(self):
+        """Of a side of a report, beside another or beside profiles, what is said is what is said of its profiles."""
+        captures = ROOT / "../shared/captures"
+        pairs = [[self.folder / f"{name}-{side}.sqlite" for side in ("baseline", "fixed")] for name in ("tiny", "stepless")]
+        pairs += [[next((captures / name).glob(f"{side}.*")) for side in ("baseline", "fixed")]
+                  for name in ("torch-dataloader", "ddp-2gpu") if (captures / name).exists()]
+        for baseline, fixed in pairs:
+            with self.subTest(str(baseline)):
+                page = self.folder / "both.html"
+                gates = ["--gate", "idle<5%", "--min-speedup", "1.2"]
+                plain = gapline("report", baseline, fixed, *gates, "-q", "-o", page, "--json", self.folder / "both.json")
+                expected = self.without_rows(json.loads((self.folder / "both.json").read_text()))
+                for inputs in ((f"{page}:baseline", fixed), (baseline, f"{page}:fixed"), (f"{page}:baseline", f"{page}:fixed")):
+                    found = self.report(*inputs, *gates, status=plain.returncode)
+                    for side, given in zip(("baseline", "fixed"), inputs):
+                        self.assertEqual("from_report" in [n["id"] for n in found[side]["data"]["notes"]], ":" in str(given))
+                    self.assertEqual(self.without_rows(found), expected)
+                same = self.report(f"{page}:fixed", fixed)
+                self.assertEqual((same["verdict"]["result"], same["verdict"]["speedup"]), ("inconclusive", None))
+
+    def test_reports_that_are_no_inputs(self):
+        page, other = self.folder / "in.html", self.folder / "tiny-fixed.sqlite"
+        page.write_bytes(self.pages["tiny"])
+        self.report(page, other, status=2, said=[f"name one, {page}:baseline or {page}:fixed"])
+        self.report(f"{page}:baseline", other, "--warmup", 3, status=2, said=["--warmup needs the profiles"])
+        self.report(f"{page}:baseline", other, "--step", "step", status=2, said=["--step needs the profiles"])
+        self.report("--baseline", f"{page}:baseline", "--baseline", other, "--fixed", other, status=2, said=["whole side"])
+        self.report(f"{page}:middle", other, status=3, said=["in.html:middle"])
+        page.write_bytes(self.pages["tiny"].replace(b"<h2>Verdict</h2>", b"<h2>Truth</h2>"))
+        self.report(f"{page}:baseline", other, status=3, said=["disagrees with its evidence"])
+        page.write_bytes(self.pages["tiny"][:9000])
+        self.report(f"{page}:baseline", other, status=3, said=["carries no evidence"])
+        whole = self.folder / "in.html:fixed"  # a file of the whole name wins
+        whole.write_bytes((self.folder / "tiny-fixed.sqlite").read_bytes())
+        found = self.report(self.folder / "tiny-baseline.sqlite", whole)
+        self.assertEqual(found["fixed"]["data"]["notes"], [])
+        whole.unlink()
+
     def test_hostile_files(self):
         page = self.pages["tiny"]
         for data, words in ((b"", "is empty"), (page[:5000], "carries no evidence"), (b"\0" + page, "is no page"),

@@ -24,8 +24,9 @@ double recording_ranges(const struct run *runs, size_t n);
 const struct fact *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                                          struct arena *arena);
 
-/* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. `paced`: that the
- * same launches take longer on one side, for the host's sake or the profiler's, is allowed for already (exchange.h). */
+/* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. `paced`: that
+ * the same launches take longer on one side, for the host's sake or the profiler's, is allowed for already
+ * (exchange.h). */
 void recording_bounds(const struct side side[2], bool paced, double beyond[2]);
 
 /* After the headlines: how much longer a step of each side may be, ns, because recording cost more there than on the
