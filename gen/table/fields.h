@@ -6,9 +6,9 @@
 #include "analyse/step_tables.h"
 
 enum field_kind {
-	FIELD_INT,   /* of 1, 4 or 8 bytes */
+	FIELD_INT,   /* of 4 or 8 bytes; of 1 a bool */
 	FIELD_ENUM,  /* the same, below `limit` */
-	FIELD_REAL,  /* double */
+	FIELD_REAL,  /* double, not infinite; with a `limit` NAN is one that is not known */
 	FIELD_NAME,  /* uint32_t, an id of the names */
 	FIELD_TEXT,  /* const char *, NULL among them */
 	FIELD_FACT,  /* const struct fact *, likewise */
@@ -67,6 +67,8 @@ void field_set_count(const struct field *field, void *row, size_t n);
 #define ENUM(m, most) FIELD(m, FIELD_ENUM, .limit = most)
 #define REAL(m) FIELD(m, FIELD_REAL)
 #define REALS(m) FIELD_ARRAY(m, FIELD_REAL)
+#define REAL_OR_NAN(m) FIELD(m, FIELD_REAL, .limit = 1)
+#define REALS_OR_NAN(m) FIELD_ARRAY(m, FIELD_REAL, .limit = 1)
 #define NAME(m) FIELD(m, FIELD_NAME)
 #define NAMES(m) FIELD_ARRAY(m, FIELD_NAME)
 #define TEXT(m) FIELD(m, FIELD_TEXT)

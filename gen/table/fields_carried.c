@@ -75,14 +75,14 @@ static const struct field kernel_fields[] = {INT(launches),
                                              REAL(instances),
                                              REAL(per_step),
                                              REAL(share),
-                                             REALS(value),
+                                             REALS_OR_NAN(value),
                                              ENUM(bound, BOUND_LATENCY + 1),
                                              ENUM(limit, NCU_NUMBERS + 1),
                                              PARTS_OF(stall, stall),
                                              ENUM(n_stalls, KERNEL_STALLS + 1),
                                              NAME(rule),
-                                             REAL(intensity),
-                                             REAL(rate)};
+                                             REAL_OR_NAN(intensity),
+                                             REAL_OR_NAN(rate)};
 static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 

@@ -4,6 +4,7 @@
 #include "table/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -165,7 +166,7 @@ static const struct fact *take_fact(struct reader *r, struct taken *from, int de
 
 static void take_integer(struct reader *r, struct taken *from, const struct field *f, void *at, int64_t *before)
 {
-	uint64_t v = number_take(from), most = f->size == 4 ? UINT32_MAX : UINT8_MAX;
+	uint64_t v = number_take(from), most = f->size == 4 ? UINT32_MAX : 1;
 	if (f->size == 8) {
 		*before = (int64_t)((uint64_t)*before + (uint64_t)number_unfold(v));
 		*(int64_t *)at = *before;
@@ -204,12 +205,15 @@ static void take_one(struct reader *r, struct taken *from, const struct field *f
 	}
 }
 
-static void take_reals(struct reader *r, struct taken *from, char *const *value, size_t n)
+static void take_reals(struct reader *r, struct taken *from, const struct field *f, char *const *value, size_t n)
 {
 	struct taken bytes = take(r, from, 8 * (uint64_t)n);
 	for (size_t b = 0; b < 8 && bytes.at < bytes.end; b++)
 		for (size_t i = 0; i < n; i++)
 			value[i][b] = (char)*bytes.at++;
+	for (size_t i = 0; i < n && !f->limit; i++)
+		if (!isfinite(*(const double *)(const void *)value[i]))
+			r->damaged = "a number is none";
 }
 
 static void take_record(struct reader *r, struct taken *from, const struct record *record, char *const *row, size_t n);
@@ -254,7 +258,7 @@ static void take_column(struct reader *r, struct taken *from, const struct field
 	if (f->kind == FIELD_PART && !r->damaged)
 		take_record(r, from, f->of, value, all);
 	else if (f->kind == FIELD_REAL && !r->damaged)
-		take_reals(r, from, value, all);
+		take_reals(r, from, f, value, all);
 	else
 		for (size_t i = 0; i < all && !r->damaged; i++)
 			take_one(r, from, f, value[i], &before);
