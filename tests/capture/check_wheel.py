@@ -50,6 +50,12 @@ def main():
                 made = base64.urlsafe_b64encode(hashlib.sha256(data[name]).digest()).rstrip(b"=").decode()
                 assert digest == f"sha256={made}" and int(size) == len(data[name]), name
         metadata = data[record.replace("RECORD", "METADATA")].decode().split("\n\n")[0]
+        assert all(value for _, value in (line.split(": ", 1) for line in metadata.splitlines())), "a field without a value"
+        assert len([line for line in metadata.splitlines() if line.startswith("Summary: ")]) == 1 and "Description-Content-Type: text/markdown" in metadata
+        wheel_file = data[record.replace("RECORD", "WHEEL")].decode().splitlines()
+        tag_line = "Tag: " + "-".join(wheel.stem.split("-")[2:])
+        assert {"Wheel-Version: 1.0", "Root-Is-Purelib: false", tag_line} <= set(wheel_file), wheel_file
+        assert b"gapline = gapline.__main__:main" in data[record.replace("RECORD", "entry_points.txt")]
         for field in "Metadata-Version: 2.1", "Name: gapline", "License: MIT", f"Version: {wheel.name.split('-')[1]}":
             assert field in metadata.splitlines(), field
 
