@@ -3,7 +3,9 @@
 #
 # No Docker daemon and no image from a registry: buildah builds on a base that debootstrap makes of this distribution, from
 # its own package sources. NVIDIA's headers and CUPTI are taken from this machine, where they are; else the libraries that
-# need them are left out. The stage that holds the program alone is copied into the base and into an image of the C library
+# need them are left out. README's `docker run` lines are run word for word by a stand-in for docker that starts the image
+# through buildah; there is no GPU behind `--gpus`, so the image that they meet has a stand-in for nsys, which plays
+# recorded profiles, and a `python` that does nothing. The stage that holds the program alone is copied into the base and into an image of the C library
 # and nothing else, and speaks there, too. The base is kept in BUILD_DIR. Skipped (77) where that cannot work: not root, tools missing, no package source, no chroot.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -64,7 +66,7 @@ policy=(--signature-policy "$folder/policy.json")
 clean() {
 	buildah "${store[@]}" rm --all >/dev/null 2>&1 || true
 	buildah "${store[@]}" rmi --all --force >/dev/null 2>&1 || true
-	rm -rf "$folder/storage" "$folder/run" "$folder/out" "$folder/toolkit" "$folder/bare"
+	rm -rf "$folder/storage" "$folder/run" "$folder/out" "$folder/toolkit" "$folder/bare" "$folder/standin"
 }
 fresh_out() {
 	rm -rf "$folder/out"
@@ -181,3 +183,95 @@ settings=$(buildah "${store[@]}" inspect --format \
 	'{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.User}} {{.OCIv1.Config.WorkingDir}}' "$(container_of gapline)")
 [ "$settings" = '[gapline] 65534:65534 /work' ] || fail "the image's settings are: $settings"
 echo "the program in an image with nothing but the C library, in the base and in its own image: the report is the example's, byte for byte"
+
+# README's lines. What they run in: the image, a stand-in for nsys, which plays base-#.sqlite of the folder for train.py, and
+# fixed-#.sqlite for train_prefetch.py, and a python.
+mkdir "$folder/standin"
+cp tests/support/standin_nsys.py "$folder/standin"
+cat >"$folder/standin/nsys" <<'EOF'
+#!/bin/sh
+for word; do
+	case $word in
+	train.py) set -- "$@" base-#.sqlite ;;
+	train_prefetch.py) set -- "$@" fixed-#.sqlite ;;
+	esac
+done
+exec /usr/bin/python3 -I /usr/local/bin/standin_nsys.py "$@"
+EOF
+printf '#!/bin/sh\nsleep 0.1\n' >"$folder/standin/python"
+chmod 755 "$folder/standin/"*
+cat >"$folder/standin/Dockerfile" <<'EOF'
+FROM localhost/gapline
+USER 0:0
+# A collector that would be chosen, were it there: no GPU, nothing to record.
+RUN rm -f /usr/local/lib/gapline/libgapline-cupti.so && apt-get update && apt-get install -y --no-install-recommends python3
+COPY nsys python standin_nsys.py /usr/local/bin/
+USER 65534:65534
+EOF
+build gapline-standin --file "$folder/standin/Dockerfile" "$folder/standin"
+docker() {
+	local user=65534:65534 volumes=()
+	[ "$1" = run ] || fail "README: docker $1 cannot be played"
+	shift
+	while [ "${1#-}" != "$1" ]; do
+		case $1 in
+		--rm) shift ;;
+		--gpus) shift 2 ;;
+		--user) user=$2 && shift 2 ;;
+		-v) volumes+=(--volume "$2:rw") && shift 2 ;;
+		*) fail "README: docker run $1 cannot be played" ;;
+		esac
+	done
+	[ "$1" = gapline ] || fail "README: the image is called $1"
+	shift
+	buildah "${store[@]}" run --isolation=chroot --user "$user" --workingdir /work "${volumes[@]}" \
+		"$(container_of gapline-standin)" -- gapline "$@"
+}
+fresh_out
+python3 - "$folder/out" <<'EOF'
+import pathlib
+import sys
+
+sys.path.insert(0, "tests/support")
+import tiny_profile
+
+for i in range(4):
+    tiny_profile.write(pathlib.Path(sys.argv[1]) / f"base-{i}.sqlite", seed=i + 1)
+    tiny_profile.write(pathlib.Path(sys.argv[1]) / f"fixed-{i}.sqlite", load=50_000, seed=i + 11)
+EOF
+chown 12345:12345 "$folder/out/"*
+awk '/^    docker run /{on = 1} on {sub(/ +# .*/, ""); print; if (!/\\$/) on = 0}' README.md >"$folder/lines"
+ran=0
+while read -r line; do
+	while [ "${line%\\}" != "$line" ]; do # goes on in the next
+		read -r next
+		line="${line%\\} $next"
+	done
+	(
+		cd "$folder/out"
+		id() { echo 12345; } # the caller
+		eval "$line" </dev/null >"$folder/said" 2>&1
+	) || { [ $? = 3 ] && [[ $line = *" gapline doctor" ]]; } || fail "$line: $(cat "$folder/said")" # 3: no GPU
+	ran=$((ran + 1))
+	case $line in
+	*" gapline doctor") grep -q '^nsys .* /usr/local/bin/nsys' "$folder/said" && grep -q '^folder *ok' "$folder/said" || fail "$line: $(cat "$folder/said")" ;;
+	*) [ "$(stat -c %u:%g "$folder/out/report/report.html")" = 12345:12345 ] || fail "$line: whose report is that?" ;;
+	esac
+done <"$folder/lines"
+[ "$ran" = 2 ] || fail "$ran docker run lines in README.md"
+python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["verdict"]["result"] == "faster" and r["fixed"]["source"]["collector"] == "nsys", r["verdict"]' \
+	"$folder/out/report/report.json" || fail "the report of README's line"
+echo "README's $ran docker run lines, without a GPU: doctor, and a report that belongs to the caller"
+
+# A recipe inside the image, and the demo.
+pair=$examples
+examples=$PWD/examples
+in_image gapline-standin bash /examples/ci/compare.sh --profiles recipe /examples/training-step/baseline.sqlite.gz \
+	/examples/training-step/fixed.sqlite.gz >>"$log" 2>&1 || fail "the recipe in the image"
+for file in report.html comment.md gapline.xml status; do
+	[ "$(stat -c %u "$folder/out/recipe/$file")" = 12345 ] || fail "the recipe's $file"
+done
+[ "$(cat "$folder/out/recipe/status")" = 0 ] || fail "the recipe's status"
+in_image gapline-standin gapline demo -q >>"$log" 2>&1 || fail "gapline demo in the image"
+cmp "$folder/out/gapline-demo.html" "$pair/report.html" || fail "gapline demo writes another report in the image"
+echo "a recipe and the demo in the image"
