@@ -6,7 +6,7 @@
 
 The folder examples/ as it is can be served as a static site; nothing is loaded from elsewhere. The faults stand in the order
 in which one learns to see them; the answer is folded. The pictures are the first screen of examples/training-step/report.html
-in Chromium; where there is none, they stay as they are, and that is said.
+in Chromium, and of two of the others; where there is none, they stay as they are, and that is said.
 """
 
 import html
@@ -105,11 +105,13 @@ def pictures():
     if not browser:
         print("no Chromium: the README's pictures stay as they are")
         return
-    report = (ROOT / "examples/training-step/report.html").as_uri()
-    for name, dark in ("report.png", []), ("report-dark.png", ["--blink-settings=preferredColorScheme=0"]):
+    dark, example = ["--blink-settings=preferredColorScheme=0"], ROOT / "examples/training-step/report.html"
+    shown = [("report", example, []), ("report-dark", example, dark)]
+    shown += [(f"report-{name}", TRUTH / "reports" / f"{name}.html", []) for name in ("tiny-kernels", "nccl-serial")]
+    for name, report, theme in shown:
         words = [browser, "--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1",
-                 "--window-size=1200,1334", "--virtual-time-budget=5000"]
-        subprocess.run([*words, *dark, f"--screenshot={ROOT / 'docs/pictures' / name}", report], check=True, capture_output=True)
+                 "--window-size=1200,670", "--virtual-time-budget=5000"]
+        subprocess.run([*words, *theme, f"--screenshot={ROOT / 'docs/pictures' / name}.png", report.as_uri()], check=True, capture_output=True)
 
 
 def main():
