@@ -94,7 +94,8 @@ const struct record RECORD_TIMED = RECORD_OF(timed_fields);
 #undef S
 
 #define S struct run_holes
-static const struct field holes_fields[] = {INT(lost), INT(launches), INT(jumps), INT(from), INT(to)};
+static const struct field holes_fields[] = {INT(lost), INT(launches), INT(jumps), INT(from),
+                                            INT(to),   INT(several),  INT(step),  INT(times)};
 static const struct record holes = RECORD_OF(holes_fields);
 #undef S
 

@@ -81,6 +81,27 @@ def timed(ns):
     return edit
 
 
+def unmark(*steps):
+    """The range of each of those steps goes on to the end of the next one."""
+
+    def edit(db):
+        rows = db.execute("SELECT rowid, end FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
+        for step in steps:
+            db.execute("UPDATE NVTX_EVENTS SET end = ? WHERE rowid = ?", (rows[step + 1][1], rows[step][0]))
+            db.execute("DELETE FROM NVTX_EVENTS WHERE rowid = ?", (rows[step + 1][0],))
+
+    return edit
+
+
+def repeat_kernels(db):
+    """One step runs most of its kernels twice, and one of them once."""
+    launches = db.execute(f"SELECT start, end, correlationId FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (30 * PER_STEP, 30 * PER_STEP + 4)).fetchall()
+    for start, end, correlation in launches:
+        half = (start + end) // 2
+        db.execute(f"UPDATE {KERNELS} SET end = ? WHERE correlationId = ?", (half, correlation))
+        db.execute(f"INSERT INTO {KERNELS} SELECT ?, ?, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName, graphNodeId FROM {KERNELS} WHERE correlationId = ?", (half, end, correlation))
+
+
 def nothing(db):
     pass
 
@@ -91,7 +112,7 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, JUMP, MEET, OTHER, TIMED = "Kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need"
+LOST, JUMP, MEET, OTHER, TIMED, MARKS = "Kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others"
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
@@ -101,6 +122,10 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "numbers jump, in tens": (holes(lambda i: 10 * (i + 3 * (i >= 20) + 3 * (i >= 40))), numbered, JUMP, [], 1),
     "numbers begin again after a pause": (numbered, holes(lambda i: i % 20), None, [], 1),
     "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
+    "a mark lost": (nothing, unmark(30), MARKS, [], 1),
+    "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
+    "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
+    "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant, nothing, OTHER, [], 1),
     "another process on both sides": (tenant, tenant, None, [], 1),
     "ranks as repeats": (collectives, collectives, MEET, MISUSED, 3),
@@ -136,7 +161,7 @@ def wrong(r, doc, says):
         yield f"exit {r.returncode}: {r.stderr.strip()}"
         return
     v = doc["verdict"]
-    said = [s for s in v["reasons"] if any(w in s for w in (LOST, JUMP, MEET, OTHER, TIMED))]
+    said = [s for s in v["reasons"] if any(w in s for w in (LOST, JUMP, MEET, OTHER, TIMED, MARKS))]
     if not says:
         if said:
             yield f"said: {said[0]}"

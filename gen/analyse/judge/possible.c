@@ -92,6 +92,28 @@ static const struct fact *tenant_on_one_side(const struct side_facts facts[2], s
 	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);
 }
 
+/* ---- steps that hold several ---- */
+
+static const struct run_table *several_of(const struct side_facts *facts)
+{
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (facts->runs[r].holes.several)
+			return &facts->runs[r];
+	return NULL;
+}
+
+/* A program that does so now and then does it on both sides. */
+static const struct fact *several_on_one_side(const struct side_facts facts[2], struct arena *arena)
+{
+	const struct run_table *run[2] = {several_of(&facts[0]), several_of(&facts[1])};
+	if (!run[0] == !run[1])
+		return NULL;
+	int s = run[1] != NULL;
+	const struct run_holes *h = &run[s]->holes;
+	return FACT_NEW(arena, step_holds_others, s, .file = run[s]->file, .steps = (int64_t)h->several,
+	                .step = h->step, .times = h->times);
+}
+
 const struct fact *possible_recording(const struct side_facts *facts, int n_sides, struct arena *arena)
 {
 	const struct fact *why = NULL;
@@ -101,6 +123,8 @@ const struct fact *possible_recording(const struct side_facts *facts, int n_side
 		if (!why)
 			why = facts[s].ranks_apart;
 	}
+	if (!why && n_sides > 1)
+		why = several_on_one_side(facts, arena);
 	return why || n_sides < 2 ? why : tenant_on_one_side(facts, arena);
 }
 

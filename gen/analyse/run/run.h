@@ -81,6 +81,8 @@ struct run_holes {
 	size_t lost, launches; /* launches whose kernel is not there; all, of the measured steps */
 	size_t jumps;          /* of the numbers of steps, beyond the usual one, that took longer, too; … */
 	int64_t from, to;      /* … the first of them */
+	size_t several;        /* marked steps that hold so many times every kernel of the usual step; … */
+	int64_t step, times;   /* … the first of them, from 1 */
 };
 
 struct run_parts;

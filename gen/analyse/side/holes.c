@@ -140,6 +140,65 @@ static void add_numbered(const struct run *run, struct holes *holes)
 	}
 }
 
+/* ---- steps that hold several ---- */
+
+static const double USUAL = 0.8;             /* of the steps: so many hold the same kernels, … */
+static const double FEW = 0.1;               /* … and no more than so many hold several times those */
+enum { LEAST_KERNELS = 3, COUNT_BITS = 20 }; /* LEAST_KERNELS: of a step: fewer say little of it */
+
+static bool is_marked(const struct run *run)
+{
+	return run->steps.found && !run->steps.by_op && run->steps.origin == STEPS_BY_RANGE;
+}
+
+/* A number for a name, with a one in its lowest bits, so that they count. */
+static uint64_t number_for(uint64_t name)
+{
+	return name * (name * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9)) << COUNT_BITS | 1;
+}
+
+static void add_kernels(const struct run *run, const struct run *part, struct holes *holes)
+{
+	const struct trace_ops *ops = &part->trace->ops;
+	const uint32_t *step = part->steps.op_step;
+	if (!holes->sum)
+		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
+	uint64_t *sum = holes->sum;
+	for (size_t i = 0; i < ops->n; i++)
+		if (step[i] != TRACE_NONE && ops->kind[i] == OP_KERNEL)
+			sum[step[i]] += number_for(ops->name[i]);
+}
+
+static uint64_t count_of(uint64_t sum)
+{
+	return sum & ((UINT64_C(1) << COUNT_BITS) - 1);
+}
+
+/* Steps that hold k times the kernels of most others, k > 1. */
+static void find_several(const struct holes *holes, struct run *run)
+{
+	uint32_t n = run->steps.n, usual = 0, same = 0;
+	int64_t votes = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		usual = votes ? usual : i;
+		votes += holes->sum[i] == holes->sum[usual] ? 1 : -1;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		same += holes->sum[i] == holes->sum[usual];
+	const uint64_t each = n ? count_of(holes->sum[usual]) : 0;
+	if (each < LEAST_KERNELS || same < USUAL * n)
+		return;
+	struct run_holes *out = &run->holes;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t times = count_of(holes->sum[i]) / each;
+		if (times < 2 || holes->sum[i] != times * holes->sum[usual] || out->several++)
+			continue;
+		out->step = i + 1;
+		out->times = (int64_t)times;
+	}
+	out->several = out->several <= FEW * n ? out->several : 0;
+}
+
 static bool is_numbered(const struct run *run)
 {
 	return run->steps.found && !run->steps.by_op && strchr(names_text(run->trace->names, run->steps.name), '#');
@@ -150,6 +209,8 @@ void holes_add(struct holes *holes, struct run *run, const struct run *part)
 	add_launches(part, &run->holes);
 	if (is_numbered(part))
 		add_numbered(part, holes);
+	if (is_marked(run))
+		add_kernels(run, part, holes);
 }
 
 void holes_end(struct holes *holes, struct run *run)
@@ -170,4 +231,6 @@ void holes_end(struct holes *holes, struct run *run)
 			run->holes.from = list[i].from;
 			run->holes.to = list[i].to;
 		}
+	if (holes->sum)
+		find_several(holes, run);
 }
