@@ -3,6 +3,7 @@
 #include "table/fields.h"
 #include "table/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -217,13 +218,69 @@ static void put_parts(struct writer *w, const struct step_tables *tables, struct
 	}
 }
 
-/* Names that are in the table have the order that they have in `names`: what goes by it goes by it again. */
+static int by_text(const void *a, const void *b, void *names)
+{
+	return strcmp(names_text(names, *(const uint32_t *)a), names_text(names, *(const uint32_t *)b));
+}
+
+/* Names by their texts: which profile was read first, and in which order its rows stand, is not said. */
 static void number_names(struct writer *w)
 {
-	uint32_t *number = ARENA_NEW(&w->scratch, w->names->n, uint32_t);
-	for (uint32_t id = 0; id < w->names->n; id++)
-		number[id] = w->used[id] ? names_add_text(&w->strings, names_text(w->names, id)) : 0;
+	uint32_t *number = ARENA_NEW(&w->scratch, w->names->n, uint32_t), n = 0;
+	uint32_t *id = ARENA_NEW(&w->scratch, w->names->n, uint32_t);
+	for (uint32_t i = 0; i < w->names->n; i++)
+		if (w->used[i])
+			id[n++] = i;
+	qsort_r(id, n, sizeof *id, by_text, (void *)w->names);
+	for (uint32_t i = 0; i < n; i++)
+		number[id[i]] = names_add_text(&w->strings, names_text(w->names, id[i]));
 	w->number = number;
+}
+
+static int by_kernel(const void *a, const void *b, void *number)
+{
+	const struct run_kernel *x = a, *y = b;
+	const uint32_t *of = number;
+	uint64_t p = (uint64_t)of[x->name] << 32 | of[x->phase], q = (uint64_t)of[y->name] << 32 | of[y->phase];
+	return p != q ? (p > q ? 1 : -1) : x->comm - y->comm;
+}
+
+static int by_launch(const void *a, const void *b, void *number)
+{
+	const struct launch_pace *x = a, *y = b;
+	const uint32_t *of = number;
+	uint64_t p = (uint64_t)of[x->what] << 32 | of[x->next], q = (uint64_t)of[y->what] << 32 | of[y->next];
+	return (p > q) - (p < q);
+}
+
+static void *sorted(struct writer *w, const void *list, size_t n, size_t size,
+                    int (*compare)(const void *, const void *, void *))
+{
+	void *copy = ARENA_NEW(&w->scratch, n * size, char);
+	if (n) {
+		memcpy(copy, list, n * size);
+		qsort_r(copy, n, size, compare, w->number);
+	}
+	return copy;
+}
+
+/* The same tables with the lists in the order of their texts that have none, or that of numbers of names. */
+static struct step_tables ordered(struct writer *w, const struct step_tables *tables)
+{
+	struct step_tables out = *tables;
+	for (int s = 0; s < 2; s++) {
+		struct side_facts *facts = &out.facts[s];
+		struct launch_paces *paces = &out.side[s].recording.paces;
+		struct run_table *runs = ARENA_NEW(&w->scratch, facts->n_runs, struct run_table);
+		for (size_t r = 0; r < facts->n_runs; r++) {
+			runs[r] = facts->runs[r];
+			runs[r].kernels =
+				sorted(w, runs[r].kernels, runs[r].n_kernels, sizeof *runs[r].kernels, by_kernel);
+		}
+		facts->runs = runs;
+		paces->list = sorted(w, paces->list, paces->n, sizeof *paces->list, by_launch);
+	}
+	return out;
 }
 
 static void put_packed(const struct buf *bytes, struct buf *to)
@@ -248,8 +305,9 @@ void table_write(const struct step_tables *tables, const struct names *names, st
 	buf_release(&body);
 	names_init(&w.strings, &w.scratch);
 	number_names(&w);
+	const struct step_tables in_order = ordered(&w, tables);
 	body = (struct buf){0};
-	put_parts(&w, tables, &body);
+	put_parts(&w, &in_order, &body);
 	number_put(&whole, w.strings.n);
 	for (uint32_t i = 0; i < w.strings.n; i++)
 		put_text(&whole, names_text(&w.strings, i));
