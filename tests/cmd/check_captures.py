@@ -247,7 +247,7 @@ def check_self(table, gapline, name, path):
     table.check(f"{name} against itself: no number", verdict["speedup"] is None and verdict["ci95"] is None,
                 verdict["speedup"])
     table.check(f"{name} against itself: inconclusive, and why", verdict["result"] == "inconclusive" and
-                "hold the same capture" in verdict["reasons"][0], verdict["reasons"][0])
+                "are the same capture" in verdict["reasons"][0], verdict["reasons"][0])
     for gate in (("--max-regression", "5"), ("--min-speedup", "0.5"), ("--require-comparable",)):
         table.check(f"{name} against itself: {gate[0]} is open", gapline.report(path, path, *gate)[0] == 4)
     table.check(f"{name} against itself: empty waterfall", document["waterfall"] == [], len(document["waterfall"]))
