@@ -232,7 +232,8 @@ static void test_low_for_a_while(void **state)
 	const struct analysis *a = held_for_a_while(*state, 3, false);
 	assert_int_equal((int)a->side[1].devices[0].clocks.sm_mhz.median, 1980);
 	assert_true(a->side[1].devices[0].clocks.sm_mhz.mean == 1837.5);
-	assert_non_null(DIFFERENCE(a, "differs by 7.2 %: 1980 MHz in the baseline, 1838 MHz in the fixed side. These are means of 10 and 10 samples."));
+	assert_non_null(DIFFERENCE(a, "differs by 7.2 %: 1980 MHz in the baseline, 1838 MHz in the fixed side. These "
+	                              "are means of 10 and 10 samples."));
 	assert_null(REASON(a, "explains no difference"));
 	a = held_for_a_while(*state, 0, true);
 	assert_null(DIFFERENCE(a, "SM clock"));

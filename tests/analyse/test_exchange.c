@@ -247,15 +247,17 @@ static void what_could_be_seen(void **unused)
 	static const double a[] = {101e6, 102e6, 103e6}, b[] = {99e6, 100e6, 101e6};
 	static const double x[] = {94e6, 106e6, 94e6, 106e6, 94e6, 106e6, 100e6};
 	struct verdict v = time_runs(3, a, 3, b, "ABBAAB");
-	assert_string_equal(said(v.could, NULL), "A change below 3 % would not show. 8 runs of each side would halve that.");
+	assert_string_equal(said(v.could, NULL),
+	                    "A change below 3 % would not show. 8 runs of each side would halve that.");
 	assert_true(told(&v, said(v.could, NULL)) && !v.unsteady);
 	v = time_runs(6, x, 6, x, "ABBAABBAABBA");
 	assert_true(told(&v, ". 20 runs of each side would halve that."));
 	/* s = 6 %: 2.179 √(2/7) 6 % = 6.99 %, and the floor */
 	v = time_runs(7, x, 7, x, "ABBAABBAABBAAB");
-	assert_string_equal(said(v.could, NULL),
-	                    "A change below 8 % would not show: these runs differ by 6 %. Use a quieter machine or more "
-	                    "runs.");
+	assert_string_equal(
+		said(v.could, NULL),
+		"A change below 8 % would not show: these runs differ by 6 %. Use a quieter machine or more "
+		"runs.");
 	assert_true(v.unsteady);
 	static const double same[] = {100e6, 100.1e6, 99.9e6};
 	assert_null(time_runs(3, same, 3, same, "ABBAAB").could);

@@ -56,8 +56,8 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	assert_non_null(
 		strstr(out.data, "Inconclusive 2.30" TIMES ", measured 6 and 21 times: too seldom for an interval\n"));
 	assert_non_null(strstr(out.data, "  what next   Settling it takes at least 20 measured steps a side.\n"));
-	assert_non_null(strstr(out.data,
-	                       "  gate        Needs ≥ 1.50×; inconclusive: too little data for an interval.\n"));
+	assert_non_null(
+		strstr(out.data, "  gate        Needs ≥ 1.50×; inconclusive: too little data for an interval.\n"));
 	buf_release(&out);
 	arena_release(&arena);
 }

@@ -26,8 +26,9 @@ static void a_fact_is_its_parameters(void **state)
 		said(fact, NULL),
 		"The fixed side has two slow steps in 40: too few to show a rhythm. About 64 steps would show it.");
 	fact = FACT_NEW(&arena, no_rhythm_yet, 0, .slow = 1, .of = 40, .steps = 64);
-	assert_string_equal(said(fact, NULL),
-	                    "The baseline has one slow step in 40: too few to show a rhythm. About 64 steps would show it.");
+	assert_string_equal(
+		said(fact, NULL),
+		"The baseline has one slow step in 40: too few to show a rhythm. About 64 steps would show it.");
 }
 
 /* Without a short form the text stands for it; there is no other form. */

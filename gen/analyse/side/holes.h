@@ -17,8 +17,8 @@ struct holes {
 	struct arena *work;
 	struct numbered *list;
 	size_t n, room;
-	/* By step, the sum over its kernels of a number for the name: a step that holds k times every kernel of another one
-	 * has k times its sum. NULL: steps are not marked. */
+	/* By step, the sum over its kernels of a number for the name: a step that holds k times every kernel of another
+	 * one has k times its sum. NULL: steps are not marked. */
 	uint64_t *sum;
 };
 
