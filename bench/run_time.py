@@ -3,7 +3,7 @@
 
 Runs of each kind in seconds (median over the folder, both sides added up), what the defaults take by that, and what as
 many measured runs would take if each were recorded as well. Then the half-width of the 95 % interval (Welch's, in
-percent) by all stopwatch runs, and by the first three of each side."""
+percent) by all timed runs, and by the first three of each side."""
 
 import json
 import math

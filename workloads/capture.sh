@@ -3,7 +3,7 @@
 # CMake, Python 3 and gapline. Everything lands under the folder OUT:
 #
 #   unprofiled.jsonl   what the program prints, ABBA-interleaved runs with nothing beside them, then A/A runs of the baseline
-#   stopwatch.jsonl    the same from gapline run's stopwatch runs
+#   stopwatch.jsonl    the same from gapline run's timed runs
 #   profiled.jsonl     the same from its recorded runs
 #   gpu.txt            the GPU, its driver and its clocks before and after
 #   raw/               what gapline run wrote: profiles, logs, the report. They hold the machine's environment, share none
@@ -12,7 +12,7 @@
 #   summary.txt        means and spreads, and the report's speedup beside the programs' own
 #
 # Settings from the environment: GAPLINE (the command, default gapline), COLLECTOR (auto, cupti or nsys), REPEATS (recorded
-# runs a side, 4), STOPWATCH (stopwatch runs a side, 5), UNPROFILED (runs a side with nothing beside them, 6), STEPS (60),
+# runs a side, 4), STOPWATCH (timed runs a side, 5), UNPROFILED (runs a side with nothing beside them, 6), STEPS (60),
 # WARMUP (10), OPTIONS (more options of the program; with --fault-work N among them the fault's size is N instead of what
 # the first run finds for --fault-ms).
 set -eu

@@ -72,8 +72,8 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 	return c;
 }
 
-/* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
- * to compare, or doubt about what is compared. */
+/* With two such runs per side and more, they say what is said; what was recorded explains it. Not where there is
+ * nothing to compare, or doubt about what is compared. */
 static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], const struct verdict_conditions *conditions,
                                       const struct verdict *recorded, struct arena *arena)
 {
@@ -311,7 +311,7 @@ struct analysis analyse_tables(const struct step_tables *tables, struct names *n
 	return out;
 }
 
-/* The means of a side's series; with stopwatch runs (`timed`, of none where they are not asked for) it takes what they
+/* The means of a side's series; with timed runs (`timed`, of none where they are not asked for) it takes what they
  * say. */
 static struct headline headline_alone(const struct side *side, const struct series *series,
                                       const struct stopwatch_side *timed)

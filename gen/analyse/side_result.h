@@ -347,10 +347,10 @@ struct headline {
 	double step;     /* the window over its steps, the mean over runs, and steps that were set aside count as the
 	                  * mean of the others; without steps the mean span of a run */
 	double recorded; /* what `step` would be of the recorded runs alone */
-	double recorded_timed; /* the recorded runs' time of those steps that the stopwatch runs time, all as they were
+	double recorded_timed; /* the recorded runs' time of those steps that the timed runs time, all as they were
 	                        * measured: what `stopwatch` is held against; 0: there are none */
 	double typical;        /* exp of the mean over runs of the 10 % trimmed mean of ln period */
-	double stopwatch;      /* in its stopwatch runs, mean of those that can be used; 0: there are none */
+	double stopwatch;      /* in its timed runs, mean of those that can be used; 0: there are none */
 	const double *timed;   /* … of each of them, in order */
 	uint32_t n_stopwatch;  /* how many of them can be used, … */
 	uint32_t n_unused;     /* … and how many cannot, … */

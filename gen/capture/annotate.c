@@ -191,7 +191,7 @@ int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)
-		err_set(err, "%s: the stopwatch runs cannot be noted in the profile: %s", path,
+		err_set(err, "%s: the timed runs cannot be noted in the profile: %s", path,
 		        db ? sqlite3_errmsg(db) : "out of memory");
 	sqlite3_close(db);
 	return code == SQLITE_OK ? 0 : -1;

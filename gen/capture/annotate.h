@@ -81,7 +81,7 @@ struct annotation_stopwatch {
 	bool looked;        /* as in struct trace_stopwatch */
 };
 
-/* Puts `n` stopwatch runs into the profile at `path`, instead of those that it had; as above. */
+/* Puts `n` timed runs into the profile at `path`, instead of those that it had; as above. */
 int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs, size_t n, struct err *err);
 
 #endif

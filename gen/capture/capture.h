@@ -8,8 +8,8 @@ struct capture_request {
 	const struct collector *collector;
 	const struct capture_options *options;
 	const char *const *command;        /* ends with NULL */
-	const struct stopwatch_plan *plan; /* of a stopwatch run: no profile is written; NULL: record */
-	const char *file;    /* the profile, or beside what a stopwatch run may put its files; with %q{…}, %p, %h, %%
+	const struct stopwatch_plan *plan; /* of a timed run: no profile is written; NULL: record */
+	const char *file;    /* the profile, or beside what a timed run may put its files; with %q{…}, %p, %h, %%
 	                        (capture/command.h) */
 	bool replace;        /* an existing file; else it is an error */
 	int output;          /* descriptor for the program's output; −1: ours */
@@ -34,7 +34,7 @@ struct capture_result {
 	const char *cupti;             /* version, "" unknown */
 	int64_t elapsed_ns;            /* from its start to its end */
 	int64_t start_utc_ns;          /* when it started: CLOCK_REALTIME */
-	struct stopwatch_result timed; /* of a stopwatch run that did not fail */
+	struct stopwatch_result timed; /* of a timed run that did not fail */
 	const char **messages;         /* for people, one sentence each */
 	size_t n_messages;
 };

@@ -119,7 +119,7 @@ extern const struct collector_type collector_nsys, collector_cupti, collector_st
 int collector_choose(struct collector *collector, enum collector_kind kind, const char *const *const *commands,
                      size_t n, struct arena *arena, struct err *err);
 
-/* The one that stopwatch runs take, whoever records the others. */
+/* The one that timed runs take, whoever records the others. */
 void collector_for_stopwatch(struct collector *collector, struct arena *arena);
 
 /* Adds a message. */

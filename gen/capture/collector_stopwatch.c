@@ -1,4 +1,4 @@
-/* Stopwatch runs as a collector sees them: no profile, but two instants (capture/stopwatch.h). */
+/* Timed runs as a collector sees them: no profile, but two instants (capture/stopwatch.h). */
 #include "capture/collector_stopwatch.h"
 #include "capture/collector.h"
 #include "capture/find.h"

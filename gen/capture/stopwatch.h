@@ -1,4 +1,4 @@
-/* A stopwatch run: the program runs without a profiler, and what is noted is when its devices had done the work of two
+/* A timed run: the program runs without a profiler, and what is noted is when its devices had done the work of two
  * steps, or, for a program without steps, when it began and ended. A small library is loaded into the program for that
  * (gen/inject/stopwatch.c), and nothing of CUPTI. */
 #ifndef GAPLINE_CAPTURE_STOPWATCH_H

@@ -1,4 +1,4 @@
-/* What gapline and the libraries that it loads into programs for a stopwatch run (gen/inject/stopwatch.c, launches.c)
+/* What gapline and the libraries that it loads into programs for a timed run (gen/inject/stopwatch.c, launches.c)
  * agree on: names in the environment, and a page of memory for each process that makes steps, kept as a file PID-N.page
  * in a folder.
  *

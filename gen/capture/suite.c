@@ -18,7 +18,7 @@ const char *const suite_side_names[2] = {"baseline", "fixed"};
 
 /* ---- the order ---- */
 
-/* Where nobody knows how many stopwatch runs it takes, the recorded ones come as if they were so many, which are made
+/* Where nobody knows how many timed runs it takes, the recorded ones come as if they were so many, which are made
  * in any case. */
 enum { SPREAD_OVER = 4 };
 

@@ -7,14 +7,14 @@
  *	  "commands": { "baseline": [words], "fixed": [words] },
  *	  "stopwatch": { "baseline": { "step": "step_#", "domain": "", "first": 12, "last": 60, "steps": 48,
  *	                 "launches": 0, "processes": 1, "limit_ms": 10000 } | null, "fixed": … },   null: not known yet
- *	  "no_stopwatch": null,                     or why there are no (more) stopwatch runs, a clause
+ *	  "no_stopwatch": null,                     or why there are no (more) timed runs, a clause
  *	  "runs": [ { "side": "baseline", "run": 1, "kind": "recorded", "profile": "baseline-1.sqlite", "log": null,
  *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" },
  *	            { "side": "baseline", "run": 1, "kind": "stopwatch", "profile": null, "log": null, "seconds": 10.2,
  *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …, "steps": 48,
  *	              "unused": null }, … ] }                                      in the order in which they ran
  *
- * The first recorded run of a side says where the stopwatch runs (capture/stopwatch.h) of that side take the time; what
+ * The first recorded run of a side says where the timed runs (capture/stopwatch.h) of that side take the time; what
  * those tell is put into its profile, too (capture/annotate.h). */
 #ifndef GAPLINE_CAPTURE_SUITE_H
 #define GAPLINE_CAPTURE_SUITE_H
@@ -36,13 +36,13 @@ struct suite_run {
 	enum suite_side side;
 	int number;           /* of its side and kind, from 1 */
 	bool stopwatch;       /* else it is recorded */
-	const char *profile;  /* names of files in the folder; of a stopwatch run NULL */
+	const char *profile;  /* names of files in the folder; of a timed run NULL */
 	const char *log;      /* NULL: the program's output was passed through */
 	double seconds;       /* from the program's start to its end */
 	int exit_status;      /* 128 + the signal that ended it */
 	const char *complete; /* "yes", or why the profile is not whole */
 	int64_t start_utc_ns;
-	struct stopwatch_result timed; /* of a stopwatch run */
+	struct stopwatch_result timed; /* of a timed run */
 	uint32_t steps;                /* in that time */
 };
 
@@ -51,19 +51,19 @@ struct suite {
 	const char *const *commands[2]; /* by side; end with NULL */
 	const char *version, *collector, *collector_version;
 	const char *options;  /* of the capture, as text: what has to be the same in all runs */
-	int repeat, recorded; /* stopwatch runs and recorded runs of each side */
+	int repeat, recorded; /* timed runs and recorded runs of each side */
 	bool looks;           /* `repeat` is the most: it becomes less when those that were made say enough … */
 	bool looked;          /* … or did so when some of the runs were made */
 	bool planned[2];      /* `plan` is known, from the side's first recorded run */
 	struct stopwatch_plan plan[2];
-	const char *no_stopwatch; /* why no more stopwatch runs are made, a clause; NULL: they are */
+	const char *no_stopwatch; /* why no more timed runs are made, a clause; NULL: they are */
 	struct suite_run *runs;   /* finished */
 	size_t n_runs;
 	struct arena *arena;
 };
 
 /* The run that comes next, with side, number and names filled; false: all are done. A pair of recorded runs comes
- * first, the others are spread evenly among those of stopwatch runs. Pairs of each kind alternate in their order (A B,
+ * first, the others are spread evenly among those of timed runs. Pairs of each kind alternate in their order (A B,
  * B A, A B, …), so that a drift of the machine hits both sides alike; recorded ones begin with A B, the others with B
  * A. */
 bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
@@ -76,12 +76,12 @@ bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run);
 size_t suite_total(const struct suite *suite);
 size_t suite_done(const struct suite *suite);
 
-/* Pairs of a kind that are finished, and stopwatch runs of a side that can be used. */
+/* Pairs of a kind that are finished, and timed runs of a side that can be used. */
 size_t suite_pairs(const struct suite *suite, bool stopwatch);
 size_t suite_used(const struct suite *suite, enum suite_side side);
 size_t suite_count(const struct suite *suite, enum suite_side side); /* and with those that cannot */
 
-/* Forgets all stopwatch runs: they are made anew. */
+/* Forgets all timed runs: they are made anew. */
 void suite_forget_stopwatch(struct suite *suite);
 
 void suite_add(struct suite *suite, const struct suite_run *run);

@@ -27,7 +27,7 @@ static const char *const examples[] = {
 
 static const char about[] =
 	"Runs both programs several times, taking turns, and compares them as 'gapline report' does. "
-	"What counts is measured in stopwatch runs, in which nothing is recorded: the devices are waited "
+	"What counts is measured in timed runs, in which nothing is recorded: the devices are waited "
 	"for at the end of the last warm-up step and of the last step, or, where programs have no steps, "
 	"the time is that of the whole process. Recorded runs in between explain it. It makes as many runs as it "
 	"takes to decide, 15 of each side at most. "
@@ -118,8 +118,7 @@ static int choose_stopwatch(struct experiment *e, struct err *err)
 	if (!e->suite.repeat || (o->delay <= 0 && o->duration <= 0 && !o->profiler_range))
 		return 0;
 	if (e->repeat > 0 || e->limit_ns)
-		return err_set(err, "--%s: there are no stopwatch runs: %s", e->limit_ns ? "time-limit" : "repeat",
-		               part);
+		return err_set(err, "--%s: there are no timed runs: %s", e->limit_ns ? "time-limit" : "repeat", part);
 	e->suite.looks = e->suite.looked = false;
 	e->suite.repeat = 0;
 	e->suite.no_stopwatch = part;
@@ -272,17 +271,17 @@ int cmd_run(int argc, char **argv)
 		{OPT_TEXT, 'o', "output", "DIR", "the folder to write; new, empty, or one of an earlier run",
 	         .text = &e.folder},
 		{OPT_TEXT, 0, "repeat", "auto|N",
-	         "stopwatch runs of each side: nothing is recorded, and their time is what counts. auto, the default: "
+	         "timed runs of each side: nothing is recorded, and their time is what counts. auto, the default: "
 	         "from 4 to 15, until the result and every gate are decided, or more would not decide them; N: so many "
 	         "(0: none)",
 	         .text = &e.repeat_text},
 		{OPT_WHOLE, 0, "recorded", "N",
 	         "recorded runs of each side, in turns with the others: the first says where time is taken, and all "
 	         "explain it "
-	         "(default: 2; 3 where there are no stopwatch runs)",
+	         "(default: 2; 3 where there are no timed runs)",
 	         .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
 		{OPT_TEXT, 0, "time-limit", "T",
-	         "begin no pair of runs that would not fit into T (90s, 10m, 2h); two of stopwatch runs are made in "
+	         "begin no pair of runs that would not fit into T (90s, 10m, 2h); two of timed runs are made in "
 	         "any "
 	         "case",
 	         .text = &e.limit_text},

@@ -1,4 +1,4 @@
-/* Looks at stopwatch runs while they are made (analyse/judge/looks.h). */
+/* Looks at timed runs while they are made (analyse/judge/looks.h). */
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
@@ -79,13 +79,12 @@ static const char *still_open(const struct analysis *a, const struct gates_asked
 	return NULL;
 }
 
-/* "1.02x, 95 % interval 0.98 to 1.06x; runs differ by 2.1 %" */
+/* "1.02x, 95 % CI 0.98 to 1.06x, runs differ by 2.1 %" */
 static const char *so_far(const struct verdict *v, const struct seen *seen, struct arena *arena)
 {
 	double most = fmax(stats_variance(seen->x[0], seen->n[0]), stats_variance(seen->x[1], seen->n[1]));
-	return arena_format(arena,
-	                    "%.3f\xC3\x97, 95 %% interval %.3f to %.3f\xC3\x97, runs of a side differ by %.2g %%",
-	                    v->speedup, v->lo, v->hi, 100 * sqrt(most));
+	return arena_format(arena, "%.3f\xC3\x97, 95 %% CI %.3f to %.3f\xC3\x97, runs differ by %.2g %%", v->speedup,
+	                    v->lo, v->hi, 100 * sqrt(most));
 }
 
 static void say(const struct seen *seen, const struct verdict *v, const char *what, struct arena *arena)

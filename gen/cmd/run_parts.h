@@ -19,7 +19,7 @@ struct experiment {
 	int64_t limit_ns, began_ns; /* 0: no limit */
 	bool resume, force, quiet;
 	int follow;       /* the log of the run at hand, whose output is passed through as well; −1: none */
-	size_t looked_at; /* pairs of stopwatch runs at the last look */
+	size_t looked_at; /* pairs of timed runs at the last look */
 	struct capturing capturing;
 	struct collector for_stopwatch;
 	struct compare compare; /* its arena holds everything */
@@ -36,7 +36,7 @@ void run_profiles(struct experiment *e, struct arena *arena, struct opt_list giv
 /* Whether the programs' output is kept in logs. */
 bool run_is_logged(const struct experiment *e);
 
-/* After a pair of stopwatch runs, with --repeat auto: whether the result and every gate that was asked for are decided,
+/* After a pair of timed runs, with --repeat auto: whether the result and every gate that was asked for are decided,
  * or would not be by more runs. Says so, or why it goes on. Comparing for that may fail, which ends nothing: the report
  * will say it. */
 bool run_look(struct experiment *e);

@@ -16,7 +16,7 @@
 
 enum { LOG_LINES = 10, LOG_TAIL = 8192 };
 
-/* A wait of a stopwatch run may take this, and some times what the GPU was behind the host in the recorded one. */
+/* A wait of a timed run may take this, and some times what the GPU was behind the host in the recorded one. */
 enum { WAIT_MS = 10000, WAIT_LAGS = 4 };
 
 /* What `--time-limit` makes at least, and how many runs of a side that cannot be used end the attempts. */
@@ -154,22 +154,22 @@ static int look(struct experiment *e, const char *path, struct err *err)
 	return rc;
 }
 
-/* Without stopwatch runs the recorded ones are all that there is. */
+/* Without timed runs the recorded ones are all that there is. */
 static void record_more(struct experiment *e)
 {
 	if (e->recorded < 0 && e->suite.recorded < RUN_RECORDED_ALONE)
 		e->suite.recorded = RUN_RECORDED_ALONE;
 }
 
-/* From here on the time of a stopwatch run is that of the whole process, on both sides. */
+/* From here on the time of a timed run is that of the whole process, on both sides. */
 static void time_wholes(struct experiment *e, const char *why)
 {
-	fprintf(stderr, "gapline: %s, so a stopwatch run is timed from the program's start to its end\n", why);
+	fprintf(stderr, "gapline: %s, so a run is timed from the program's start to its end\n", why);
 	for (size_t s = 0; s < 2; s++)
 		e->suite.plan[s] = (struct stopwatch_plan){0};
 }
 
-/* Once both sides were recorded: what the stopwatch runs measure. A side without steps can only be timed as a whole,
+/* Once both sides were recorded: what the timed runs measure. A side without steps can only be timed as a whole,
  * and then the other one is, too. */
 static int settle(struct experiment *e)
 {
@@ -185,7 +185,7 @@ static int settle(struct experiment *e)
 	if (!s->no_stopwatch && steps[0] && steps[1] && stopwatch_check(counts, &e->compare.arena, &err))
 		s->no_stopwatch = arena_copy(&e->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
-		fprintf(stderr, "gapline: no stopwatch runs are made: %s\n",
+		fprintf(stderr, "gapline: no timed runs are made: %s\n",
 		        cmd_harmless(&e->compare.arena, s->no_stopwatch));
 		record_more(e);
 	} else if (!steps[0] || !steps[1]) {
@@ -193,7 +193,7 @@ static int settle(struct experiment *e)
 		               : steps[0]           ? "the fixed side has no steps"
 		                                    : "the baseline has no steps");
 	} else if (counts) {
-		fprintf(stderr, "gapline: no NVTX range marks the steps, so stopwatch runs count launches\n");
+		fprintf(stderr, "gapline: no NVTX range marks the steps, so timed runs count launches\n");
 	}
 	return write_state(e);
 }
@@ -273,7 +273,7 @@ static const char *literal(const char *path, struct arena *arena)
 	return made;
 }
 
-/* All stopwatch runs of a side, into its first profile. */
+/* All timed runs of a side, into its first profile. */
 static int note_stopwatch(struct experiment *e, enum suite_side side)
 {
 	struct err err;
@@ -322,7 +322,7 @@ static void say_unused(struct experiment *e, const struct suite_run *run)
 	e->suite.no_stopwatch =
 		arena_format(arena, "on the %s side, %s", suite_side_names[run->side], run->timed.unused);
 	record_more(e);
-	fprintf(stderr, "gapline: no more stopwatch runs are made\n");
+	fprintf(stderr, "gapline: no more timed runs are made\n");
 }
 
 static int finish_run(struct experiment *e, struct suite_run *run, const struct capture_result *result)

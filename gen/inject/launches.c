@@ -1,8 +1,8 @@
-/* libgapline-launches.so: what the CUDA driver loads into a program for a stopwatch run without ranges
+/* libgapline-launches.so: what the CUDA driver loads into a program for a timed run without ranges
  * (CUDA_INJECTION64_PATH). It counts the calls that launch a kernel or a graph, by any thread, and takes the time at
  * two of them (stopwatch_count.h): where a recorded run found the ends of two steps. Of CUPTI only the callbacks of
  * these calls are used, and nothing is recorded: that costs the program a fraction of what recording does, but not
- * nothing (docs/method/verdict.md, Stopwatch runs).
+ * nothing (docs/method/verdict.md, Timed runs).
  *
  * The runtime's launches end in the driver's, so only those are counted. */
 #include "cupti_api.h"

@@ -1,4 +1,4 @@
-/* libgapline-stopwatch.so: what NVTX loads into a program for a stopwatch run (NVTX_INJECTION64_PATH). It counts the
+/* libgapline-stopwatch.so: what NVTX loads into a program for a timed run (NVTX_INJECTION64_PATH). It counts the
  * ends of one step range (stopwatch_count.h). Nothing is recorded, and CUDA's own interfaces for profilers are
  * neither used nor loaded. Without GAPLINE_STOPWATCH in the environment it does nothing at all.
  *

@@ -1,4 +1,4 @@
-/* Counting towards the two instants of a stopwatch run: when the first and when the last count is reached, the devices
+/* Counting towards the two instants of a timed run: when the first and when the last count is reached, the devices
  * are waited for (stopwatch_wait.h), and when that was is noted in a page that is also a file
  * (capture/stopwatch_page.h). What is counted, the ends of ranges or launches, is the library's. */
 #ifndef GAPLINE_INJECT_STOPWATCH_COUNT_H
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Once, before anything else: reads the environment. False: no stopwatch run is wanted here. */
+/* Once, before anything else: reads the environment. False: no timed run is wanted here. */
 bool stopwatch_prepare(void);
 
 /* This process's page, made at the first call; NULL: there can be none. */

@@ -1,4 +1,4 @@
-/* Stopwatch runs beside this one (capture/annotate.h). */
+/* Timed runs beside this one (capture/annotate.h). */
 #include "base/list.h"
 #include "read/nsys.h"
 

@@ -112,7 +112,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	                           "Measured periods, %s; the headline is the time per %s, %s; typical is the mean of "
 	                           "logarithms without the tenth at either end; quantiles with 95 %% intervals, "
 	                           "where the steps are enough for one",
-	                           unit.name, per, stopwatch ? "here that of the stopwatch runs" : "their mean"));
+	                           unit.name, per, stopwatch ? "here that of the timed runs" : "their mean"));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
 	const struct pair times[] = {{stopwatch ? arena_format(arena, "time per %s, stopwatch", per) : "",
 	                              {b->headline.stopwatch, f->headline.stopwatch}},

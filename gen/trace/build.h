@@ -213,7 +213,7 @@ uint32_t build_stack(struct build *b, const struct build_frame *frames, size_t n
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);
 void build_order_samples(struct build *b);
 
-/* A stopwatch run, after the one before it; `unused` is any text, NULL where there is a time;
+/* A timed run, after the one before it; `unused` is any text, NULL where there is a time;
  * `step` any text or NULL. */
 void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const char *flaw);
 

@@ -163,7 +163,7 @@ static void join_samples(struct trace *t, const struct trace *from, const struct
 	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
 }
 
-/* The files are of one run, so their stopwatch runs are the same ones, if more than one file has them. */
+/* The files are of one run, so their timed runs are the same ones, if more than one file has them. */
 static void join_stopwatch(struct trace *t, const struct trace *from, struct arena *arena)
 {
 	if (t->n_stopwatch || !from->n_stopwatch)

@@ -1,4 +1,4 @@
-/* Which runs are exchangeable, worked out by hand; and the verdict of stopwatch runs, which is made of it. */
+/* Which runs are exchangeable, worked out by hand; and the verdict of timed runs, which is made of it. */
 #include "analyse/judge/exchange.h"
 #include "analyse/judge/stopwatch.h"
 #include "verdict_pair.h"

@@ -1,4 +1,4 @@
-/* At which step ranges a stopwatch run takes the time: scenes whose counts can be told by looking at them. */
+/* At which step ranges a timed run takes the time: scenes whose counts can be told by looking at them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

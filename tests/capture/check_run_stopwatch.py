@@ -63,7 +63,7 @@ class Stopwatch(Case):
 
     def test_in_turns(self):
         out, said = self.run_pair("--repeat", "5")
-        within = iter(re.findall(r"^within (\d+) (\d+)$", out, re.M))  # one a stopwatch run, in their order
+        within = iter(re.findall(r"^within (\d+) (\d+)$", out, re.M))  # one a timed run, in their order
         brackets = {(r["side"], r["run"]): tuple(map(int, next(within)))
                     for r in self.state()["runs"] if r["kind"] == "stopwatch"}
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s")
@@ -130,9 +130,9 @@ class Stopwatch(Case):
         self.assertEqual(len(re.findall(r"a step of the baseline took", page)), 1)
         self.assertEqual(len(re.findall(r"a step of the baseline took", said)), 1)
         # what is predicted and measured of the recorded step says so
-        self.assertRegex(said, r"diagnosis .* predicted [\d.]+ .s a step, measured [\d.]+ .s while recorded")
-        ceilings = re.findall(r"Ceiling: [^<]*", page)
-        self.assertTrue(all(" a step while recorded, " in ceiling for ceiling in ceilings), ceilings)
+        self.assertRegex(said, r"diagnosis .* [\d.]+ .s predicted, [\d.]+ .s measured while profiled")
+        ceilings = re.findall(r"Best case: [^<]*", page)
+        self.assertTrue(all(" while profiled, " in ceiling for ceiling in ceilings), ceilings)
 
     def unmarked(self, *cases):
         """Programs whose steps no range marks: 60 steps of five launches each were recorded."""
@@ -146,7 +146,7 @@ class Stopwatch(Case):
     def test_steps_that_no_range_marks(self):
         """Launches are counted instead, up to the ends that the pattern gave."""
         result, _, said = self.unmarked("launches", "launches")
-        self.assertIn("no NVTX range marks the steps, so stopwatch runs count launches", said)
+        self.assertIn("no NVTX range marks the steps, so timed runs count launches", said)
         self.assertEqual(result["verdict"]["measured"], "stopwatch")
         for side in "baseline", "fixed":
             plan = self.state()["stopwatch"][side]
@@ -162,7 +162,7 @@ class Stopwatch(Case):
         """Then the time is the whole process's: the recorded steps decide, and the process is told beside them."""
         result, text, said = self.unmarked("launches", "more_launches")
         self.assertIn("not used: it made 420 launches, and the recorded run made 300, so that its steps cannot be counted", said)
-        self.assertIn("runs of the fixed side differ in how many launches they make, so a stopwatch run is timed from the "
+        self.assertIn("runs of the fixed side differ in how many launches they make, so a run is timed from the "
                       "program's start to its end", said)
         self.assertEqual(result["verdict"]["measured"], "recorded")
         self.assertRegex(text, r"Timed from start to exit, the programs took [\d.]+ and [\d.]+ ms "
@@ -195,7 +195,7 @@ class Stopwatch(Case):
         _, said = self.run_pair(fixed=short)
         why = "the program ended after 44 ranges 'step', and the time is taken at the 60th, which a recorded run made"
         self.assertIn(f"gapline: fixed 1, stopwatch: not used: {why}\n", said)
-        self.assertIn("gapline: no more stopwatch runs are made\n", said)
+        self.assertIn("gapline: no more timed runs are made\n", said)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f2 b2 b3 f3")
         self.assertEqual(self.state()["no_stopwatch"], f"on the fixed side, {why}")
         self.assertEqual([row[1:3] + row[4:] for row in self.rows("fixed-1")], [(None, 60 - self.first(), why)] * 2)
@@ -231,7 +231,7 @@ class Stopwatch(Case):
         _, said = self.run_pair("--repeat", "2", "--recorded", "1", "--step", "none", **both)
         took = time.monotonic() - began
         self.assertIn(
-            "gapline: the programs have no steps, so a stopwatch run is timed from the program's start to its end\n", said)
+            "gapline: the programs have no steps, so a run is timed from the program's start to its end\n", said)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s")
         for side, seconds in ("baseline", 0.4), ("fixed", 0.2):
             for run in self.timed(side):
@@ -296,8 +296,8 @@ class Stopwatch(Case):
         return {s: f"sh sleeps.sh {s} {profile[s]} {' '.join(map(str, t))}" for s, t in seconds.items()}
 
     def looks(self, said):
-        return re.findall(r"^gapline: after (\d+) runs of each side: \d\.\d+×, 95 % interval \d\.\d+ to \d\.\d+×, "
-                          r"these runs differ by [\d.]+ %: (.*)$", said, re.M)
+        return re.findall(r"^gapline: after (\d+) runs of each side: \d\.\d+×, 95 % CI \d\.\d+ to \d\.\d+×, "
+                          r"runs differ by [\d.]+ %: (.*)$", said, re.M)
 
     def looked(self, *options, status=0, **seconds):
         both = self.sleeps(**seconds)
@@ -393,7 +393,7 @@ class Stopwatch(Case):
         gate = verdict["gates"][0]
         self.assertAlmostEqual(math.log(verdict["ci95"][0] / gate["interval"][0]), (SURE[n] - SHOWN[n]) * error, places=6)
         self.assertAlmostEqual(math.log(gate["interval"][1] / verdict["ci95"][1]), (SURE[n] - SHOWN[n]) * error, places=6)
-        self.assertIn("wider than the headline's", gate["text"])
+        self.assertIn("wider because looks decided when to stop", gate["text"])
 
     def test_gate_that_is_decided(self):
         _, said = self.looked("--min-speedup", "1.5", "--max-regression", "3", baseline=[0.4], fixed=[0.2])
@@ -433,16 +433,16 @@ class Stopwatch(Case):
         part = "with --delay, --duration or --capture-range a part of the program is recorded, and which one that is is not known without recording"
         for part_of_it in ["--duration", "9"], ["--delay", "1"], ["--capture-range", "cudaProfilerApi"]:
             _, said = self.run_pair("--repeat", "3", *part_of_it, status=2, **both)
-            self.assertIn(f"--repeat: there are no stopwatch runs: {part}", said)
+            self.assertIn(f"--repeat: there are no timed runs: {part}", said)
             _, said = self.run_pair("--time-limit", "5m", *part_of_it, status=2, **both)
-            self.assertIn("--time-limit: there are no stopwatch runs: with", said)
+            self.assertIn("--time-limit: there are no timed runs: with", said)
         _, said = self.run_pair("--delay", "1", **both)
-        self.assertIn(f"gapline: no stopwatch runs are made: {part}\n", said)
+        self.assertIn(f"gapline: no timed runs are made: {part}\n", said)
         self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
 
     def test_another_tool(self):
         _, said = self.run_pair("--repeat", "1", env={"NVTX_INJECTION64_PATH": "/opt/tool.so"})
-        self.assertIn("gapline: no stopwatch runs are made: another tool is to be told of NVTX ranges here (", said)
+        self.assertIn("gapline: no timed runs are made: another tool is to be told of NVTX ranges here (", said)
         self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
 
     def test_one_at_a_time(self):

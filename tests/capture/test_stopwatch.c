@@ -1,4 +1,4 @@
-/* What the pages of a stopwatch run say together. */
+/* What the pages of a timed run say together. */
 #include "capture/stopwatch.h"
 #include "capture/stopwatch_page.h"
 

@@ -28,7 +28,7 @@ static struct suite new_suite(int recorded, int repeat)
 	return (struct suite){.folder = ".", .repeat = repeat, .recorded = recorded, .arena = &arena};
 }
 
-/* Goes through the whole plan: "b1 f1 f1s b1s"; s is a stopwatch run. */
+/* Goes through the whole plan: "b1 f1 f1s b1s"; s is a timed run. */
 static const char *order(struct suite *suite)
 {
 	struct suite_run next;
@@ -116,7 +116,7 @@ static void test_going_on(void **state)
 	assert_int_equal(suite_pairs(&suite, false), 2);
 }
 
-/* No more stopwatch runs: those that were made stay counted, and the recorded ones go on. */
+/* No more timed runs: those that were made stay counted, and the recorded ones go on. */
 static void test_giving_up(void **state)
 {
 	(void)state;

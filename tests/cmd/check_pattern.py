@@ -5,7 +5,7 @@
 
 Every pair of real captures (../shared/captures, or where GAPLINE_CAPTURES says) and of examples/truth is reported twice:
 with its ranges, and from copies whose NVTX_EVENTS are gone, so that the steps have to be found from what repeats. Both
-times are those of the recorded steps: what stopwatch runs measured stands in the table GAPLINE_STOPWATCH, belongs to
+times are those of the recorded steps: what timed runs measured stands in the table GAPLINE_STOPWATCH, belongs to
 ranges and to other runs, and is taken out of both. The two times per step agree within 3 % on at least nine of ten sides,
 and a pair whose verdict is one direction with ranges is never the other without. GAPLINE is the built command. Prints the
 table.

@@ -52,7 +52,7 @@ def shuffle(path, to, seed):
 
 
 def example(folder):
-    """What gapline's own collector wrote, with the GPU's state and stopwatch runs: three runs per side."""
+    """What gapline's own collector wrote, with the GPU's state and timed runs: three runs per side."""
     for side in "baseline", "fixed":
         for run in range(1, 4):
             with gzip.open(ROOT / f"examples/training-step/runs/{side}-{run}.sqlite.gz") as packed:

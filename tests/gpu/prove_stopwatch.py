@@ -33,7 +33,7 @@ WORKLOADS = ("training-step", "copy-serial", "tiny-kernels", "sync-every-step", 
 
 # A pair for `gapline run`: the hard program, what gapline has to say of it, and what the program prints when it is well.
 HARD = (
-    ("captures", r"no stopwatch runs are made: on the baseline side, the program captures CUDA graphs all along", r"broken 0$"),
+    ("captures", r"no timed runs are made: on the baseline side, the program captures CUDA graphs all along", r"broken 0$"),
     ("persistent", r"not used: after the last warm-up step the GPU did not become idle within", r"went on"),
     ("leaves", r"not used: the program ended after \d+ ranges 'step', and the time is taken at the \d+(st|nd|rd|th)", None),
     ("forks", None, r"went on"),

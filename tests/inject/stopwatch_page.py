@@ -1,4 +1,4 @@
-"""Reads the pages of a stopwatch run as gen/capture/stopwatch_page.h describes them, strictly."""
+"""Reads the pages of a timed run as gen/capture/stopwatch_page.h describes them, strictly."""
 
 import collections
 import pathlib

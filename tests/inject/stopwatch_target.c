@@ -4,7 +4,7 @@
  *	stopwatch_target CASE [STEPS]
  *
  * It prints, for the steps after the 20th to the last (STEPS, 120), what its own clock says with the queues drained at
- * both ends: "own NS", which is what a stopwatch run has to find. */
+ * both ends: "own NS", which is what a timed run has to find. */
 #include "fake_cuda.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 """accuracy.py GAPLINE [--refresh]
 
 What gapline says of known faults, one row each: what was changed, what "why" names, whether that is where the fault is,
-same work, result. From the recorded captures in examples/truth, one run a side; docs/method/accuracy.md is the table, and the
+same work, result. From the recorded captures in examples/truth, one run per side; docs/method/accuracy.md is the table, and the
 test fails when it says something else. The truth is workloads/truth.tsv: the accounts on which the injected time lies.
 """
 import pathlib
@@ -18,7 +18,7 @@ HEAD = """# What gapline says of known faults
 
 Each row is a program with one known fault and its fix ([workloads](../../workloads)), recorded on H100s and H200s
 ([examples/truth](../../examples/truth)). One recorded run a side is analysed here, so intervals are wider than in a report
-with stopwatch runs. *Why* is what the report names, *explained* its share of the change, *right* whether every part that
+with timed runs. *Why* is what the report names, *explained* its share of the change, *right* whether every part that
 is named is where the fault is known to lie ([truth.md](../../workloads/truth.md)). Phases of the middle sizes have
 neutral names (a, b, c). `tests/truth/accuracy.py` makes this page from the captures, and a test compares it; what is
 wrong stays listed as wrong.

@@ -3,7 +3,7 @@
 
     check_exports.py GAPLINE EXAMPLES_TRUTH
 
-Of each pair that examples/truth keeps, stopwatch runs are taken out; what is left is as much as an export holds. At least
+Of each pair that examples/truth keeps, timed runs are taken out; what is left is as much as an export holds. At least
 95 of 100 intervals have to hold the speedup of the programs' own clocks, which itself is known within what it varies by.
 What the bound was once calibrated on (H200) and what was recorded after it (H100) are counted apart.
 The captures beside the repository are added where they are there.

@@ -345,13 +345,13 @@ class Table:
             "baseline, resolved in the fixed side.",
             f"- {sum(ratio <= CEILING for ratio in off.values())} of {sum(row.pair.ceiling for row in self.rows)} rows have the "
             f"combined ceiling within 10 % of what was measured (furthest: {furthest.label()}, {100 * off[furthest]:.1f} %).",
-            f"- {sum(row.said['held'] for row in timed)} of {len(timed)} rows with stopwatch runs have on both sides the time "
+            f"- {sum(row.said['held'] for row in timed)} of {len(timed)} rows with timed runs have on both sides the time "
             "per step that the program's own clock says in the same runs, within 2 % (furthest: "
             f"{clock.label()}, {100 * clock.said['off']:+.2f} %).",
             f"- In {sum(ratio > CLOCK for ratio in apart)} of these {len(timed)} rows the recorded speedup alone is more than 2 % "
             f"from that of the own clocks, by up to {100 * max(apart):.0f} %: recording, and hosts whose speed differs from run "
             "to run.",
-            f"- {sum(row.said['held'] for row in others)} of {len(others)} rows without stopwatch runs hold the speedup of the "
+            f"- {sum(row.said['held'] for row in others)} of {len(others)} rows without timed runs hold the speedup of the "
             "programs' own clocks, in other runs without a profiler, in their interval. Not: "
             f"{', '.join(row.label() for row in others if not row.said['held']) or 'none'}.",
             f"- {sum(row.verdict_is_right() for row in self.rows)} of {len(self.rows)} rows have the right verdict.",

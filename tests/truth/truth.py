@@ -279,7 +279,7 @@ def main():
     c.add_argument("--steps", type=int, default=60)
     c.add_argument("--warmup", type=int, default=10)
     c.add_argument("--recorded", type=int, default=2, help="captures of each side")
-    c.add_argument("--repeat", type=int, default=5, help="stopwatch runs of each side")
+    c.add_argument("--repeat", type=int, default=5, help="timed runs of each side")
     c.add_argument("--seconds", type=float, default=1e9, help="begin no further pair after so long")
     c.add_argument("--unprofiled", type=int, default=2, help="runs of each side without a profiler or a stopwatch")
     j = commands.add_parser("judge")

@@ -13,8 +13,8 @@ double between_half_width(double variance, double spread);
  * Welch's t. Where one side has a single value, the other's spread stands for both; where both have, it is 0. */
 double between_welch(const double *const x[2], const size_t n[2]);
 
-/* The same where it decides: from EVIDENCE_SEVERAL runs a side on not less than the larger of both variances, taken for
- * both, gives. */
+/* The same where it decides: from EVIDENCE_SEVERAL runs per side on not less than the larger of both variances, taken
+ * for both, gives. */
 double between_runs(const double *const x[2], const size_t n[2]);
 
 #endif

@@ -140,7 +140,7 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 	return fact;
 }
 
-/* One run a side cannot show that the clock was the same; samples can. */
+/* One run per side cannot show that the clock was the same; samples can. */
 static void say_same_clocks(const struct side side[2], struct facts *said, struct arena *arena)
 {
 	const struct both found = furthest(side);

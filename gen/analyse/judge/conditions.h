@@ -31,7 +31,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
                                           struct arena *arena);
 
 /* The verdict with all that is said beside it as its reasons: first what concerns the speedup itself, then the
- * verdict's own, then what the stopwatch runs have to say, then the rest of `said`. In `arena`. */
+ * verdict's own, then what the timed runs have to say, then the rest of `said`. In `arena`. */
 struct verdict conditions_complete(const struct verdict *v, const struct facts *stopwatch,
                                    const struct conditions_said *said, struct arena *arena);
 

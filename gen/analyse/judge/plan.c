@@ -53,7 +53,8 @@ static int64_t steps_in_all(const struct verdict *v, const struct proof *p, doub
 	return steps > 0 && rhythm > steps ? rhythm : steps;
 }
 
-/* One run a side: more steps, unless only the floor is in the way, or accidents, or more steps than anyone captures. */
+/* One run per side: more steps, unless only the floor is in the way, or accidents, or more steps than anyone captures.
+ */
 static void plan_one_run(const struct proof *p, struct verdict *v)
 {
 	double size = fabs(p->change), beyond = size - LN_FLOOR_ONE;

@@ -18,11 +18,11 @@ enum {
 	DESCRIPTIVE_STEPS = 8, /* a side with fewer measured steps, of all runs together, … */
 	DESCRIPTIVE_RUNS = 3,  /* … and fewer runs gets numbers, but no interval */
 	PLAN_LIMIT = 1000000,  /* nobody is told to capture more steps or runs than this */
-	LEAST_RUNS = 3         /* runs a side that a verdict on several needs */
+	LEAST_RUNS = 3         /* runs per side that a verdict on several needs */
 };
 
 #define LN_MARGIN log(1 + VERDICT_MARGIN) /* differences within it are "unchanged" */
-#define LN_FLOOR_ONE log(1.03)            /* what one run a side must exceed for a direction */
+#define LN_FLOOR_ONE log(1.03)            /* what one run per side must exceed for a direction */
 #define LN_FLOOR_SEVERAL log(1.005)       /* the same for several */
 #define LN_FLOOR_SHORT log(1.10)          /* the same for a short capture */
 
@@ -48,12 +48,12 @@ struct proof {
 	double plain_spread[2];
 	double drift[2];    /* mean over runs */
 	size_t drifting[2]; /* runs that drift */
-	double level[2];    /* largest over runs; only with one run a side */
+	double level[2];    /* largest over runs; only with one run per side */
 	bool paired;
 	bool one_run, few, short_capture;
 	struct exchange exchange;
 	double widened[2];      /* how much further out the low and the high end of the interval lie for it */
-	double between;         /* half-width from the runs' spread; 0 with one run a side */
+	double between;         /* half-width from the runs' spread; 0 with one run per side */
 	double within;          /* half-width from the steps' spread */
 	double plain;           /* half-width before doubling, drift and hulls */
 	double unit;            /* proof_unit of the sides */
@@ -65,10 +65,10 @@ struct proof {
 	bool lengths_open;      /* without those there would be a result */
 	double queue[2];        /* as the conditions say */
 	bool queue_opens;       /* without that there would be a result */
-	double rhythm;          /* of stopwatch runs: what whole cycles of a rhythm may add */
+	double rhythm;          /* of timed runs: what whole cycles of a rhythm may add */
 	bool moved;             /* of runs without steps: what lies before them grew instead */
 	bool rhythm_opens;      /* without that there would be a result */
-	bool looked;            /* stopwatch runs were looked at while they were made, … */
+	bool looked;            /* timed runs were looked at while they were made, … */
 	double sure;            /* … as the verdict's */
 	double lo, hi;          /* the interval of ln S as counted, and with the queues */
 	double floor;           /* the near end of the interval must lie beyond it for a direction */

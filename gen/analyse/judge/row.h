@@ -22,7 +22,7 @@ struct row_side {
 struct row_interval {
 	bool known;    /* false: a run of either side has no two steps, and there are no two runs of each */
 	double within; /* by what varies within the runs, or between several */
-	double half;   /* that and what one run a side cannot show, or sides that share no session */
+	double half;   /* that and what one run per side cannot show, or sides that share no session */
 };
 
 /* `apart`: exchange.apart; `single`: what may move the row between two single runs, of the row. */

@@ -1,5 +1,5 @@
-/* The verdict of stopwatch runs: programs that ran without a profiler, each run one number (docs/method/verdict.md,
- * "Stopwatch runs"). */
+/* The verdict of timed runs: programs that ran without a profiler, each run one number (docs/method/verdict.md,
+ * "Timed runs"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 #define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 
@@ -27,7 +27,7 @@ struct stopwatch_side {
 	double items; /* that a step works on, by which the sides are compared; 0 on both: by the step */
 };
 
-/* The verdict of stopwatch runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is
+/* The verdict of timed runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is
  * Welch's t on the run means, widened where the runs were not made in turns. With one run on a side the result is
  * `inconclusive`, without one there is no speedup. `recorded` is what the recorded runs say, as verdict_judge returned
  * it; it goes into `recorded` and `typical` of the result with its series, and decides nothing; may be NULL.
@@ -35,11 +35,11 @@ struct stopwatch_side {
 struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded,
                                  struct arena *arena);
 
-/* Where stopwatch runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
+/* Where timed runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
  * a fact that says so; else NULL. */
 const struct fact *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
 
-/* Which stopwatch runs were not used, and why they do not decide where they do not; what whole programs took where
+/* Which timed runs were not used, and why they do not decide where they do not; what whole programs took where
  * their steps were not timed; stopwatch_opposite. */
 struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
                                const struct verdict *verdict, struct arena *arena);

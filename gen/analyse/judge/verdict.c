@@ -179,8 +179,8 @@ static bool add_pairs(const struct verdict_side side[2], const struct verdict *v
 
 /* ---- the interval ---- */
 
-/* One run a side that is too short, or hangs together too much, for its own variance to be known. By the median run and
- * the largest τ. */
+/* One run per side that is too short, or hangs together too much, for its own variance to be known. By the median run
+ * and the largest τ. */
 static bool is_short(const struct proof *p)
 {
 	for (int i = 0; i < 2; i++)

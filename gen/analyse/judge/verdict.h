@@ -86,20 +86,20 @@ struct verdict {
 	bool paired;                /* both sides do the same at the same steps: compared step by step */
 	bool warming;               /* most runs of a side */
 	bool level_start;           /* a run of either side */
-	bool drifting, level;       /* on either side; `level` with one run a side only */
+	bool drifting, level;       /* on either side; `level` with one run per side only */
 	bool order_known, in_turns; /* runs of both sides have start times; they were captured alternately */
 	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
 	double state; /* ln: the same for the state that one or two runs per side were made in; 0: nothing is added */
 	struct controls controls;
 	const struct fact *state_line;  /* what they show, one of `reasons`; NULL: more runs */
 	const struct fact *elsewhere;   /* what parts the sides, which share no session; else NULL */
-	int64_t more_steps;             /* at least about so many steps a side would be needed; 0: not applicable */
-	int64_t more_runs;              /* the same in runs a side */
+	int64_t more_steps;             /* at least about so many steps per side would be needed; 0: not applicable */
+	int64_t more_runs;              /* the same in runs per side */
 	const struct fact *could;       /* of an inconclusive result: what change these runs could have shown, and
 	                                 * how many would halve that, or by how much they differ; else NULL */
 	bool unsteady;                  /* … and it says that they differ */
 	struct facts reasons;           /* the most important first */
-	const struct series *series[2]; /* n_runs each, arena; NULL for stopwatch runs */
+	const struct series *series[2]; /* n_runs each, arena; NULL for timed runs */
 };
 
 /* The whole verdict of two sides. `warmup` is as in series_cut, for every run of both. Never fails: too little data

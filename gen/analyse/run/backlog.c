@@ -11,7 +11,7 @@ enum {
 	LEAST_FALLING = 3, /* steps that it takes to work a queue off */
 };
 
-static const double LEAST_SHARE = 0.03; /* of the window: what one run a side has to exceed for a direction */
+static const double LEAST_SHARE = 0.03; /* of the window: what one run per side has to exceed for a direction */
 static const double WORKED_OFF = 0.1;   /* of what the lag shrinks by: from here on the queue is gone */
 static const double SUDDEN = 0.75;      /* of what the lag shrinks by, in one step */
 static const double GRADUAL = 0.25;     /* the same, from the least of one half to the least of the other */

@@ -1,4 +1,4 @@
-/* Where a stopwatch run of the same program (capture/stopwatch.h) takes the time: at the end of which step ranges. */
+/* Where a timed run of the same program (capture/stopwatch.h) takes the time: at the end of which step ranges. */
 #ifndef GAPLINE_ANALYSE_RUN_INSTANTS_H
 #define GAPLINE_ANALYSE_RUN_INSTANTS_H
 

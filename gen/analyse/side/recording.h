@@ -30,7 +30,7 @@ const struct fact *recording_ranges_note(const struct recording_cost *cost, cons
 void recording_bounds(const struct side side[2], bool paced, double beyond[2]);
 
 /* After the headlines: how much longer a step of each side may be, ns, because recording cost more there than on the
- * other side, as far as launches that both sides make alike tell, and not more than stopwatch runs leave for it; 0 on
+ * other side, as far as launches that both sides make alike tell, and not more than timed runs leave for it; 0 on
  * one side at least. */
 void recording_more(const struct side side[2], double more[2]);
 

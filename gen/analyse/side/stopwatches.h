@@ -1,4 +1,4 @@
-/* The stopwatch runs of a side: which of them measure what the side is measured by. */
+/* The timed runs of a side: which of them measure what the side is measured by. */
 #ifndef GAPLINE_ANALYSE_SIDE_STOPWATCHES_H
 #define GAPLINE_ANALYSE_SIDE_STOPWATCHES_H
 
