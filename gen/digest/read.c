@@ -49,12 +49,13 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 /* What a digest is refused for that could be decoded, or before that. */
 static int refuse_details(const char *path, const struct read_wish *wish, struct err *err)
 {
-	return wish->details ? err_set(err,
-	                               "%s: is a digest, which holds what a report needs and not every row; 'gapline "
-	                               "stats' and "
-	                               "reports of Nsight Compute need more: name the profile that it was made of",
-	                               path)
-	                     : 0;
+	return wish->details || wish->only
+	               ? err_set(err,
+	                         "%s: is a digest, which holds what a report needs and not every row; 'gapline "
+	                         "stats' and "
+	                         "reports of Nsight Compute need more: name the profile that it was made of",
+	                         path)
+	               : 0;
 }
 
 static int decode(const char *path, const struct buf *packed, const struct buf *contents, const struct read_wish *wish,

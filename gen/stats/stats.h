@@ -36,12 +36,12 @@ extern const struct stats_report stats_reports[]; /* ends with a row without a n
 /* Reads one report's name with its arguments. -1 with `err`: there is no such report or argument. */
 int stats_request_parse(const char *text, struct arena *arena, struct stats_request *out, struct err *err);
 
-/* Makes the table; `out` is filled, its texts belong to `arena` and the trace's names. The trace must have been read
- * with its details (struct read_wish); without them full names stand in for base and mangled ones, and what was not
- * recorded is left empty. */
 /* What has to be read for the tables of `n` requests. */
 void stats_wish(const struct stats_request *requests, size_t n, struct read_wish *wish);
 
+/* Makes the table; `out` is filled, its texts belong to `arena` and the trace's names. The trace must have been read
+ * with its details (struct read_wish); without them full names stand in for base and mangled ones, and what was not
+ * recorded is left empty. */
 void stats_make(const struct trace *trace, const struct stats_request *request, struct arena *arena, struct sheet *out);
 
 #endif
