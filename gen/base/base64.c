@@ -7,14 +7,19 @@ static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 void base64_add(struct buf *to, const unsigned char *bytes, size_t n)
 {
+	buf_room(to, (n + 2) / 3 * 4);
 	for (size_t i = 0; i < n; i += 3) {
 		uint32_t group = (uint32_t)bytes[i] << 16;
 		group |= i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0;
 		group |= i + 2 < n ? bytes[i + 2] : 0;
-		const char four[] = {letter[group >> 18], letter[group >> 12 & 63],
-		                     i + 1 < n ? letter[group >> 6 & 63] : '=', i + 2 < n ? letter[group & 63] : '='};
-		buf_add(to, four, sizeof four);
+		char *four = to->data + to->n;
+		four[0] = letter[group >> 18];
+		four[1] = letter[group >> 12 & 63];
+		four[2] = i + 1 < n ? letter[group >> 6 & 63] : '=';
+		four[3] = i + 2 < n ? letter[group & 63] : '=';
+		to->n += 4;
 	}
+	to->data[to->n] = 0;
 }
 
 int base64_take(struct buf *to, const char *text, size_t n)

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(struct buf *b, size_t more)
+void buf_grow(struct buf *b, size_t more)
 {
-	if (more < b->room - b->n)
-		return;
 	size_t room = b->room ? b->room : 256;
 	while (room - b->n <= more) {
 		if (room > SIZE_MAX / 4)
@@ -24,7 +22,7 @@ static void reserve(struct buf *b, size_t more)
 
 void buf_add(struct buf *b, const char *bytes, size_t n)
 {
-	reserve(b, n);
+	buf_room(b, n);
 	if (n)
 		memcpy(b->data + b->n, bytes, n);
 	b->n += n;
@@ -41,11 +39,11 @@ void buf_format(struct buf *b, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	reserve(b, 0);
+	buf_room(b, 0);
 	size_t n = memory_print(b->data + b->n, b->room - b->n, format, args);
 	va_end(args);
 	if (n >= b->room - b->n) {
-		reserve(b, n);
+		buf_room(b, n);
 		memory_print(b->data + b->n, n + 1, format, again);
 	}
 	b->n += n;

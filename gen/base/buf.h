@@ -10,6 +10,13 @@ struct buf {
 	size_t n, room;
 };
 
+/* Makes room for `n` bytes more and the 0 behind them. */
+void buf_grow(struct buf *b, size_t n);
+static inline void buf_room(struct buf *b, size_t n)
+{
+	if (n >= b->room - b->n)
+		buf_grow(b, n);
+}
 void buf_add(struct buf *b, const char *bytes, size_t n);
 void buf_text(struct buf *b, const char *text);
 void buf_format(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -35,7 +35,8 @@ __attribute__((always_inline)) static inline void heap_pop(void *items, size_t n
 			break;
 		memcpy(at + i * size, at + child * size, size);
 	}
-	memmove(at + i * size, last, size);
+	if (i < n)
+		memcpy(at + i * size, last, size);
 }
 
 #endif

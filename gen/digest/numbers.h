@@ -23,12 +23,11 @@ static inline int64_t number_unfold(uint64_t v)
 
 static inline void number_put(struct buf *to, uint64_t v)
 {
-	char bytes[NUMBER_BYTES];
-	size_t n = 0;
+	buf_room(to, NUMBER_BYTES);
 	for (; v > 127; v >>= 7)
-		bytes[n++] = (char)((v & 127) | 128);
-	bytes[n++] = (char)v;
-	buf_add(to, bytes, n);
+		to->data[to->n++] = (char)((v & 127) | 128);
+	to->data[to->n++] = (char)v;
+	to->data[to->n] = 0;
 }
 
 /* Bytes that are taken one after the other. What would reach beyond their end, or is no number, is 0 and sets `bad`. */

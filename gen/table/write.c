@@ -290,7 +290,7 @@ static void put_packed(const struct buf *bytes, struct buf *to)
 	struct arena scratch = {0};
 	char *packed = ARENA_NEW(&scratch, n, char);
 	buf_format(to, "gapline table %d %s %zu %08lx\n", TABLE_RULES, GAPLINE_VERSION, bytes->n, sum);
-	compress2((Bytef *)packed, &n, (const Bytef *)bytes->data, bytes->n, Z_BEST_COMPRESSION);
+	compress2((Bytef *)packed, &n, (const Bytef *)bytes->data, bytes->n, Z_DEFAULT_COMPRESSION);
 	buf_add(to, packed, n);
 	arena_release(&scratch);
 }

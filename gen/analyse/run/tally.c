@@ -58,7 +58,10 @@ double tally_median(struct tally *t)
 	if (!t->n)
 		return 0;
 	double low = sort_select(t->list, t->n, (t->n - 1) / 2);
-	return t->n % 2 ? low : (low + sort_select(t->list, t->n, t->n / 2)) / 2;
+	double high = t->n % 2 ? low : t->list[t->n / 2]; /* the least of those behind it */
+	for (size_t i = t->n / 2 + 1; i < t->n && t->n % 2 == 0; i++)
+		high = t->list[i] < high ? t->list[i] : high;
+	return (low + high) / 2;
 }
 
 double tally_excess(const struct tally *t, double above, double less)

@@ -25,24 +25,30 @@ static uint8_t ask_name(const char *name)
 }
 
 /* … and fills `said`, by name. */
-static struct captured *find_captured(const struct trace *t, uint8_t *said, const bool *has_op, struct arena *arena)
+static struct captured *find_captured(const struct trace *t, uint8_t *said, bool *has_op, struct arena *arena)
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN};
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t launch = t->ops.launch[i];
+		if (launch == TRACE_NONE)
+			continue;
+		has_op[launch] = true;
+		int64_t *last = &by_process[t->threads[t->calls.thread[launch]].process].last;
+		*last = t->calls.start[launch] > *last ? t->calls.start[launch] : *last;
+	}
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint8_t name = said[t->calls.name[i]];
 		if (!name)
 			name = said[t->calls.name[i]] = ask_name(names_text(t->names, t->calls.name[i]));
-		if (!has_op[i] && !(name & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE)))
+		if (!(name & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE)))
 			continue;
 		struct captured *c = &by_process[t->threads[t->calls.thread[i]].process];
 		if (name & NAME_BEGINS_CAPTURE && t->calls.start[i] < c->start)
 			c->start = t->calls.start[i];
 		if (name & NAME_ENDS_CAPTURE && t->calls.end[i] > c->end)
 			c->end = t->calls.end[i];
-		if (has_op[i] && t->calls.start[i] > c->last)
-			c->last = t->calls.start[i];
 	}
 	return by_process;
 }
@@ -54,8 +60,8 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 	const struct trace *t = run->trace;
 	size_t outer = SIZE_MAX;
 	bool counted = false;
-	uint32_t process = TRACE_NONE;
-	const struct captured *c = NULL; /* its … */
+	uint32_t thread = TRACE_NONE;
+	const struct captured *c = NULL; /* its process's … */
 	int64_t from = 0, to = 0;        /* … and its window */
 	for (size_t i = 0; i < t->calls.n; i++) {
 		int64_t start = t->calls.start[i];
@@ -68,10 +74,10 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		}
 		outer = i;
 		counted = false;
-		if (t->threads[t->calls.thread[i]].process != process) {
-			process = t->threads[t->calls.thread[i]].process;
-			c = &captured[process];
-			run_host_window(run, process, &from, &to);
+		if (t->calls.thread[i] != thread) {
+			thread = t->calls.thread[i];
+			c = &captured[t->threads[thread].process];
+			run_host_window(run, t->threads[thread].process, &from, &to);
 		}
 		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
 		if (start < from || start >= to || capturing || start > c->last)
@@ -88,9 +94,6 @@ static void add_launches(const struct run *part, struct run_holes *holes)
 	struct arena work = {0};
 	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
 	uint8_t *said = ARENA_NEW(&work, t->names->n, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			has_op[t->ops.launch[i]] = true;
 	const struct captured *captured = find_captured(t, said, has_op, &work);
 	count_lost(part, said, has_op, captured, holes);
 	arena_release(&work);
@@ -163,10 +166,15 @@ static void add_kernels(const struct run *run, const struct run *part, struct ho
 	const uint32_t *step = part->steps.op_step;
 	if (!holes->sum)
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
-	uint64_t *sum = holes->sum;
-	for (size_t i = 0; i < ops->n; i++)
-		if (step[i] != TRACE_NONE && ops->kind[i] == OP_KERNEL)
-			sum[step[i]] += number_for(ops->name[i]);
+	uint64_t *sum = holes->sum, number = 0;
+	uint32_t name = 0;
+	for (size_t i = 0; i < ops->n; i++) {
+		if (step[i] == TRACE_NONE || ops->kind[i] != OP_KERNEL)
+			continue;
+		if (!number || ops->name[i] != name)
+			number = number_for(name = ops->name[i]);
+		sum[step[i]] += number;
+	}
 }
 
 static uint64_t count_of(uint64_t sum)

@@ -12,8 +12,7 @@ void run_table_print(struct run *run, const struct trace *rows)
 	uint64_t sum = 0;
 	for (size_t i = 0; i < ops->n; i++) {
 		uint64_t x = (uint64_t)ops->start[i] * 0x9E3779B97F4A7C15 + (uint64_t)ops->end[i];
-		x = (x ^ x >> 32) * 0xD6E8FEB86659FD93;
-		sum += x ^ x >> 32;
+		sum += x * (x ^ x >> 32);
 	}
 	run->print += sum;
 	run->n_printed += ops->n;

@@ -139,10 +139,12 @@ static void add_calls(struct tables *b, const struct run *run)
 				tally_add(&b->launch_calls, b->work, t->calls.end[i] - t->calls.start[i]);
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
-			b->out.counts.syncs += t->calls.waits[i] ? b->weight : 0;
+			if (t->calls.waits[i]) {
+				b->out.counts.syncs += b->weight;
+				b->out.work.blocking_syncs += launches ? b->weight : 0;
+			}
 			if (!launches)
 				continue;
-			b->out.work.blocking_syncs += t->calls.waits[i] ? b->weight : 0;
 			if (class == CALL_LAUNCH)
 				b->out.work.launch_calls += b->weight;
 			else if (class == CALL_MODULE)
