@@ -354,7 +354,7 @@ class Stopwatch(Case):
             self.assertIn(f"Faster {low}× to {high}×, 95 % interval", out)
         else:
             self.assertIn(f"Faster, at least {low}×, measured {verdict['speedup']:.2f}×, 95 % interval {low} to {high}", out)
-            self.assertIn(f"at least {low}×", (self.folder / "out/report.html").read_text())
+            self.assertIn(f'<p class="result">At least {low}× faster</p>', (self.folder / "out/report.html").read_text())
 
     def test_asked_for_a_number_without_looks(self):
         _, said = self.looked("--repeat", "4", baseline=[0.3], fixed=[0.15])

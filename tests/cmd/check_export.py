@@ -225,7 +225,8 @@ class Files(Case):
         self.run_it("export", PAIR[0], "-o", "x", "--step", "nothing", status=2)
         self.run_it("export", PAIR[0], "-o", "x", "--warmup", "1000", status=2)
         self.run_it("export", PAIR[0], "-o", "no/x", status=2)
-        self.run_it("export", *PAIR, "-o", "x", "--memory-limit", "1M", status=2)
+        if b"__asan_init" not in pathlib.Path(GAPLINE).read_bytes():  # AddressSanitizer itself needs more
+            self.run_it("export", *PAIR, "-o", "x", "--memory-limit", "1M", status=2)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["cut.gz", "no-gpu.sqlite"])
         if pathlib.Path("/dev/full").exists():
             self.run_it("export", PAIR[0], "-o", "/dev/full", status=2)

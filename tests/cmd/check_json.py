@@ -224,7 +224,8 @@ class Errors(Case):
         nsys = ["capture", "--collector", "nsys", *json_, "-o", "x.sqlite", "--", "sh", "-c"]
         self.assertEqual(self.error(3, *nsys, "exit 9; base-0.sqlite", file="x.sqlite"), "program_failed")
         self.assertEqual(self.error(2, *nsys, ": base-0.sqlite", file="x.sqlite"), "output")  # it is there already
-        self.assertEqual(self.error(2, "report", BASE, FIXED, "--memory-limit", "1M", *json_), "memory")
+        if b"__asan_init" not in pathlib.Path(GAPLINE).read_bytes():  # AddressSanitizer itself needs more
+            self.assertEqual(self.error(2, "report", BASE, FIXED, "--memory-limit", "1M", *json_), "memory")
 
     def test_one_line_and_text_as_before(self):
         done = self.run_it("report", "--nonsense", "--errors", "json", status=2)

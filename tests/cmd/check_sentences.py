@@ -142,8 +142,7 @@ class Sentences(unittest.TestCase):
         low, high = verdict["ci95"]
         self.assertGreater(high / low, 1.3)
         page = (self.folder / "r.html").read_text()
-        first = page[page.index('<h3 class="result">'):]
-        spoken = [text[: text.index(" a step ")], re.sub("<[^>]*>", "", first[: first.index("</h3>")])]
+        spoken = [text[: text.index(" a step ")], re.search('<p class="result[^>]*>(.*?)</p>', page, re.S)[1]]
         spoken += [path.read_text() for path in outputs.values()]
         for words in spoken:
             ends = re.search(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", words)
