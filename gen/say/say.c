@@ -270,21 +270,43 @@ static void say_pieces(struct saying *s, const struct template_piece *piece)
 		}
 }
 
+/* Adds one form to `out`; whether all that it needs is known. */
+static bool add_form(const struct fact *fact, const char *text, const struct names *names, struct arena *arena,
+                     struct buf *out)
+{
+	struct err err;
+	struct saying s = {.fact = fact, .names = names, .arena = arena, .out = out};
+	say_pieces(&s,
+	           template_parse(text, &fact_info[fact->id], arena, NULL, &err)); /* the build has parsed it, too */
+	return !s.unknown;
+}
+
 const char *say_form(const struct fact *fact, enum say_form form, const struct names *names, struct arena *arena)
 {
 	const struct say_forms *forms = &say_catalogue[fact->id];
 	const char *text = forms->form[form == SAY_SHORT && !forms->form[form] ? SAY_TEXT : form];
 	if (!text)
 		return "";
-	struct err err;
 	struct buf out = {0};
-	struct saying s = {.fact = fact, .names = names, .arena = arena, .out = &out};
-	say_pieces(&s,
-	           template_parse(text, &fact_info[fact->id], arena, NULL, &err)); /* the build has parsed it, too */
-	assert(!s.unknown);
+	bool known = add_form(fact, text, names, arena, &out);
+	assert(known);
+	(void)known;
 	const char *said = arena_copy(arena, out.data ? out.data : "", out.n);
 	buf_release(&out);
 	return said;
+}
+
+bool say_known(const struct fact *fact, const struct names *names)
+{
+	const struct say_forms *forms = &say_catalogue[fact->id];
+	struct arena arena = {0};
+	struct buf out = {0};
+	bool known = true;
+	for (int form = 0; form < SAY_FORMS; form++)
+		known = known && (!forms->form[form] || add_form(fact, forms->form[form], names, &arena, &out));
+	buf_release(&out);
+	arena_release(&arena);
+	return known;
 }
 
 const char *say_fact(const struct fact *fact, const struct names *names, struct arena *arena)

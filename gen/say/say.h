@@ -21,6 +21,9 @@ enum say_form {
  * form; of other forms that there are not, "". */
 const char *say_form(const struct fact *fact, enum say_form form, const struct names *names, struct arena *arena);
 
+/* Whether the fact has every value that its forms need. Facts in it have to be known by themselves. */
+bool say_known(const struct fact *fact, const struct names *names);
+
 /* Its text; NULL for NULL. */
 const char *say_fact(const struct fact *fact, const struct names *names, struct arena *arena);
 

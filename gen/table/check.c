@@ -87,6 +87,18 @@ static const char *check_runs(const struct side *side, const struct side_facts *
 	return NULL;
 }
 
+/* What gets words that need them: steps, what was dropped, and what the collector said. */
+static bool can_be_said(const struct side *side)
+{
+	const struct quality *q = &side->quality;
+	bool good = !side->steps.found || side->steps.name;
+	for (uint32_t i = 0; i < q->n_dropped; i++)
+		good = good && q->dropped[i].where && q->dropped[i].reason;
+	for (uint32_t i = 0; i < q->n_diagnostics; i++)
+		good = good && q->diagnostics[i].text;
+	return good;
+}
+
 static const char *check_side(const struct side *side, const struct side_facts *facts)
 {
 	const struct ranks_result *ranks = &side->ranks;
@@ -101,10 +113,10 @@ static const char *check_side(const struct side *side, const struct side_facts *
 		good = good && facts->idle[i].phase_slot < facts->n_idle;
 	for (uint32_t i = 0; i < side->files.n; i++)
 		good = good && side->files.file[i].file && side->files.file[i].run < side->n_runs;
-	for (uint32_t i = 0; i < side->quality.n_dropped; i++)
-		good = good && side->quality.dropped[i].where && side->quality.dropped[i].reason;
 	const char *why = side->memory.why;
 	good = good && (!why || fact_key(words_info[WORDS_peak_unknown].keys, why, strlen(why)) >= 0);
+	if (!can_be_said(side))
+		return "a side lacks words for its steps or for its notes";
 	return good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";
 }
 

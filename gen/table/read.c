@@ -1,4 +1,5 @@
 #include "digest/numbers.h"
+#include "say/say.h"
 #include "table/check.h"
 #include "table/fields.h"
 #include "table/table.h"
@@ -159,6 +160,8 @@ static const struct fact *take_fact(struct reader *r, struct taken *from, int de
 	}
 	struct fact *fact = ARENA_NEW(r->arena, 1, struct fact);
 	*fact = (struct fact){.id = (enum fact_id)id, .side = (int)side - 1, .value = value};
+	if (!r->damaged && !from->bad && !say_known(fact, r->names))
+		r->damaged = "a fact lacks a value that its words need";
 	return fact;
 }
 

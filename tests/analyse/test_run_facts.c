@@ -102,6 +102,19 @@ static void test_ops_without_a_launch_are_noted(void **state)
 	assert_true(is_noted(scene_analyse(s), "2 % of the GPU operations have no launch call"));
 }
 
+/* What a collector says in no words says nothing. */
+static void test_silent_diagnostics(void **state)
+{
+	struct scene *s = *state;
+	struct trace_diagnostic said[] = {{.severity = 2}, {.severity = 3, .text = names_add_text(&s->names, "lost")}};
+	steps_at(s, 0, 10);
+	s->m.trace->diagnostics = said;
+	s->m.trace->n_diagnostics = 2;
+	const struct quality *q = &scene_analyse(s)->quality;
+	assert_int_equal(q->n_diagnostics, 1);
+	assert_string_equal(names_text(&s->names, q->diagnostics[0].text), "lost");
+}
+
 static void test_open_step_is_left_out(void **state)
 {
 	/* The eleventh was open when the capture ended, and its kernel ran: nine periods all the same. */
@@ -368,6 +381,7 @@ int main(void)
 		SCENE(test_phases_of_ranks_are_means),
 		SCENE(test_ops_without_a_launch_are_noted),
 		SCENE(test_findings_name_no_phase_that_nobody_marked),
+		SCENE(test_silent_diagnostics),
 		SCENE(test_open_step_is_left_out),
 		SCENE(test_step_whose_launch_never_ran_is_left_out),
 		SCENE(test_launches_that_never_run_cut_nothing),

@@ -45,6 +45,14 @@ static void test_four_are_too_few(void **state)
 	step_expect(s, scene_analyse(s), "(none)");
 }
 
+static void test_a_range_without_a_name(void **state)
+{
+	/* Nobody could say which range the step is. */
+	struct scene *s = *state;
+	steps_plain(s, 10, "");
+	step_expect(s, scene_analyse(s), "(none)");
+}
+
 static void test_eighty_percent_launch(void **state)
 {
 	/* Eight of ten instances launch. */
@@ -408,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_plain),
+		SCENE(test_a_range_without_a_name),
 		SCENE(test_four_are_too_few),
 		SCENE(test_eighty_percent_launch),
 		SCENE(test_less_than_eighty_percent_launch),

@@ -358,6 +358,29 @@ static void what_is_no_table(void **state)
 	buf_release(&bytes);
 }
 
+/* What no words could be made of: tables that are whole but for one value, which is not known. */
+static void what_cannot_be_said(void **state)
+{
+	struct analysed *t = *state;
+	struct buf bytes = bytes_of(t);
+	const struct step_tables *whole = t->result.tables;
+	struct trace_diagnostic silent = {.severity = 2, .text = 0};
+	struct step_tables other[3] = {*whole, *whole, *whole};
+	static const char *const why[] = {"a side lacks words", "a side lacks words",
+	                                  "a fact lacks a value that its words need"};
+	other[0].side[1].steps.name = 0;
+	other[1].side[0].quality.diagnostics = &silent;
+	other[1].side[0].quality.n_diagnostics = 1;
+	facts_add(&other[2].side[0].quality.notes, &t->arena,
+	          FACT_NEW(&t->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = whole->side[0].steps.name));
+	for (size_t i = 0; i < 3; i++) {
+		bytes.n = 0;
+		table_write(&other[i], t->result.names, &bytes);
+		refused(&bytes, why[i]);
+	}
+	buf_release(&bytes);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +392,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(blocks_that_fit),
 		cmocka_unit_test_setup_teardown(a_later_column, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(what_is_no_table, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(what_cannot_be_said, analysed_begin, analysed_end),
 	};
 	if (argc == 3) {
 		printf("%zu bytes\n", hold_files(argv[1], argv[2], &plain));

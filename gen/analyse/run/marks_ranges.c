@@ -87,7 +87,8 @@ static bool is_often(const struct trace *t, uint32_t name, uint32_t instances)
 	return instances >= 2 || marks_name_class(names_text(t->names, name), "") >= MARK_STEP;
 }
 
-/* Without `few`, names that occur once are left out, but for those of steps. */
+/* Ranges without a name are left out: nobody could say which they are. Without `few`, names that occur once are, too,
+ * but for those of steps. */
 static void group_ranges(const struct trace *t, const struct fold *fold, bool few, struct arena *arena,
                          struct groups *out)
 {
@@ -102,7 +103,7 @@ static void group_ranges(const struct trace *t, const struct fold *fold, bool fe
 		uint32_t name = fold->of[r->name[i]];
 		uint64_t thread = r->thread[i];
 		out->of[i] = TRACE_NONE;
-		if (few || is_often(t, name, instances[name]))
+		if (name && (few || is_often(t, name, instances[name])))
 			out->of[i] =
 				keymap_add(&out->keys,
 			                   thread << 32 | keymap_add(&out->names, (uint64_t)name << 32 | r->domain[i]));

@@ -54,7 +54,7 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 				dropped[q->n_dropped++] = t->dropped[i];
 		}
 		for (uint32_t i = 0; i < t->n_diagnostics; i++) {
-			bool seen = false;
+			bool seen = !t->diagnostics[i].text; /* without words it says nothing */
 			for (uint32_t k = 0; k < q->n_diagnostics && !seen; k++)
 				seen = diagnostics[k].text == t->diagnostics[i].text;
 			if (!seen)
