@@ -309,7 +309,8 @@ def without_samples(result):
         return result
     result.pop("functions", None)
     for finding in result["findings"]:
-        finding["text"] = re.sub(r" Of the [^']* % is in '.*', by \d+ samples\.$", "", finding["text"])
+        finding["text"] = re.sub(r" Of the [^']* % is in '.*' \(\d+ samples\)\.$", "", finding["text"])
+        finding["more"] = [fact for fact in finding["more"] if fact["id"] != "time_in_function"]
     return result
 
 
