@@ -86,7 +86,7 @@ test('the reason is one that a reader can act on, and the lines add up to the ch
 	]) {
 		const page = await open(report), json = await jsonOf(report), { parts, why } = await card(page);
 		if (!reason) {
-			assert.match(why, /hold the same capture/);
+			assert.match(why, /are the same capture/);
 			continue;
 		}
 		assert.match(parts[0], reason, report);
