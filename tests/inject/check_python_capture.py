@@ -189,7 +189,7 @@ class Lock(Case):
         # a machine that stops the program between two lines makes it give the lock away there, and wait
         self.assertLess(self.waiting(result), 1.05 * took["outside_ms"])
         (finding,) = [f for f in result["findings"] if f["id"] == "gil_contention"]
-        self.assertRegex(finding["text"], r"for 'decode' in the thread 'loader-1', which holds it, by \d+ samples")
+        self.assertRegex(finding["text"], r"for 'decode' in the thread 'loader-1', which holds the lock \(\d+ samples\)")
         self.assertIn("What waited for Python's GIL waited for the thread 'loader-1'", " ".join(self.gapline("show", "lock.sqlite")[0].split()))
         (cause,) = [c for c in result["functions"]["causes"] if c["cause"] == "gil"]
         functions = {f["name"]: f["baseline"] for f in cause["functions"]}

@@ -104,12 +104,12 @@ class Programs(Case):
             trainer = threading.Thread(target=lambda: (steps(), done()), name="trainer")
             trainer.start(); load(); trainer.join()""")  # fmt: skip
         self.assertEqual(list(held_by), ["(main)"])
-        self.assertIn("in the main thread, which holds it", self.finding)
+        self.assertIn("in the main thread, which holds the lock", self.finding)
 
     def test_no_name(self):
         held_by = self.holders("_thread.start_new_thread(load, ()); time.sleep(0.2); steps(); done(); time.sleep(0.2)")
         self.assertEqual(list(held_by), [None])
-        self.assertIn("in another thread, which holds it", self.finding)
+        self.assertIn("in another thread, which holds the lock", self.finding)
 
     def test_hostile_name(self):
         name = "\x1b[2J<script>alert(1)</script>\n`rm`\u202e|" + "x" * 500
