@@ -3,41 +3,27 @@
 
 #include "say/say.h"
 
-static const struct {
-	const char *name, *meaning;
-} causes[CAUSE_COUNT] = {
-	[CAUSE_HOST_CODE] = {"host_code", "The thread that launches GPU work was running its own code."},
-	[CAUSE_HOST_BLOCKED] = {"host_blocked", "The thread that launches GPU work sat in an operating-system call."},
-	[CAUSE_GIL] = {"gil",
-                       "The thread that launches GPU work waited for Python's global interpreter lock, which another "
-                       "thread held."},
-	[CAUSE_OFF_CPU] = {"off_cpu",
-                           "The thread that launches GPU work was not on a processor: asleep, or others ran there."},
-	[CAUSE_HANDOVER] = {"handover", "The launching thread waited for another launching thread, which waited too."},
-	[CAUSE_SYNC_RETURN] = {"sync_return",
-                               "The launching thread was inside a synchronising call or a blocking read-back."},
-	[CAUSE_COPY_API] = {"copy_api", "The launching thread was inside a copy or memset call."},
-	[CAUSE_LAUNCH_API] = {"launch_api", "The launching thread was inside a kernel or graph launch."},
-	[CAUSE_ALLOC] = {"alloc", "The launching thread was allocating, freeing or registering memory."},
-	[CAUSE_MODULE_LOAD] = {"module_load",
-                               "The launching thread was loading code: a module, a library, or compiling at run time."},
-	[CAUSE_OTHER_API] = {"other_api", "The launching thread was inside another CUDA call."},
-	[CAUSE_PROFILER] = {"profiler", "The profiler's own recorded overhead held the launching thread."},
-	[CAUSE_LAUNCH_LATENCY] =
-		{"launch_latency",
-                 "A launch was on its way to the GPU after the host came back from a synchronisation."},
-	[CAUSE_DISPATCH] = {"dispatch", "The GPU's own short gap between two operations that were both queued."},
-	[CAUSE_DEPENDENCY] = {"dependency",
-                              "The next operation was queued and waited for an event, a stream or another device."},
-	[CAUSE_LATE_START] = {"late_start",
-                              "The next operation was queued, had nothing to wait for that the profile knows of, and "
-                              "started late all the same: a clock or power state, another context, paging."},
-	[CAUSE_MANAGED_MEMORY] = {"managed_memory",
-                                  "The gap ended with a unified-memory migration that no call launched."},
-	[CAUSE_BUBBLE] = {"bubble", "All that ran were sends and receives that waited for another rank to get there."},
-	[CAUSE_OTHER_PROCESS] = {"other_process", "Another process was running on the same physical GPU."},
-	[CAUSE_UNATTRIBUTED] = {"unattributed",
-                                "The profile does not say: the launching call is missing, or nothing follows."},
+static const char *const causes[CAUSE_COUNT] = {
+	[CAUSE_HOST_CODE] = "host_code",
+	[CAUSE_HOST_BLOCKED] = "host_blocked",
+	[CAUSE_GIL] = "gil",
+	[CAUSE_OFF_CPU] = "off_cpu",
+	[CAUSE_HANDOVER] = "handover",
+	[CAUSE_SYNC_RETURN] = "sync_return",
+	[CAUSE_COPY_API] = "copy_api",
+	[CAUSE_LAUNCH_API] = "launch_api",
+	[CAUSE_ALLOC] = "alloc",
+	[CAUSE_MODULE_LOAD] = "module_load",
+	[CAUSE_OTHER_API] = "other_api",
+	[CAUSE_PROFILER] = "profiler",
+	[CAUSE_LAUNCH_LATENCY] = "launch_latency",
+	[CAUSE_DISPATCH] = "dispatch",
+	[CAUSE_DEPENDENCY] = "dependency",
+	[CAUSE_LATE_START] = "late_start",
+	[CAUSE_MANAGED_MEMORY] = "managed_memory",
+	[CAUSE_BUBBLE] = "bubble",
+	[CAUSE_OTHER_PROCESS] = "other_process",
+	[CAUSE_UNATTRIBUTED] = "unattributed",
 };
 
 const enum cause cause_of_call[] = {
@@ -46,17 +32,17 @@ const enum cause cause_of_call[] = {
 
 const char *cause_name(enum cause cause)
 {
-	return causes[cause].name;
+	return causes[cause];
 }
 
 const char *cause_label(enum cause cause)
 {
-	return say_word(WORDS_cause, causes[cause].name);
+	return say_word(WORDS_cause, causes[cause]);
 }
 
 const char *cause_meaning(enum cause cause)
 {
-	return causes[cause].meaning;
+	return say_word(WORDS_cause_meaning, causes[cause]);
 }
 
 static const struct {
