@@ -19,11 +19,10 @@ struct kernel_stall {
 	enum ncu_stall stall;
 	double share; /* of the cycles that warps were stalled, 0 to 1 */
 };
-const char *kernel_stall_name(enum ncu_stall stall);  /* "long_scoreboard" */
-const char *kernel_stall_label(enum ncu_stall stall); /* "long scoreboard" */
+const char *kernel_stall_name(enum ncu_stall stall); /* "long_scoreboard" */
 
-/* What limits the occupancy: "registers", "the grid"; NULL: nothing, or not known. */
-const char *kernel_limit_label(enum ncu_number limit);
+/* What limits the occupancy: "registers", "shared_memory"; NULL: nothing, or not known. */
+const char *kernel_limit_name(enum ncu_number limit);
 
 enum { KERNEL_STALLS = 3 };
 

@@ -45,80 +45,51 @@ const char *cause_meaning(enum cause cause)
 	return say_word(WORDS_cause_meaning, causes[cause]);
 }
 
-static const struct {
-	const char *name, *label, *meaning;
-} startup_parts[STARTUP_PARTS] = {
-	[STARTUP_BEFORE_CUDA] = {"before_cuda", "before CUDA",
-                                 "Until the process's first CUDA call that is recorded: imports, arguments, input, the "
-                                 "driver's initialisation."},
-	[STARTUP_CUDA_SETUP] = {"cuda_setup", "CUDA set-up",
-                                "In CUDA calls until the context is made, which the first allocation, copy or launch "
-                                "does at the latest; later in those that make streams, events and the like."},
-	[STARTUP_MODULE_LOAD] = {"module_load", "module load, JIT",
-                                 "Loading code: a module, a library, or compiling at run time."},
-	[STARTUP_FIRST_LAUNCHES] = {"first_launches", "first launches",
-                                    "In the first launch of each kernel, which also loads it where loading is lazy."},
-	[STARTUP_SEARCH] = {"kernel_search", "kernel search",
-                            "While kernels were tried out: an autotuner's, or between events whose times the program "
-                            "asked for, as cuDNN's search and Triton do."},
-	[STARTUP_ALLOC] = {"alloc", "allocation", "Allocating, freeing or registering memory: pools."},
-	[STARTUP_COPY_API] = {"copy_api", "copy call", "Inside copy and memset calls."},
-	[STARTUP_LAUNCH_API] = {"launch_api", "launch call",
-                                "Inside launches of kernels that had been launched before."},
-	[STARTUP_SYNC] = {"sync_return", "synchronisation", "Inside synchronising calls and blocking read-backs."},
-	[STARTUP_HOST_CODE] = {"host_code", "host code", "The thread's own code between CUDA calls."},
-	[STARTUP_HOST_BLOCKED] = {"host_blocked", "host blocked", "Operating-system calls between CUDA calls."},
-	[STARTUP_GIL] = {"gil", "Python's GIL", "Waiting for Python's global interpreter lock."},
-	[STARTUP_OFF_CPU] = {"off_cpu", "host off the processor", "Asleep, or others ran on the processor."},
-	[STARTUP_HANDOVER] = {"handover", "thread hand-over",
-                              "Waiting for another launching thread, which waited too."},
-	[STARTUP_PROFILER] = {"profiler", "profiler", "The profiler's own recorded overhead."},
+static const char *const startup_parts[STARTUP_PARTS] = {
+	[STARTUP_BEFORE_CUDA] = "before_cuda",   [STARTUP_CUDA_SETUP] = "cuda_setup",
+	[STARTUP_MODULE_LOAD] = "module_load",   [STARTUP_FIRST_LAUNCHES] = "first_launches",
+	[STARTUP_SEARCH] = "kernel_search",      [STARTUP_ALLOC] = "alloc",
+	[STARTUP_COPY_API] = "copy_api",         [STARTUP_LAUNCH_API] = "launch_api",
+	[STARTUP_SYNC] = "sync_return",          [STARTUP_HOST_CODE] = "host_code",
+	[STARTUP_HOST_BLOCKED] = "host_blocked", [STARTUP_GIL] = "gil",
+	[STARTUP_OFF_CPU] = "off_cpu",           [STARTUP_HANDOVER] = "handover",
+	[STARTUP_PROFILER] = "profiler",
 };
 
 const char *startup_part_name(enum startup_part part)
 {
-	return startup_parts[part].name;
+	return startup_parts[part];
 }
 
 const char *startup_part_label(enum startup_part part)
 {
-	return startup_parts[part].label;
+	return say_word(WORDS_startup_part, startup_parts[part]);
 }
 
 const char *startup_part_meaning(enum startup_part part)
 {
-	return startup_parts[part].meaning;
+	return say_word(WORDS_startup_meaning, startup_parts[part]);
 }
 
-const char *opened_name(enum opened opened)
+const char *opened_label(enum opened opened)
 {
-	static const char *const names[] = {[OPENED_SYNC] = "synchronisation",
-	                                    [OPENED_DRY] = "queue ran dry",
-	                                    [OPENED_WAITING] = "queued, waiting"};
-	return names[opened];
+	static const char *const names[] = {[OPENED_SYNC] = "sync", [OPENED_DRY] = "dry", [OPENED_WAITING] = "waiting"};
+	return say_word(WORDS_opened, names[opened]);
 }
-
-static const struct {
-	const char *name, *label;
-} limits[LIMIT_COUNT] = {
-	[LIMIT_POWER] = {"power_cap", "power cap"},
-	[LIMIT_THERMAL] = {"thermal", "heat"},
-	[LIMIT_HARDWARE_THERMAL] = {"hardware_thermal", "heat (hardware)"},
-	[LIMIT_HARDWARE] = {"hardware_slowdown", "hardware slowdown"},
-	[LIMIT_POWER_BRAKE] = {"power_brake", "power brake"},
-	[LIMIT_APPLICATION] = {"application_clocks", "clocks set by the user"},
-	[LIMIT_SYNC_BOOST] = {"sync_boost", "kept in step with another GPU"},
-	[LIMIT_OTHER] = {"other", "another reason"},
-};
 
 const char *limit_name(enum limit limit)
 {
-	return limits[limit].name;
-}
-
-const char *limit_label(enum limit limit)
-{
-	return limits[limit].label;
+	static const char *const names[LIMIT_COUNT] = {
+		[LIMIT_POWER] = "power_cap",
+		[LIMIT_THERMAL] = "thermal",
+		[LIMIT_HARDWARE_THERMAL] = "hardware_thermal",
+		[LIMIT_HARDWARE] = "hardware_slowdown",
+		[LIMIT_POWER_BRAKE] = "power_brake",
+		[LIMIT_APPLICATION] = "application_clocks",
+		[LIMIT_SYNC_BOOST] = "sync_boost",
+		[LIMIT_OTHER] = "other",
+	};
+	return names[limit];
 }
 
 const char *rank_part_name(enum rank_part part)
@@ -161,12 +132,8 @@ const char *finding_unit_name(enum finding_unit unit)
 
 const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins)
 {
-	bool kineto = a->kind == SOURCE_KINETO;
-	if (kineto != (b->kind == SOURCE_KINETO))
-		return begins ? "Ranges" : "ranges";
-	if (!kineto)
-		return "NVTX ranges";
-	return begins ? "Annotations and operators" : "annotations and operators";
+	bool kineto = a->kind == SOURCE_KINETO, both = kineto == (b->kind == SOURCE_KINETO);
+	return say_word(begins ? WORDS_ranges_first : WORDS_ranges, !both ? "both" : kineto ? "kineto" : "nvtx");
 }
 
 const char *result_state_name(enum result_state state)

@@ -61,7 +61,7 @@ const char *startup_part_meaning(enum startup_part part); /* one sentence for a 
 enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
 /* OPENED_SYNC: the host was inside a synchronising call and came back; OPENED_DRY: the queue ran dry while the host was
  * elsewhere; OPENED_WAITING: an op was queued but could not start. */
-const char *opened_name(enum opened opened);
+const char *opened_label(enum opened opened); /* "queue ran dry" */
 
 /* Who marked a run's steps. */
 enum step_origin {
@@ -84,8 +84,7 @@ enum limit {
 	LIMIT_OTHER,
 	LIMIT_COUNT
 };
-const char *limit_name(enum limit limit);  /* "power_cap" */
-const char *limit_label(enum limit limit); /* "power cap" */
+const char *limit_name(enum limit limit); /* "power_cap" */
 
 /* What a part of the waterfall is. part_kind_name gives the JSON's word. */
 enum part_kind {

@@ -2,6 +2,9 @@
 
 #include "base/format.h"
 #include "render/view.h"
+#include "say/say.h"
+
+#include <math.h>
 
 static bool clocks_known(const struct analysis *a)
 {
@@ -15,41 +18,35 @@ static bool clocks_known(const struct analysis *a)
 /* "1755 (1710 to 1980)", "1980" when it never changed. */
 static const char *spread(const struct spread *s, struct arena *arena)
 {
-	if (!s->n)
-		return "unknown";
-	if (s->min == s->max)
-		return arena_format(arena, "%.0f", s->median);
-	return arena_format(arena, "%.0f (%.0f to %.0f)", s->median, s->min, s->max);
+	const bool varies = s->n && s->min != s->max;
+	return SAY(NULL, arena, spread, .known = s->n > 0, .median = s->median, .least = varies ? s->min : NAN,
+	           .most = varies ? s->max : NAN);
 }
 
-static const char *held_back(const struct clocks *c, struct arena *arena)
+static const struct fact *held_back(const struct clocks *c, struct arena *arena)
 {
-	const char *list = "";
+	struct facts *limits = ARENA_NEW(arena, 1, struct facts);
 	for (int l = 0; l < LIMIT_COUNT; l++)
 		if (c->limited[l] > 0)
-			list = arena_format(arena, "%s%s%s in %s", list, *list ? ", " : "", limit_label((enum limit)l),
-			                    format_share(arena, c->limited[l]));
-	return !c->judged ? "unknown" : *list ? list : "nothing";
+			facts_add(limits, arena,
+			          FACT_NEW(arena, limited_in, FACT_NO_SIDE, .limit = limit_name((enum limit)l),
+			                   .samples = c->limited[l]));
+	return FACT_NEW(arena, held_back, FACT_NO_SIDE,
+	                .found = !c->judged  ? "unknown"
+	                         : limits->n ? "limits"
+	                                     : "nothing",
+	                .limits = limits);
 }
 
 const char *clocks_words(const struct clocks *c, struct arena *arena)
 {
-	const char *text = "";
 	if (!c->samples)
 		return "";
-	if (c->sm_mhz.n)
-		text = arena_format(arena, "SM %s MHz", spread(&c->sm_mhz, arena));
-	if (c->memory_mhz.n)
-		text = arena_format(arena, "%s%smemory %s MHz", text, *text ? ", " : "", spread(&c->memory_mhz, arena));
-	if (c->power_w.n)
-		text = arena_format(arena, "%s%s%s W", text, *text ? ", " : "", spread(&c->power_w, arena));
-	if (c->temperature_c.n)
-		text = arena_format(arena,
-		                    "%s%s%s \xC2\xB0"
-		                    "C",
-		                    text, *text ? ", " : "", spread(&c->temperature_c, arena));
-	const char *samples = format_plural(arena, c->samples, "sample", "samples");
-	return arena_format(arena, "%s (%s under load); held back by: %s", text, samples, held_back(c, arena));
+	return SAY(NULL, arena, clocks_measured, .sm = c->sm_mhz.n ? spread(&c->sm_mhz, arena) : NULL,
+	           .memory = c->memory_mhz.n ? spread(&c->memory_mhz, arena) : NULL,
+	           .power = c->power_w.n ? spread(&c->power_w, arena) : NULL,
+	           .temperature = c->temperature_c.n ? spread(&c->temperature_c, arena) : NULL, .samples = c->samples,
+	           .limits = held_back(c, arena));
 }
 
 void clocks_fill(const struct analysis *a, struct page *page)
@@ -71,6 +68,6 @@ void clocks_fill(const struct analysis *a, struct page *page)
 			page_fill(row, "memory", spread(&c->memory_mhz, arena));
 			page_fill(row, "power", spread(&c->power_w, arena));
 			page_fill(row, "temperature", spread(&c->temperature_c, arena));
-			page_fill(row, "limits", held_back(c, arena));
+			page_fill(row, "limits", say_fact(held_back(c, arena), NULL, arena));
 		}
 }

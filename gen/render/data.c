@@ -351,7 +351,7 @@ static void write_palette(struct writer *w)
 	json_end_array(&w->json);
 	json_array(&w->json, "opened");
 	for (int opened = 0; opened < OPENED_COUNT; opened++)
-		json_text(&w->json, NULL, opened_name((enum opened)opened));
+		json_text(&w->json, NULL, opened_label((enum opened)opened));
 	json_end_array(&w->json);
 }
 

@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "render/roofline.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,9 +19,8 @@ static const char *shape_of(const struct kernel_inside *k, struct arena *arena)
 {
 	if (!k->shape)
 		return "";
-	return arena_format(arena, "%lld\xC3\x97%lld\xC3\x97%lld blocks of %lld\xC3\x97%lld\xC3\x97%lld threads",
-	                    (long long)k->grid[0], (long long)k->grid[1], (long long)k->grid[2], (long long)k->block[0],
-	                    (long long)k->block[1], (long long)k->block[2]);
+	return SAY(NULL, arena, launch_shape, .gx = k->grid[0], .gy = k->grid[1], .gz = k->grid[2], .bx = k->block[0],
+	           .by = k->block[1], .bz = k->block[2]);
 }
 
 const char *inside_name(const struct analysis *a, const struct kernel_pair *pair, unsigned most, struct arena *arena)
@@ -48,27 +48,30 @@ static const char *time_of(const struct kernel_inside *k, struct unit unit, stru
 
 static const char *limit_of(const struct kernel_inside *k)
 {
-	const char *label = k->launches ? kernel_limit_label(k->limit) : NULL;
-	return label ? label : "\xE2\x80\x93";
+	const char *limit = k->launches ? kernel_limit_name(k->limit) : NULL;
+	return limit ? say_word(WORDS_kernel_limit, limit) : "\xE2\x80\x93";
 }
 
-static const char *stalls_of(const struct kernel_inside *k, struct arena *arena)
+static const struct facts *stalls_of(const struct kernel_inside *k, struct arena *arena)
 {
-	const char *list = "";
+	struct facts *stalls = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < k->n_stalls; i++)
-		list = arena_format(arena, "%s%s%s %s", list, *list ? ", " : "", kernel_stall_label(k->stall[i].stall),
-		                    format_share(arena, k->stall[i].share));
-	return *list ? list : "\xE2\x80\x93";
+		facts_add(stalls, arena,
+		          FACT_NEW(arena, stalled, FACT_NO_SIDE, .stall = kernel_stall_name(k->stall[i].stall),
+		                   .share = k->stall[i].share));
+	return stalls;
+}
+
+static const char *stalls_said(const struct kernel_inside *k, struct arena *arena)
+{
+	return k->n_stalls ? SAY(NULL, arena, stalls, .stalls = stalls_of(k, arena)) : "\xE2\x80\x93";
 }
 
 const char *inside_numbers(const struct kernel_inside *k, struct arena *arena)
 {
-	const char *text =
-		arena_format(arena, "SM %s %%, memory %s %%, DRAM %s %%, occupancy %s %%", number(k, NCU_SM, arena),
-	                     number(k, NCU_MEMORY, arena), number(k, NCU_DRAM, arena), number(k, NCU_OCCUPANCY, arena));
-	if (kernel_limit_label(k->limit))
-		text = arena_format(arena, "%s limited by %s", text, kernel_limit_label(k->limit));
-	return k->n_stalls ? arena_format(arena, "%s; stalls: %s", text, stalls_of(k, arena)) : text;
+	return SAY(NULL, arena, kernel_numbers, .sm = number(k, NCU_SM, arena), .memory = number(k, NCU_MEMORY, arena),
+	           .dram = number(k, NCU_DRAM, arena), .occupancy = number(k, NCU_OCCUPANCY, arena),
+	           .limit = kernel_limit_name(k->limit), .stalls = k->n_stalls ? stalls_of(k, arena) : NULL);
 }
 
 /* ---- the page ---- */
@@ -90,32 +93,21 @@ static void fill_row(const struct analysis *a, uint32_t i, struct unit unit, str
 	for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
 		page_fill(row, names[c], both(in, number(b, columns[c], arena), number(f, columns[c], arena), arena));
 	page_fill(row, "limit", both(in, limit_of(b), limit_of(f), arena));
-	page_fill(row, "stalls", both(in, stalls_of(b, arena), stalls_of(f, arena), arena));
+	page_fill(row, "stalls", both(in, stalls_said(b, arena), stalls_said(f, arena), arena));
 }
 
 const char *inside_coverage(const struct analysis *a, struct arena *arena)
 {
 	const struct kernels_inside *in = &a->inside;
-	const char *text = "";
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		if (!in->given[s])
-			continue;
-		text = arena_format(arena, "%s%s: %s of the kernels' time was measured", text,
-		                    arena_format(arena, "%s%s", *text ? "; " : "", a->side[s].label),
-		                    format_share(arena, in->covered[s]));
-		if (in->strangers[s])
-			text = arena_format(arena,
-			                    "%s, and %u of the %u kernels in the report %s not in its steps, "
-			                    "by name and launch shape",
-			                    text, in->strangers[s], in->groups[s],
-			                    in->strangers[s] == 1 ? "is" : "are");
-	}
-	return arena_format(
-		arena,
-		"What Nsight Compute measured of single launches, each kernel by itself with the caches "
-		"flushed and the clocks locked, as it does unless told otherwise: their times are not those "
-		"of the program. %s.",
-		text);
+	struct facts covered = {0};
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		if (in->given[s])
+			facts_add(&covered, arena,
+			          FACT_NEW(arena, kernels_covered, a->n_sides > 1 ? (int)s : FACT_NO_SIDE,
+			                   .share = in->covered[s],
+			                   .strangers = in->strangers[s] ? in->strangers[s] : FACT_UNKNOWN,
+			                   .groups = in->groups[s]));
+	return SAY(NULL, arena, kernels_measured, .covered = &covered);
 }
 
 static void fill_kernel(const struct analysis *a, uint32_t i, struct rows *rows)
@@ -151,9 +143,7 @@ void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
 	page_if(&page->top, "inside.none", given && !in->n);
 	page_if(&page->top, "inside.some", in->n > 0);
 	page_fill(&page->top, "inside.caption",
-	          arena_format(arena, "Kernels measured, percent of peak; time in the program, %s a %s%s", unit.name,
-	                       view_unit(&a->side[0]),
-	                       in->more ? arena_format(arena, "; %u shorter ones are left out", in->more) : ""));
+	          SAY(NULL, arena, kernels_caption, .unit = unit.name, .of = view_unit(&a->side[0]), .more = in->more));
 	roofline_draw(a, arena, page_draw(&page->top, "inside.roofline"));
 	struct rows *rows = page_rows(&page->top, "inside.row"), *words = page_rows(&page->top, "inside.kernel");
 	for (uint32_t i = 0; i < in->n; i++) {
@@ -203,7 +193,7 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 	json_text(json, "bound", kernel_bound_name(k->bound));
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		json_number(json, members[i].key, k->value[members[i].number]);
-	json_text(json, "occupancy_limit", kernel_limit_label(k->limit));
+	json_text(json, "occupancy_limit", kernel_limit_name(k->limit));
 	json_array(json, "stalls");
 	for (uint32_t i = 0; i < k->n_stalls; i++) {
 		json_object(json, NULL);

@@ -27,6 +27,9 @@ bool say_known(const struct fact *fact, const struct names *names);
 /* Its text; NULL for NULL. */
 const char *say_fact(const struct fact *fact, const struct names *names, struct arena *arena);
 
+/* The text of a fact of no side that is made for it alone. */
+#define SAY(names, arena, id, ...) say_fact(FACT_NEW((arena), id, FACT_NO_SIDE, __VA_ARGS__), (names), (arena))
+
 /* The texts of a list, `n` of them. */
 const char **say_facts(const struct facts *facts, const struct names *names, struct arena *arena);
 

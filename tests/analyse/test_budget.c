@@ -59,7 +59,7 @@ static void row_check(struct trial *c, uint32_t device, const struct idle_row *r
 		int64_t part = *oracle_row(&c->oracle, o, row->cause, row->phase, k);
 		if (total_of(c, row->opened[k]) != part)
 			WRONG(c, "device %u: %s in %s opened by %s: %lld, expected %lld", device,
-			      cause_name(row->cause), text(c, row->phase), opened_name(k),
+			      cause_name(row->cause), text(c, row->phase), opened_label(k),
 			      (long long)total_of(c, row->opened[k]), (long long)part);
 		expected += part;
 	}
@@ -204,9 +204,9 @@ static void timeline_check(struct trial *c)
 						      "timeline: device %u at %lld: %s in %s (%s), expected %s in %s "
 						      "(%s)",
 						      lanes->device, (long long)(at + origin), cause_name(piece->cause),
-						      text(c, piece->phase), opened_name(gap->opened),
+						      text(c, piece->phase), opened_label(gap->opened),
 						      t->class == ORACLE_IDLE ? cause_name(t->cause) : "busy",
-						      text(c, t->phase), opened_name(t->opened));
+						      text(c, t->phase), opened_label(t->opened));
 				}
 			}
 			if (at != gap->end)

@@ -104,7 +104,7 @@ def check_made(folder, a, b):
         compare_numbers(kernels[1]["baseline"], SLOW, what)
         compare_numbers(kernels[1]["fixed"], RELU, what)
         check([k["fixed"]["bound"] for k in kernels] == ["compute", "memory"] and kernels[1]["baseline"]["bound"] == "latency", f"{what}: bounds")
-        check(kernels[0]["fixed"]["occupancy_limit"] == "registers" and kernels[1]["fixed"]["occupancy_limit"] == "the grid", f"{what}: limits")
+        check(kernels[0]["fixed"]["occupancy_limit"] == "registers" and kernels[1]["fixed"]["occupancy_limit"] == "grid", f"{what}: limits")
         check(abs(kernels[0]["fixed"]["instances_per_step"] - 5) < 1e-6 and near(kernels[0]["fixed"]["ms_per_step"], 0.5), f"{what}: time in the profile")
         check("Baseline: latency-bound" in kernels[1]["text"] and "Fixed: memory-bound" in kernels[1]["text"], f"{what}: {kernels[1]['text']}")
         check("math pipe throttle" in kernels[0]["advice"] and "DRAM" in kernels[1]["advice"], f"{what}: advice")

@@ -29,6 +29,7 @@ gen/analyse/judge/findings.c
 gen/analyse/judge/functions_words.c
 gen/analyse/judge/gate_metric.c
 gen/analyse/judge/gates.c
+gen/analyse/judge/ncu_evidence.c
 gen/analyse/judge/nothing.c
 gen/analyse/judge/plan.c
 gen/analyse/judge/possible.c
@@ -48,9 +49,12 @@ gen/analyse/side/memory.c
 gen/analyse/side/quality.c
 gen/analyse/side/recording.c
 gen/analyse/side/recording_pair.c
+gen/analyse/words.c
+gen/render/clocks.c
 gen/render/dots.c
 gen/render/facts.c
 gen/render/glance.c
+gen/render/inside.c
 gen/render/slices.c
 gen/render/slopes.c
 gen/render/steps.c

@@ -3,7 +3,7 @@
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/ncu_command.h"
 #include "analyse/judge/ncu_match.h"
-#include "analyse/judge/ncu_words.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,6 +116,104 @@ static void draw_roofs(struct kernels_inside *out)
 		}
 }
 
+const char *kernel_bound_name(enum kernel_bound bound)
+{
+	static const char *const names[] = {[BOUND_UNKNOWN] = "unknown",
+	                                    [BOUND_MEMORY] = "memory",
+	                                    [BOUND_COMPUTE] = "compute",
+	                                    [BOUND_BOTH] = "both",
+	                                    [BOUND_LATENCY] = "latency"};
+	return names[bound];
+}
+
+const char *kernel_stall_name(enum ncu_stall stall)
+{
+	static const char *const names[NCU_STALLS] = {
+		[NCU_LONG_SCOREBOARD] = "long_scoreboard",
+		[NCU_SHORT_SCOREBOARD] = "short_scoreboard",
+		[NCU_BARRIER] = "barrier",
+		[NCU_MEMBAR] = "membar",
+		[NCU_MATH_PIPE] = "math_pipe_throttle",
+		[NCU_MIO_THROTTLE] = "mio_throttle",
+		[NCU_LG_THROTTLE] = "lg_throttle",
+		[NCU_TEX_THROTTLE] = "tex_throttle",
+		[NCU_WAIT] = "wait",
+		[NCU_NOT_SELECTED] = "not_selected",
+		[NCU_DISPATCH] = "dispatch_stall",
+		[NCU_DRAIN] = "drain",
+		[NCU_SLEEPING] = "sleeping",
+		[NCU_BRANCH] = "branch_resolving",
+		[NCU_NO_INSTRUCTION] = "no_instruction",
+		[NCU_IMC_MISS] = "imc_miss",
+		[NCU_GMMA] = "gmma",
+		[NCU_MISC] = "misc",
+	};
+	return names[stall];
+}
+
+const char *kernel_limit_name(enum ncu_number limit)
+{
+	static const char *const names[NCU_NUMBERS] = {
+		[NCU_BY_REGISTERS] = "registers",   [NCU_BY_SHARED] = "shared_memory",
+		[NCU_BY_WARPS] = "warps_per_block", [NCU_BY_BLOCKS] = "blocks_per_sm",
+		[NCU_BY_BARRIERS] = "barriers",     [NCU_WAVES] = "grid",
+	};
+	return limit < NCU_NUMBERS ? names[limit] : NULL;
+}
+
+/* What warps wait for; that others issued meanwhile is no wait to look at. */
+static const struct kernel_stall *top_stall(const struct kernel_inside *k)
+{
+	for (uint32_t i = 0; i < k->n_stalls; i++)
+		if (k->stall[i].stall != NCU_NOT_SELECTED)
+			return &k->stall[i];
+	return NULL;
+}
+
+/* What to change first. Of memory: what its time goes to. */
+static const char *first_of(const struct kernel_inside *k)
+{
+	const double *v = k->value;
+	switch (k->bound) {
+	case BOUND_MEMORY:
+		return v[NCU_DRAM] >= v[NCU_MEMORY] - 5 ? "dram" : v[NCU_L2] >= v[NCU_MEMORY] - 5 ? "l2" : "l1";
+	case BOUND_LATENCY:
+		return top_stall(k) ? "stall" : "in_flight";
+	default:
+		return kernel_bound_name(k->bound);
+	}
+}
+
+static const struct fact *fact_of(const struct kernel_inside *k, int side, struct arena *arena)
+{
+	const double *v = k->value;
+	const struct kernel_stall *stall = top_stall(k);
+	const bool bound = k->bound != BOUND_UNKNOWN, low = k->bound == BOUND_LATENCY && v[NCU_OCCUPANCY] <= 50;
+	const char *limit = kernel_limit_name(k->limit);
+	return FACT_NEW(arena, inside_kernel, side, .bound = kernel_bound_name(k->bound),
+	                .sm = bound ? v[NCU_SM] / 100 : NAN, .memory = bound ? v[NCU_MEMORY] / 100 : NAN,
+	                .occupancy = v[NCU_OCCUPANCY] / 100, .most = v[NCU_OCCUPANCY_MOST] / 100, .limit = limit,
+	                .waves = v[NCU_WAVES], .stall = stall ? kernel_stall_name(stall->stall) : NULL,
+	                .stalled = stall ? stall->share : NAN, .first = first_of(k),
+	                .relief = k->limit == NCU_WAVES                                                ? "grid"
+	                          : low && (k->limit == NCU_BY_REGISTERS || k->limit == NCU_BY_SHARED) ? limit
+	                                                                                               : "none",
+	                .registers = v[NCU_REGISTERS]);
+}
+
+/* What holds it up on each side, and what usually helps. */
+static void say_pair(struct kernel_pair *pair, struct arena *arena)
+{
+	const bool both = pair->side[0].launches && pair->side[1].launches;
+	const int now = pair->side[1].launches > 0;
+	const struct fact *said = fact_of(&pair->side[now], both ? now : FACT_NO_SIDE, arena);
+	pair->text = say_fact(said, NULL, arena);
+	pair->advice = say_form(said, SAY_ADVICE, NULL, arena);
+	if (both)
+		pair->text = arena_format(arena, "%s %s", say_fact(fact_of(&pair->side[0], 0, arena), NULL, arena),
+		                          pair->text);
+}
+
 struct kernels_inside ncu_evidence(const struct ncu_input *input, struct arena *arena)
 {
 	static const char *const label[2] = {"baseline", "fixed"};
@@ -135,7 +233,7 @@ struct kernels_inside ncu_evidence(const struct ncu_input *input, struct arena *
 	if (out.given[0] || out.given[1])
 		join(side, input->names, arena, &out);
 	for (uint32_t i = 0; i < out.n; i++)
-		ncu_words(&out.pair[i], arena);
+		say_pair(&out.pair[i], arena);
 	draw_roofs(&out);
 	return out;
 }
