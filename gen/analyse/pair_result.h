@@ -125,10 +125,11 @@ struct diagnosis {
 	double combined_least;   /* … and what it may come down to: ceiling_least; 0: not expected */
 	double measured;         /* the fixed side's step; 0: nothing was resolved */
 	double gain;             /* how much shorter the step got */
-	double explained;        /* how much of that the combined ceiling promised */
+	double explained;        /* how much of the gain is what was claimed */
 	double share;            /* explained / gain; 0 where nothing is judged */
-	bool has_rest;
-	struct waterfall_part rest; /* of `partly` the largest other gain, of `exceeded` the largest loss */
+	bool has_unmet, has_rest;
+	struct waterfall_part unmet; /* which shrank by less than was claimed of it, the one that lacks most */
+	struct waterfall_part rest;  /* of `partly` the largest other gain, of `exceeded` the largest loss */
 };
 
 struct findings {

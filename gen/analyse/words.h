@@ -169,9 +169,10 @@ const char *finding_unit_name(enum finding_unit unit); /* "ms" (the JSON convert
 /* Whether what was found in the baseline, and is resolved, explains the gain. */
 enum diagnosis_result {
 	DIAGNOSIS_NONE,      /* nothing was resolved, or the verdict is not `faster`: nothing to explain */
-	DIAGNOSIS_CONFIRMED, /* it explains 80 to 125 % of the gain */
-	DIAGNOSIS_PARTLY,    /* less: `rest` says where more came from */
-	DIAGNOSIS_EXCEEDED   /* more than was gained: something else changed too, `rest` */
+	DIAGNOSIS_CONFIRMED, /* each claimed part shrank by its claim, and all else makes less than a fifth of the gain
+	                      */
+	DIAGNOSIS_PARTLY,    /* one did not, `unmet`, or more came from elsewhere, `rest` */
+	DIAGNOSIS_EXCEEDED   /* something else took a fifth of the gain and more back, `rest` */
 };
 const char *diagnosis_result_name(enum diagnosis_result result);
 

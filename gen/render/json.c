@@ -222,23 +222,28 @@ static void write_next(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
+/* A part and its times, in the object at hand. */
+static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
+{
+	bool idle = part->kind == PART_IDLE;
+	json_object(json, "part");
+	json_text(json, "kind", part_kind_name(part->kind));
+	json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
+	json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
+	json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
+	json_end_object(json);
+	json_ms(json, "baseline_ms", part->baseline);
+	json_ms(json, "fixed_ms", part->fixed);
+	json_ms(json, "delta_ms", part->delta);
+	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
+}
+
 static void write_waterfall(struct json *json, const struct analysis *a)
 {
 	json_array(json, "waterfall");
 	for (uint32_t i = 0; i < a->waterfall.n; i++) {
-		const struct waterfall_part *part = &a->waterfall.part[i];
 		json_object(json, NULL);
-		bool idle = part->kind == PART_IDLE;
-		json_object(json, "part");
-		json_text(json, "kind", part_kind_name(part->kind));
-		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
-		json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
-		json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
-		json_end_object(json);
-		json_ms(json, "baseline_ms", part->baseline);
-		json_ms(json, "fixed_ms", part->fixed);
-		json_ms(json, "delta_ms", part->delta);
-		json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
+		write_part(json, a, &a->waterfall.part[i]);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -311,6 +316,11 @@ static void write_diagnosis(struct json *json, const struct analysis *a)
 	json_ms(json, "gain_ms", judged ? d->gain : NAN);
 	json_ms(json, "explained_ms", judged ? d->explained : NAN);
 	json_number(json, "explained_share", judged ? d->share : NAN);
+	if (d->has_unmet) {
+		json_object(json, "missed");
+		write_part(json, a, &d->unmet);
+		json_end_object(json);
+	}
 	json_end_object(json);
 }
 

@@ -403,12 +403,15 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 {
 	const struct diagnosis *d = &a->findings.diagnosis;
 	const bool rest = d->has_rest && d->result != DIAGNOSIS_NONE;
+	const char *missed = d->has_unmet ? arena_format(arena, "%s, %s", words_part(a, arena, &d->unmet),
+	                                                 words_pair(arena, d->unmet.baseline, d->unmet.fixed))
+	                                  : NULL;
 	const struct fact *said =
 		FACT_NEW(arena, prediction, FACT_NO_SIDE,
 	                 .result = d->combined_ceiling > 0 ? diagnosis_result_name(d->result) : "untested",
 	                 .least = d->combined_least > 0 ? d->combined_least : NAN, .predicted = d->combined_ceiling,
 	                 .measured = d->measured, .profiled = a->recorded_apart, .share = d->share, .gain = d->gain,
 	                 .rest = rest ? words_part(a, arena, &d->rest) : NULL,
-	                 .times = rest ? words_pair(arena, d->rest.baseline, d->rest.fixed) : NULL);
+	                 .times = rest ? words_pair(arena, d->rest.baseline, d->rest.fixed) : NULL, .missed = missed);
 	return say_fact(said, a->names, arena);
 }

@@ -124,6 +124,14 @@ static void test_why_is_netted(void **state)
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && w.reason[0].every_cause &&
 	            !w.reason[0].every_phase);
 	assert_true(w.reason[0].part.baseline == 400 * US && w.reason[0].part.fixed == 180 * US);
+	/* what came back of it under another cause is taken off where the cause can be named all the same */
+	after[0].per_step = 40 * US;
+	side[1].budget.idle = 70 * US;
+	side[1].budget.period = side[1].headline.step = 950 * US;
+	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && !w.reason[0].every_cause);
+	assert_float_equal(w.reason[0].part.delta, -330 * US, 1e-6);
+	assert_float_equal(w.reason[0].part.fixed, 70 * US, 1e-6);
 	/* nor is a reason what changed by less than a tenth of a step's change */
 	after[0].per_step = 370 * US;
 	side[1].budget.compute = 905 * US;
@@ -133,6 +141,45 @@ static void test_why_is_netted(void **state)
 	side[1].budget.period = side[1].headline.step = 1305 * US;
 	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_COPY);
+}
+
+/* Twelve rows of idle time of which none is a tenth of the change: their sum is named, in a phase or of a cause. */
+static void test_small_parts_are_named_together(void **state)
+{
+	static const struct renames none;
+	static const struct verdict faster = {.result = VERDICT_FASTER};
+	static const enum cause causes[] = {CAUSE_HOST_CODE, CAUSE_LAUNCH_API, CAUSE_OTHER_API, CAUSE_SYNC_RETURN};
+	enum { ROWS = 12, PHASES = 3 };
+	struct scene *s = *state;
+	uint32_t phase[PHASES];
+	for (int i = 0; i < PHASES; i++)
+		phase[i] = names_add_text(&s->names, (const char *[]){"f", "g", "h"}[i]);
+	for (int of_cause = 0; of_cause < 2; of_cause++) {
+		struct idle_row rows[2][ROWS];
+		struct side side[2] = {{.budget.copy_exposed = 128 * US}};
+		for (int i = 0; i < ROWS; i++) {
+			bool most = of_cause ? i / PHASES == 0 : i % PHASES == 0;
+			rows[0][i] = (struct idle_row){
+				.cause = causes[i / PHASES], .phase = phase[i % PHASES], .per_step = 50 * US};
+			rows[1][i] = rows[0][i];
+			rows[1][i].per_step -= most ? 19 * US : 1 * US;
+		}
+		for (int i = 0; i < 2; i++) {
+			struct budget *b = &side[i].budget;
+			b->rows = rows[i];
+			b->n_rows = ROWS;
+			for (int k = 0; k < ROWS; k++)
+				b->idle += rows[i][k].per_step;
+			b->period = side[i].headline.step = b->copy_exposed + b->idle;
+		}
+		struct waterfall w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+		assert_int_equal(w.n_reasons, 2);
+		assert_int_equal(w.reason[0].part.kind, PART_COPY);
+		assert_int_equal(w.reason[1].every_cause, !of_cause);
+		assert_int_equal(w.reason[1].every_phase, of_cause);
+		assert_true(of_cause || w.reason[1].part.phase == phase[0]);
+		assert_float_equal(w.reason[1].part.delta, of_cause ? -3 * 19 * US : -4 * 19 * US, 1e-6);
+	}
 }
 
 /* A kernel that has another name, or became several, has not gone: what did is named, or none is. */
@@ -291,11 +338,18 @@ static void test_what_nobody_claimed_confirms_nothing(void **unused)
 		double change[3]; /* ms: the two waits, kernels */
 		enum diagnosis_result result;
 		double share;
+		uint32_t missed; /* the phase of it; 0: none */
 	} table[] = {
-		{{-2, -2, 0}, DIAGNOSIS_CONFIRMED, 1},         {{-2, -1.9, -0.1}, DIAGNOSIS_CONFIRMED, 1},
-		{{-4, 0, 0}, DIAGNOSIS_PARTLY, 0.5}, /* the second did not shrink: the first cannot make up for it */
-		{{-2, -2, 0.7}, DIAGNOSIS_EXCEEDED, 4 / 3.3},  /* 4 of 3.3 ms */
-		{{-2, -1.2, -0.8}, DIAGNOSIS_PARTLY, 3.2 / 4}, /* a fifth is the kernels' */
+		{{-2, -2, 0}, DIAGNOSIS_CONFIRMED, 1, 0},
+		{{-2, -1.9, -0.1}, DIAGNOSIS_CONFIRMED, 3.9 / 4, 0},
+		{{-2, -1.5, -0.1},
+	         DIAGNOSIS_PARTLY,
+	         3.5 / 3.6,
+	         6},                                        /* the second shrank by less, though all else is little */
+		{{-2.2, -2, 0}, DIAGNOSIS_CONFIRMED, 1, 0}, /* … and the first by more, but for its interval */
+		{{-4, 0, 0}, DIAGNOSIS_PARTLY, 0.5, 6}, /* the second did not shrink: the first cannot make up for it */
+		{{-2, -2, 0.7}, DIAGNOSIS_EXCEEDED, 4 / 3.3, 0},    /* 4 of 3.3 ms */
+		{{-2, -1.8, -1.1}, DIAGNOSIS_PARTLY, 3.8 / 4.9, 0}, /* a fifth is the kernels' */
 	};
 	static struct side side[2];
 	struct side_facts facts = {.idle = idle, .n_idle = 2};
@@ -307,6 +361,10 @@ static void test_what_nobody_claimed_confirms_nothing(void **unused)
 			{.kind = PART_IDLE, .cause = CAUSE_HOST_CODE, .phase = 5, .baseline = 4 * MS},
 			{.kind = PART_IDLE, .cause = CAUSE_HOST_CODE, .phase = 6, .baseline = 2 * MS},
 			{.kind = PART_COMPUTE, .baseline = 4 * MS}};
+		for (int i = 0; i < 2; i++) {
+			part[i].has_interval = true;
+			part[i].half = 0.3 * MS;
+		}
 		struct waterfall waterfall = {.part = part, .n = 3};
 		const struct findings_input in = {.side = side, .waterfall = &waterfall, .result = VERDICT_FASTER};
 		side[0].budget.period = side[1].budget.period = 10 * MS;
@@ -319,6 +377,7 @@ static void test_what_nobody_claimed_confirms_nothing(void **unused)
 		if (d.result != table[k].result)
 			fail_msg("case %zu: %d, not %d", k, d.result, table[k].result);
 		assert_float_equal(d.share, table[k].share, 1e-9);
+		assert_int_equal(d.has_unmet ? d.unmet.phase : 0, table[k].missed);
 	}
 }
 
@@ -372,6 +431,7 @@ int main(void)
 		TEST(test_names_are_not_words),
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_why_is_netted),
+		TEST(test_small_parts_are_named_together),
 		TEST(test_a_kernel_that_is_replaced_is_not_named),
 		TEST(test_renamed_kernels_are_one_family),
 		TEST(test_parts_add_up),

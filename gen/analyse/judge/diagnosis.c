@@ -1,10 +1,12 @@
 #include "analyse/judge/diagnosis.h"
 
+#include "analyse/judge/waterfall.h"
+
 #include <math.h>
 
-static const double NEARLY_ALL = 0.8, HARDLY_MORE = 1.25; /* of the gain, explained: between them it is confirmed, … */
-static const double REST = 0.2;                           /* … if all that nobody claimed changed by less than this */
-static const double SPEAKS = 0.01; /* of the gain: less than that is not said to be where more came from */
+static const double REST = 0.2;    /* of the gain: so little may be what nobody claimed, to either side */
+static const double SPEAKS = 0.01; /* of the gain: less than that is not said to be where more came from … */
+static const double MISSED = 0.02; /* … nor held against the prediction where a claimed part lacks no more */
 
 /* Idle time that the host could fill by running ahead. */
 static bool is_the_hosts(enum cause cause)
@@ -57,45 +59,82 @@ static double combine(const struct evidence *const *resolved, size_t n, double *
 	return step;
 }
 
-/* What resolved findings name of a part of the waterfall, ns as the part: all of copies or communication, of
- * idle time what they claim. Where nobody marked phases, a part is all idle time of its cause. */
-static double named_of(const struct evidence *const *resolved, size_t n, const struct waterfall_part *part)
+/* Of the busy part that the finding is of. */
+static double busy_of(const struct evidence *e, enum part_kind kind)
 {
-	double named = 0;
-	for (size_t k = 0; k < n; k++)
-		if ((part->kind == PART_COPY || part->kind == PART_COMM) && resolved[k]->busy > 0)
-			return part->baseline;
-	if (!n || part->kind != PART_IDLE)
-		return 0;
-	const struct side_facts *facts = resolved[0]->facts;
-	for (uint32_t i = 0; i < facts->n_idle; i++) {
-		const struct cell_key *key = &facts->idle[i].key;
-		bool claimed = false;
-		for (size_t k = 0; k < n; k++)
-			claimed |= resolved[k]->claims[i];
-		if (claimed && key->cause == part->cause &&
-		    (key->phase == part->phase || resolved[0]->side->phases_by_work))
-			named += facts->idle[i].per_step / side_items(resolved[0]->side);
-	}
-	return named;
+	bool comm = e->rule->finding == FACT_comm_exposed || e->rule->finding == FACT_straggler;
+	return kind == (comm ? PART_COMM : PART_COPY) ? e->busy : 0;
 }
 
-/* By how much shrank what resolved findings claim, ns a step: of each part at most what they claim of it, so that none
- * makes up for another. Without a synchronisation the host runs ahead, which any idle time that is its own may show. */
-static double shrunk(const struct evidence *const *resolved, size_t n, const struct waterfall *w)
+/* What resolved findings claim of a part of the waterfall, ns as the part. Where nobody marked phases, a part is all
+ * idle time of its cause. `all`: also what the host no longer waits for, which may be gone elsewhere. */
+static double claimed_of(const struct evidence *const *resolved, size_t n, const struct waterfall_part *part, bool all)
 {
-	bool ahead = false;
-	double by = 0;
-	for (size_t k = 0; k < n; k++)
-		ahead |= resolved[k]->rule->kind == RULE_SYNC || resolved[k]->least > 0;
+	double claimed = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct evidence *e = resolved[k];
+		claimed += busy_of(e, part->kind);
+		for (uint32_t i = 0; i < e->facts->n_idle && part->kind == PART_IDLE; i++) {
+			const struct cell_key *key = &e->facts->idle[i].key;
+			if (e->claims[i] && (all || e->rule->kind != RULE_SYNC) && key->cause == part->cause &&
+			    (key->phase == part->phase || e->side->phases_by_work))
+				claimed += e->facts->idle[i].per_step;
+		}
+	}
+	return n ? claimed / side_items(resolved[0]->side) : 0;
+}
+
+/* What was claimed, ns a step, and by how much it shrank. */
+struct claim {
+	double least, most; /* the same, but for where the rest may get faster, too */
+	double shrank, slack;
+	const struct waterfall_part *part;
+};
+
+/* How much of what shrank is the claim's: what shrank by more than its interval explains did so for another reason, so
+ * that none makes up for another. What shrank by less is kept, the one that lacks most. */
+static double judge_claim(const struct claim *claim, struct diagnosis *d, double *lacks)
+{
+	double lack = claim->least - claim->shrank;
+	if (lack > claim->slack && lack > MISSED * d->gain && lack > *lacks) {
+		*lacks = lack;
+		d->has_unmet = true;
+		d->unmet = *claim->part;
+	}
+	return claim->shrank > claim->most + claim->slack ? claim->most : claim->shrank;
+}
+
+/* Part by part; what is promised beyond them is the host's that runs ahead, which any idle time of its own may show.
+ * Returns by how much shrank what was claimed, ns a step. */
+static double judge_claims(const struct evidence *const *resolved, size_t n, const struct waterfall *w, double promised,
+                           struct diagnosis *d)
+{
+	double by = 0, lacks = 0, launch = 0;
+	struct claim ahead = {.least = promised, .most = promised};
+	bool runs_ahead = false;
+	for (size_t k = 0; k < n; k++) {
+		runs_ahead |= resolved[k]->rule->kind == RULE_SYNC || resolved[k]->least > 0;
+		launch = resolved[k]->rule->kind == RULE_LAUNCH ? resolved[k]->facts->work.launch_call : launch;
+	}
+	if (d->combined_least > 0)
+		ahead.most += d->combined_ceiling - d->combined_least;
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
-		double named = named_of(resolved, n, p);
-		if (ahead && p->kind == PART_IDLE && is_the_hosts(p->cause))
-			by -= p->delta;
-		else if (named > 0)
-			by += fmin(-p->delta, named);
+		const double claimed = claimed_of(resolved, n, p, false);
+		const struct claim one = {claimed, claimed, -p->delta, waterfall_slack(p) + launch, p};
+		const double met = claimed > 0 ? judge_claim(&one, d, &lacks) : 0;
+		by += met;
+		ahead.least -= claimed;
+		ahead.most -= claimed;
+		if (p->kind != PART_IDLE || !is_the_hosts(p->cause))
+			continue;
+		ahead.shrank -= p->delta + met;
+		ahead.slack += one.slack - launch;
+		if (!ahead.part || p->fixed > ahead.part->fixed)
+			ahead.part = p;
 	}
+	if (ahead.part && (runs_ahead || ahead.least > MISSED * d->gain))
+		by += judge_claim(&ahead, d, &lacks);
 	return by;
 }
 
@@ -108,7 +147,7 @@ static void find_rest(const struct evidence *const *resolved, size_t n, double s
 	double most = SPEAKS * d->gain;
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
-		double by = -sign * p->delta - (sign > 0 ? named_of(resolved, n, p) : 0);
+		double by = -sign * p->delta - (sign > 0 ? claimed_of(resolved, n, p, true) : 0);
 		if (p->kind == PART_UNUSUAL || p->kind == PART_RECORDING || p->kind == PART_OUTSIDE || by <= most ||
 		    (p->has_interval && fabs(p->delta) <= p->half))
 			continue;
@@ -130,23 +169,15 @@ struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t 
 	d.combined_least = least / per[0];
 	d.measured = after;
 	d.gain = before - after;
-	d.explained = before - ceiling;
 	if (in->result != VERDICT_FASTER || d.gain <= 0)
 		return d; /* no gain to explain */
+	d.explained = judge_claims(resolved, n, in->waterfall, before - ceiling, &d);
 	d.share = d.explained / d.gain;
-	d.result = d.share < NEARLY_ALL    ? DIAGNOSIS_PARTLY
-	           : d.share > HARDLY_MORE ? DIAGNOSIS_EXCEEDED
-	                                   : DIAGNOSIS_CONFIRMED;
-	double by = shrunk(resolved, n, in->waterfall);
-	if (d.result == DIAGNOSIS_CONFIRMED && fabs(d.gain - by) >= REST * d.gain) {
-		/* something else made up for what did not shrink, or took back what did */
-		d.result = by < d.gain ? DIAGNOSIS_PARTLY : DIAGNOSIS_EXCEEDED;
-		d.explained = by;
-		d.share = by / d.gain;
-	}
-	if (d.result == DIAGNOSIS_PARTLY)
-		find_rest(resolved, n, 1, in->waterfall, &d);
-	else if (d.result == DIAGNOSIS_EXCEEDED)
-		find_rest(resolved, n, -1, in->waterfall, &d);
+	double rest = d.gain - d.explained;
+	d.result = rest <= -REST * d.gain                 ? DIAGNOSIS_EXCEEDED
+	           : d.has_unmet || rest >= REST * d.gain ? DIAGNOSIS_PARTLY
+	                                                  : DIAGNOSIS_CONFIRMED;
+	if (fabs(rest) >= REST * d.gain)
+		find_rest(resolved, n, rest > 0 ? 1 : -1, in->waterfall, &d);
 	return d;
 }

@@ -105,26 +105,32 @@ static struct waterfall_part idle_like(const struct waterfall *w, const struct w
 
 static const double MOVED = 0.2; /* of a change: where so much of it came back elsewhere, it has not gone */
 
+/* How far idle time like a part's reaches: itself, its cause in every phase, its phase of every cause, all of it. */
+enum { REACHES = 4, ITS_PLACE = 2 };
+static const struct {
+	bool every_phase, every_cause;
+} reach[REACHES] = {{false, false}, {true, false}, {false, true}, {true, true}};
+
 /* Waiting that went from one phase into another, or from one cause to another, is not gone. What counts is the smallest
- * of a part, its cause, its phase and all idle time whose change the larger ones bear out. */
-static struct waterfall_part netted(const struct waterfall *w, const struct waterfall_part *part, double sign,
-                                    bool *every_phase, bool *every_cause)
+ * reach, from `take` on, whose change the larger ones bear out; `place` gets what it is in: its phase, or all. */
+static struct reason netted(const struct waterfall *w, const struct waterfall_part *part, double sign, int take,
+                            struct reason *place)
 {
-	static const bool wider[][2] = {{false, false}, {true, false}, {false, true}, {true, true}};
-	struct waterfall_part like[4];
-	for (int i = 0; i < 4; i++)
-		like[i] = idle_like(w, part, wider[i][0], wider[i][1]);
-	const double least[] = {sign * like[0].delta * (1 - MOVED), sign * like[1].delta * (1 - MOVED),
-	                        sign * like[2].delta * (1 - MOVED)};
-	const double all = sign * like[3].delta;
-	bool holds[] = {sign * like[1].delta >= least[0] && sign * like[2].delta >= least[0] && all >= least[0],
-	                all >= least[1], all >= least[2], true};
-	int take = 0;
+	struct waterfall_part like[REACHES];
+	double least[REACHES];
+	for (int i = 0; i < REACHES; i++) {
+		like[i] = idle_like(w, part, reach[i].every_phase, reach[i].every_cause);
+		least[i] = sign * like[i].delta * (1 - MOVED);
+	}
+	const double all = sign * like[REACHES - 1].delta;
+	const bool holds[REACHES] = {sign * like[1].delta >= least[0] && sign * like[2].delta >= least[0] &&
+	                                     all >= least[0],
+	                             all >= least[1], all >= least[2], true};
 	while (!holds[take])
 		take++;
-	*every_phase = wider[take][0];
-	*every_cause = wider[take][1];
-	return like[take];
+	const int in = reach[take].every_phase ? REACHES - 1 : ITS_PLACE;
+	*place = (struct reason){like[in], reach[in].every_phase, reach[in].every_cause};
+	return (struct reason){like[take], reach[take].every_phase, reach[take].every_cause};
 }
 
 static const double SMALL = 0.001; /* of a step */
@@ -172,6 +178,11 @@ static double single_share(const struct waterfall_part *part)
 	return part->kind == PART_COMPUTE ? EVIDENCE_ROW_CLOCK : EVIDENCE_ROW_HOST;
 }
 
+double waterfall_slack(const struct waterfall_part *part)
+{
+	return part->has_interval ? part->half : single_share(part) * fmax(part->baseline, part->fixed);
+}
+
 /* The interval of a part, and of idle time added up over causes or phases. */
 static void add_interval(const struct row_source *t, struct reason *reason)
 {
@@ -201,54 +212,98 @@ static void add_interval(const struct row_source *t, struct reason *reason)
 
 /* ---- why ---- */
 
-static bool is_covered(const struct waterfall *w, const struct waterfall_part *part)
+/* Whether a reason that was named has some of the same time. */
+static bool is_named(const struct waterfall *w, const struct reason *is)
 {
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
 		const struct reason *r = &w->reason[i];
-		if (r->part.kind == part->kind &&
-		    (part->kind != PART_IDLE || ((r->every_phase || r->part.phase == part->phase) &&
-		                                 (r->every_cause || r->part.cause == part->cause))))
+		bool phase = r->every_phase || is->every_phase || r->part.phase == is->part.phase;
+		bool cause = r->every_cause || is->every_cause || r->part.cause == is->part.cause;
+		if (r->part.kind == is->part.kind && (is->part.kind != PART_IDLE || (phase && cause)))
 			return true;
 	}
 	return false;
 }
 
+/* No part of a place changed by more than the place did: what came in its stead, of whatever cause, is taken off. */
+static void hold_to_place(const struct waterfall *w, double sign, const struct reason *place, struct reason *r)
+{
+	double left = place->part.delta;
+	for (uint32_t i = 0; i < w->n_reasons; i++) {
+		const struct reason *named = &w->reason[i];
+		if (named->part.kind == PART_IDLE &&
+		    (place->every_phase || (!named->every_phase && named->part.phase == place->part.phase)))
+			left -= named->part.delta;
+	}
+	if (sign * r->part.delta > sign * left) {
+		r->part.delta = left;
+		r->part.fixed = r->part.baseline + left;
+	}
+}
+
 /* By more than chance: clear of its interval by more, the more rows could have been named. */
 static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
 {
-	if (!p->has_interval)
-		return fabs(p->delta) > single_share(p) * fmax(p->baseline, p->fixed);
-	return fabs(p->delta) > p->half && fabs(p->delta) > by * (one_run ? p->within : p->half);
+	return fabs(p->delta) > waterfall_slack(p) &&
+	       (!p->has_interval || fabs(p->delta) > by * (one_run ? p->within : p->half));
 }
 
-/* Of work and of waiting, not of how it was measured. */
-static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
+enum { SUMMED = 30 }; /* of the parts, the largest, so many are looked at for sums that they are in */
+
+/* What a reason has to be: of the verdict's direction, a tenth of all, and by more than chance. */
+struct naming {
+	double sign, change, clear;
+	bool one_run;
+};
+
+static bool is_large(const struct naming *n, const struct waterfall_part *part)
 {
-	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, change = 0;
-	double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
-	size_t large = 0;
-	bool one_run = t->facts && (t->facts[0].n_runs == 1 || t->facts[1].n_runs == 1);
-	for (uint32_t i = 0; i < w->n; i++)
-		change += sign * w->part[i].delta;
-	for (uint32_t i = 0; i < w->n; i++)
-		large += w->part[i].kind <= PART_IDLE && fabs(w->part[i].delta) >= EVIDENCE_ROW_PART * change;
-	if (change <= 0 || (one_run && change < EVIDENCE_ROW_CLOCK * step))
-		return;
-	const double by = row_clear(large);
-	for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH; i++) {
-		struct reason r = {.part = w->part[i]};
-		if (sign * r.part.delta < EVIDENCE_ROW_PART * change || r.part.kind > PART_IDLE ||
-		    is_covered(w, &r.part))
-			continue;
-		if (r.part.kind == PART_IDLE)
-			r.part = netted(w, &w->part[i], sign, &r.every_phase, &r.every_cause);
+	return n->sign * part->delta >= EVIDENCE_ROW_PART * n->change;
+}
+
+/* Names the part, or idle time like it as far as `from` reaches. */
+static void name_part(struct waterfall *w, const struct row_source *t, const struct naming *n,
+                      const struct waterfall_part *part, int from)
+{
+	struct reason r = {.part = *part}, place;
+	if (part->kind == PART_IDLE) {
+		r = netted(w, part, n->sign, from, &place);
+		if (!is_large(n, &r.part) || is_named(w, &r))
+			return;
 		if (r.every_phase || r.every_cause)
 			add_interval(t, &r);
-		if (sign * r.part.delta < EVIDENCE_ROW_PART * change || !is_clear(&r.part, one_run, by))
-			continue;
-		w->reason[w->n_reasons++] = r;
-		w->explained += sign * r.part.delta / change;
+		hold_to_place(w, n->sign, &place, &r);
 	}
+	if (!is_large(n, &r.part) || !is_clear(&r.part, n->one_run, n->clear))
+		return;
+	w->reason[w->n_reasons++] = r;
+	w->explained += n->sign * r.part.delta / n->change;
+}
+
+/* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
+ * phases. */
+static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
+{
+	struct naming n = {.sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0};
+	double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
+	size_t large = 0;
+	n.one_run = t->facts && (t->facts[0].n_runs == 1 || t->facts[1].n_runs == 1);
+	for (uint32_t i = 0; i < w->n; i++)
+		n.change += n.sign * w->part[i].delta;
+	for (uint32_t i = 0; i < w->n; i++)
+		large += w->part[i].kind <= PART_IDLE && fabs(w->part[i].delta) >= EVIDENCE_ROW_PART * n.change;
+	if (n.change <= 0 || (n.one_run && n.change < EVIDENCE_ROW_CLOCK * step))
+		return;
+	n.clear = row_clear(large);
+	static const int order[REACHES] = {0, ITS_PLACE, 1, REACHES - 1};
+	for (int pass = 0; pass < REACHES; pass++)
+		for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH;
+		     i++) {
+			const struct waterfall_part *part = &w->part[i];
+			if (pass ? part->kind == PART_IDLE && i < SUMMED
+			         : part->kind <= PART_IDLE && is_large(&n, part))
+				name_part(w, t, &n, part, order[pass]);
+		}
 }
 
 static void add_idle(struct parts *p, const struct side *a, const struct side *b, const struct renames *renames)
