@@ -311,14 +311,14 @@ struct analysis analyse_tables(const struct step_tables *tables, struct names *n
 	return out;
 }
 
-/* The means of a side's series; with timed runs (`timed`, of none where they are not asked for) it takes what they
- * say. */
+/* The means of a side's series, all of its steps counted as in its budget; with timed runs (`timed`, of none where they
+ * are not asked for) it takes what they say. */
 static struct headline headline_alone(const struct side *side, const struct series *series,
                                       const struct stopwatch_side *timed)
 {
 	double mean = 0, typical = 0;
 	for (uint32_t r = 0; r < side->n_runs; r++) {
-		mean += series[r].mean / side->n_runs;
+		mean += series[r].counted / side->n_runs;
 		typical += series[r].typical / side->n_runs;
 	}
 	double recorded = side->steps.found ? mean : side->steps.mean, stopwatch = mean_of(timed);

@@ -50,6 +50,12 @@ static const struct fact *other_work(const struct analysis *a, struct arena *are
 		.what = format_name(arena, n && text[n - 1] == '.' ? arena_copy(arena, text, n - 1) : text, WORK));
 }
 
+static bool other_result(const struct analysis *a)
+{
+	const struct facts *list = &a->comparison.differences;
+	return list->n && list->list[0]->id == FACT_result_differs;
+}
+
 /* Of a result that decides nothing the interval is said, not its middle. */
 static const char *how_said(const struct verdict *v)
 {
@@ -81,7 +87,8 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	         say(FACT_NEW(page->arena, headline, FACT_NO_SIDE, .result = verdict_result_name(v->result),
 	                      .how = how_said(v), .speedup = v->speedup,
 	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
-	                      .longer = after / before - 1, .other_work = other),
+	                      .longer = after / before - 1, .differs = other_result(a) ? "result" : "work",
+	                      .other_work = other),
 	             page));
 	page_attribute(&page->top, "headline", "class", other ? "result long" : "result");
 	bool one =

@@ -55,6 +55,26 @@ static void test_step_named_that_the_rules_refuse(void **state)
 	assert_int_equal(side->runs[0].period[0], 1000);
 }
 
+static void test_alone_every_step_counts(void **state)
+{
+	/* One of them takes 15 times as long. Of a pair's side it may be set aside; one profile's mean has it, as the
+	 * parts below it have. */
+	struct scene *s = *state;
+	for (int64_t i = 0, t = 0; i < 12; i++) {
+		int64_t length = i == 7 ? 15000 : 1000;
+		scene_range(s, s->main, t, t + length - 10, "step");
+		kernel(s, s->main, t + 20, t + 30, t + 800);
+		t += length;
+	}
+	const struct side *side = scene_analyse(s);
+	step_expect(s, side, "step");
+	double sum = 0;
+	for (size_t i = 0; i < side->runs[0].n_periods; i++)
+		sum += (double)side->runs[0].period[i];
+	assert_true(sum > 20000);
+	assert_true(fabs(side->headline.step - sum / (double)side->runs[0].n_periods) < 1e-6);
+}
+
 static void test_step_named_that_is_not_there(void **state)
 {
 	struct scene *s = *state;
@@ -108,6 +128,7 @@ int main(void)
 		SCENE(test_step_named),
 		SCENE(test_step_named_by_normalised_name),
 		SCENE(test_step_named_that_the_rules_refuse),
+		SCENE(test_alone_every_step_counts),
 		SCENE(test_step_named_that_is_not_there),
 		SCENE(test_step_names_that_are_likely),
 		SCENE(test_warmup_given),

@@ -101,6 +101,15 @@ static void a_pause_of_both_sides_counts(void **unused)
 	add_run(p, 1, 50, 10000)[19] += 100000;
 	judge(p);
 	assert_int_equal(p->v.aside[1], 1);
+	/* checkpoints, of which one reaches ten times a step: the program's, all of them */
+	p = pair_new();
+	add_run(p, 0, 50, 20000);
+	int64_t *b = add_run(p, 1, 50, 10000);
+	for (size_t i = 9; i < 50; i += 20)
+		b[i] += i == 49 ? 100000 : 60000;
+	judge(p);
+	assert_int_equal(p->v.aside[1], 0);
+	near(p->v.speedup, 20000 / (10000 + 220000 / 50.0), 1e-9);
 }
 
 static void order_of_runs(void **unused)

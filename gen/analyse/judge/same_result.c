@@ -134,7 +134,9 @@ struct same_result same_result_judge(const struct printed *p, struct arena *aren
 		j.out.value[1] = b->number[i];
 		return end(&j, RESULT_DIFFERS,
 		           FACT_NEW(arena, result_differs, FACT_NO_SIDE, .tolerance = p->tolerance,
-		                    .pair = pair_of(&j, i, a, b)));
+		                    .pair = pair_of(&j, i, a, b), .number = (int64_t)i + 1, .pattern = p->pattern,
+		                    .near = distance(a->number[i], b->number[i]) < 1e-4, .one = a->number[i],
+		                    .other = b->number[i]));
 	}
 	return end(&j, RESULT_AGREES,
 	           FACT_NEW(arena, result_agrees, FACT_NO_SIDE, .numbers = j.out.numbers, .pattern = p->pattern,

@@ -80,18 +80,18 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut, 
 	return n;
 }
 
-bool series_has_slow(const struct verdict_run *run, const struct series *cut, double excess)
+size_t series_slow(const struct verdict_run *run, const struct series *cut, double excess)
 {
 	struct arena work = {0};
-	bool has = false;
+	size_t n = 0;
 	if (cut->m > 0 && !run->shrinks) {
 		double *x = steps_of(run, cut->cut, &work);
 		double median = stats_median_of(x, cut->m, ARENA_NEW(&work, cut->m, double));
 		for (size_t i = 0; i < cut->m; i++)
-			has = has || x[i] >= median + fmax(median, excess);
+			n += x[i] >= median + fmax(median, excess);
 	}
 	arena_release(&work);
-	return has;
+	return n;
 }
 
 /* Steps that have less and less to do: each relative to those around it. The mean stays what it is. */

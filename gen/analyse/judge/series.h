@@ -73,8 +73,8 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out);
  * it goes into *excess, ns, where that is less than what is there. */
 size_t series_extremes(const struct verdict_run *run, const struct series *cut, double *excess);
 
-/* Whether a measured period is at least twice the median and exceeds it by `excess` ns. */
-bool series_has_slow(const struct verdict_run *run, const struct series *cut, double excess);
+/* How many of the measured periods are at least twice their median and exceed it by `excess` ns. */
+size_t series_slow(const struct verdict_run *run, const struct series *cut, double excess);
 
 /* Measures what series_cut left. `set_aside`: extreme steps are. `short_capture`: four cosines, and no `more`, because
  * the doubling covers it. */

@@ -35,30 +35,30 @@ static size_t cut_side(const struct verdict_side *side, int warmup, struct serie
 	return extremes;
 }
 
-/* The same happens on a side, which counts it: a step is at least twice as long as usual there, by a tenth of `excess`
- * and more. Without that a pause that both sides make were left out of the one where it is ten times a step, and made
- * up for in the speedup. */
-static bool happens_too(const struct verdict_side *side, const struct series *series, double excess)
+/* Steps of a side that are longer than usual by that share of `excess`, and at least twice as long. */
+static size_t slow_steps(const struct verdict_side *side, const struct series *series, double excess)
 {
-	const double share = 0.1;
-	bool has = false;
+	size_t n = 0;
 	for (size_t r = 0; r < side->n_runs; r++)
-		has = has || series_has_slow(&side->runs[r], &series[r], share * excess);
-	return has;
+		n += series_slow(&side->runs[r], &series[r], excess);
+	return n;
 }
 
-/* A side's extreme steps are set aside when there are one or two of them, unless the other side counts such ones; more
- * are the program's. */
+/* A side's extreme steps are set aside when there are one or two of them, and no more at least half as slow: what comes
+ * more often is the program's, and ten times a step is no border between its checkpoints. Nor are they set aside where
+ * the other side counts such ones, by a tenth of the excess: a pause that both sides make were left out of the one
+ * where it is ten times a step, and made up for in the speedup. */
 static void measure_sides(const struct verdict_side side[2], int warmup, struct arena *arena, struct series *series[2])
 {
+	const double peer = 0.5, same = 0.1;
 	double excess[2];
 	bool few[2], aside[2];
 	for (int i = 0; i < 2; i++) {
 		size_t extremes = cut_side(&side[i], warmup, series[i], &excess[i]);
-		few[i] = extremes > 0 && extremes <= SERIES_ASIDE;
+		few[i] = extremes > 0 && slow_steps(&side[i], series[i], peer * excess[i]) <= SERIES_ASIDE;
 	}
 	for (int i = 0; i < 2; i++)
-		aside[i] = few[i] && (few[!i] || !happens_too(&side[!i], series[!i], excess[i]));
+		aside[i] = few[i] && (few[!i] || !slow_steps(&side[!i], series[!i], same * excess[i]));
 	for (int i = 0; i < 2; i++)
 		for (size_t r = 0; r < side[i].n_runs; r++)
 			series_measure(&side[i].runs[r], aside[i], false, arena, &series[i][r]);
