@@ -77,41 +77,48 @@ def make_reports(gapline, tests, folder):
         for kind in ("html", "json"):
             made = subprocess.run([tests / "print_fixture", fixture, kind], capture_output=True, check=True)
             (folder / f"{fixture}.{kind}").write_bytes(made.stdout)
+    started, pool = [], concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+
+    def report(*of, **how):
+        started.append(pool.submit(make_report, gapline, *of, **how))
+
+    started.append(pool.submit(make_trend, gapline, folder))
     pair = [EXAMPLE / "baseline.sqlite.gz", EXAMPLE / "fixed.sqlite.gz"]
-    report(gapline, pair, folder / "example")
-    report(gapline, reversed(pair), folder / "slower")
-    report(gapline, [*pair, "--title", "again", "--min-speedup", "1.5"], folder / "again")
-    report(gapline, [pair[0], pair[0]], folder / "nothing")
+    report(pair, folder / "example")
+    report(pair[::-1], folder / "slower")
+    report([*pair, "--title", "again", "--min-speedup", "1.5"], folder / "again")
+    report([pair[0], pair[0]], folder / "nothing")
     jobs = [tiny_job.write(folder / side, ranks=16, steps=30, slow=slow, seed=seed)[0].parent for seed, (side, slow) in enumerate((("baseline-job", 5), ("fixed-job", None)), 1)]
-    report(gapline, ["--baseline", jobs[0], "--fixed", jobs[1]], folder / "gpus16")
+    report(["--baseline", jobs[0], "--fixed", jobs[1]], folder / "gpus16")
     kernels = []
     for side in "baseline", "fixed":
         kernels.append(folder / f"kernel-bound-{side}.sqlite")
         kernels[-1].write_bytes(lzma.decompress((RECORDED / f"{kernels[-1].name}.xz").read_bytes()))
-    report(gapline, kernels, folder / "kernel")
+    report(kernels, folder / "kernel")
     for name, capture in ("gpt2", GPT2), ("compile", CAPTURES / "torch-compile"):
         if capture.is_dir():
-            report(gapline, [*capture.glob("baseline.sqlite*"), *capture.glob("fixed.sqlite*")], folder / name)
+            report([*capture.glob("baseline.sqlite*"), *capture.glob("fixed.sqlite*")], folder / name)
     bad = []
     for source in pair:
         target = folder / source.name.removesuffix(".gz")
         target.write_bytes(gzip.decompress(source.read_bytes()))
         rename_everything(target)
         bad.append(target)
-    report(gapline, bad, folder / "names")
+    report(bad, folder / "names")
     large = [folder / "large-a.sqlite", folder / "large-b.sqlite"]
     tiny_profile.write(large[0], steps=2000, kernels=20, kernel=5000)
     tiny_profile.write(large[1], steps=2000, kernels=20, kernel=5000, load=50_000, seed=2)
-    report(gapline, large, folder / "traced-large")
+    report(large, folder / "traced-large")
     undecided = [folder / "undecided-a.sqlite", folder / "undecided-b.sqlite"]
     tiny_profile.write(undecided[0], steps=40, load=1_500_000, jitter=1_200_000)
     tiny_profile.write(undecided[1], steps=40, load=1_330_000, jitter=1_200_000, seed=7)
-    report(gapline, [*undecided, "--min-speedup", "1.05"], folder / "undecided", statuses=(4,))
-    make_trend(gapline, folder)
+    report([*undecided, "--min-speedup", "1.05"], folder / "undecided", statuses=(4,))
     for capture in "ddp-2gpu", "tiny-kernels-graph":  # two GPUs; a graph that was traced whole
         pair = [CAPTURES / capture / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
         if pair[0].is_file():
-            report(gapline, pair, folder / f"traced-{capture}")
+            report(pair, folder / f"traced-{capture}")
+    for one in concurrent.futures.as_completed(started):
+        one.result()
 
 
 def make_trend(gapline, folder):
@@ -127,7 +134,7 @@ def make_trend(gapline, folder):
     subprocess.run([gapline, "history", "report", "--db", folder / "trend.db", "-o", folder / "trend.html", "-q"], check=True)
 
 
-def report(gapline, pair, base, statuses=(0,)):
+def make_report(gapline, pair, base, statuses=(0,)):
     outputs = {"-o": ".html", "--json": ".json", "--svg": ".svg", "--perfetto": ".trace.json.gz"}
     words = [word for option, ending in outputs.items() for word in (option, f"{base}{ending}")]
     status = subprocess.run([gapline, "report", *pair, *words, "--quiet"]).returncode
@@ -153,7 +160,7 @@ def main():
         files = sorted(HERE.glob("*.test.mjs"))
         files = [f for f in files if not wanted or f.name.removesuffix(".test.mjs") in wanted]
         assert files, "no such test"
-        sys.exit(subprocess.run(["node", "--test", "--test-concurrency=2", *files], env=env, cwd=HERE).returncode)
+        sys.exit(subprocess.run(["node", "--test", "--test-concurrency=4", *files], env=env, cwd=HERE).returncode)
 
 
 if __name__ == "__main__":

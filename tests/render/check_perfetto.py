@@ -30,10 +30,11 @@ HOSTILE = 'a"],"\\u0000</script>\x1b[31m\x07 \u202e=cmd|{}\\ \ud800'.encode("utf
 failures = []
 
 
-def expect(truth, what):
+def expect(truth, what, *of):
+    """`of` is put into words only where something is not so: there are many events."""
     if not truth:
         failures.append(what)
-        print(f"not so: {what}")
+        print("not so:", what, *of)
 
 
 class Trace:
@@ -54,27 +55,28 @@ class Trace:
                 text += piece
             head, text = text.split(mark, 1)
             self.text = len(head) + len(mark) + len(text)
+            at = 0
             while True:
-                text = text.lstrip(",")
-                if text.startswith("]"):
+                at += text.startswith(",", at)
+                if text.startswith("]", at):
                     break
                 try:
-                    event, end = decoder.raw_decode(text)
+                    event, at = decoder.raw_decode(text, at)
                 except json.JSONDecodeError:
                     piece = source.read(1 << 20)
                     if not piece:
                         raise
                     self.text += len(piece)
-                    text += piece
+                    text, at = text[at:] + piece, 0
                     continue
                 yield event
-                text = text[end:]
+            text = text[at:]
             self.around = json.loads(head + mark + text + source.read())
 
 
 def ns(microseconds):
     value = decimal.Decimal(microseconds) * 1000
-    expect(value == int(value), f"{microseconds} us are no whole ns")
+    expect(value == int(value), "no whole ns", microseconds)
     return int(value)
 
 
@@ -83,15 +85,15 @@ METADATA = {"process_name": str, "process_sort_index": int, "thread_name": str, 
 
 def check_fields(e):
     common = {"ph", "name", "pid", "tid"}
-    expect(common <= e.keys() and isinstance(e["name"], str), f"fields: {e}")
-    expect(all(isinstance(e[k], int) and 0 <= e[k] < 2**31 for k in ("pid", "tid")), f"numbers: {e}")
+    expect(common <= e.keys() and isinstance(e["name"], str), "fields", e)
+    expect(all(isinstance(e[k], int) and 0 <= e[k] < 2**31 for k in ("pid", "tid")), "numbers", e)
     if e["ph"] == "M":
         value = e["args"]["name" if e["name"].endswith("_name") else "sort_index"]
-        expect(e.keys() == common | {"args"} and isinstance(value, METADATA[e["name"]]), f"metadata: {e}")
+        expect(e.keys() == common | {"args"} and isinstance(value, METADATA[e["name"]]), "metadata", e)
     elif e["ph"] == "X":
-        expect(e.keys() == common | {"cat", "ts", "dur", "args"} and isinstance(e["args"], dict), f"slice: {e}")
+        expect(e.keys() == common | {"cat", "ts", "dur", "args"} and isinstance(e["args"], dict), "slice", e)
     else:
-        expect(e["ph"] == "i" and e.keys() == common | {"ts", "s"} and e["s"] in "gpt", f"instant: {e}")
+        expect(e["ph"] == "i" and e.keys() == common | {"ts", "s"} and e["s"] in "gpt", "instant", e)
 
 
 class Read:
@@ -105,18 +107,18 @@ class Read:
             row = (e["pid"], e["tid"])
             if e["ph"] == "M" and e["name"].endswith("_name"):
                 key = row if e["name"] == "thread_name" else e["pid"]
-                expect(key not in self.names, f"named twice: {e}")
+                expect(key not in self.names, "named twice", e)
                 self.names[key] = e["args"]["name"]
             elif e["ph"] == "i":
                 self.instants.append(ns(e["ts"]))
             elif e["ph"] == "X":
                 start, length = ns(e["ts"]), ns(e["dur"])
-                expect(start >= 0 and length >= 0, f"before the beginning: {e}")
-                expect(row in self.names and e["pid"] in self.names, f"of nothing that has a name: {e}")
+                expect(start >= 0 and length >= 0, "before the beginning", e)
+                expect(row in self.names and e["pid"] in self.names, "of nothing that has a name", e)
                 opened = open_at[row]
                 while opened and opened[-1] <= start:
                     opened.pop()
-                expect(not opened or start + length <= opened[-1], f"does not nest: {e}")
+                expect(not opened or start + length <= opened[-1], "does not nest", e)
                 opened.append(start + length)
                 self.rows[row].append((start, start + length, e["name"], e["cat"], e["args"]))
         self.around, self.text = trace.around, trace.text

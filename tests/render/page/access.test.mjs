@@ -1,33 +1,12 @@
-/* For everybody: keyboard only, screen readers, colours, phones; and what two checkers say. */
+/* For everybody: keyboard only, screen readers, colours, phones; and what a checker of HTML says. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { dataOf, fileOf, jsonOf, open, RECORDED } from './browser.mjs';
+import { dataOf, fileOf, jsonOf, open, RECORDED, REPORTS } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
-const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'hostile', 'large', 'one', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'names', 'trend', ...RECORDED];
-
-test('axe finds nothing', async () => {
-	const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-	for (const [name, options] of [
-		...REPORTS.filter(name => name !== 'trend').map(name => [name, {}]),
-		['pair', { colorScheme: 'dark' }],
-		['devices', { viewport: { width: 390, height: 844 } }],
-		['inconclusive', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-		['example', { colorScheme: 'dark' }],
-		['gpus16', { colorScheme: 'dark' }],
-		['stopwatch', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-	]) {
-		const page = await open(name, options);
-		await page.evaluate(axe);
-		const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
-		assert.deepEqual(violations.map(v => `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`), [], name);
-		await page.context().close();
-	}
-});
 
 test('the Nu checker finds nothing', async t => {
 	const jar = require.resolve('vnu-jar/build/dist/vnu.jar');
