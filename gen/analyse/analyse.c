@@ -63,6 +63,7 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 {
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(facts, arena),
 	                               .doubt = doubt,
+	                               .other_gpus = comparison->other_gpus,
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison->clock, comparison->clock_share);
 	const size_t n[2] = {facts[0].n_runs, facts[1].n_runs};
@@ -167,12 +168,13 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const bool per_item = asked->items_name && tables->side[0].steps.found && tables->side[1].steps.found;
 	const struct side built[2] = {with_items(&tables->side[0], per_item ? asked->items[0] : 0),
 	                              with_items(&tables->side[1], per_item ? asked->items[1] : 0)};
-	const struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
+	struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
 	const struct fact *impossible = possible_recording(facts, 2, arena);
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
 	struct comparison comparison = compare_work(built, facts, rest || impossible, asked->printed, names, arena);
+	unrecorded[0].other_gpus = unrecorded[1].other_gpus = comparison.other_gpus;
 	if (asked->items_name && !per_item)
 		facts_add(&comparison.differences, arena, FACT_NEW(arena, items_need_steps, FACT_NO_SIDE));
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;

@@ -8,7 +8,7 @@
 
 struct save {
 	const char *db;
-	bool force, list, quiet;
+	bool add, force, list, quiet;
 	struct result result;
 	struct output out;
 	struct saving saving;
@@ -20,6 +20,7 @@ static const char *const examples[] = {
 	"gapline save main runs/base-*.sqlite",
 	"gapline report --baseline @main --fixed 'runs/branch-*.sqlite' -o report.html",
 	"gapline save release-1.4 base.sqlite --db /srv/ci/gapline.db --force",
+	"gapline save main runs/tuesday-*.sqlite --add",
 	"gapline save --list",
 	NULL,
 };
@@ -87,7 +88,7 @@ static int save(struct save *s, const struct opt_list *operands)
 	const struct opt_list given = {operands->item + 1, operands->n - 1};
 	saving->entry.kind = STORE_BASELINE;
 	saving->entry.name = operands->item[0];
-	enum store_rule rule = s->force ? STORE_REPLACE : STORE_REFUSE;
+	enum store_rule rule = s->force ? STORE_REPLACE : s->add ? STORE_ADD : STORE_REFUSE;
 	int status =
 		saving_check(saving, s->db, rule, &err) ? CMD_WRONG_USAGE : saving_make(saving, &given, s->quiet, &err);
 	if (status)
@@ -122,6 +123,8 @@ static int check(const struct save *s, const struct opt_list *operands, struct e
 {
 	if (s->list)
 		return operands->n ? err_set(err, "--list takes neither a name nor profiles") : 0;
+	if (s->add && s->force)
+		return err_set(err, "--add and --force exclude each other");
 	if (operands->n == 0)
 		return err_set(err, "a name and profiles are needed");
 	const char *name = operands->item[0];
@@ -138,6 +141,8 @@ int cmd_save(int argc, char **argv)
 	struct opt options[] = {
 		{OPT_TEXT, 0, "db", "FILE", "where baselines are kept (default: " CMD_STORE " in this folder)",
 	         .text = &s.db},
+		{OPT_FLAG, 0, "add", NULL, "add profiles of another day or machine to what is saved under this name",
+	         .flag = &s.add},
 		{OPT_FLAG, 0, "force", NULL, "replace what is saved under this name", .flag = &s.force},
 		{OPT_FLAG, 0, "list", NULL, "print what is saved", .flag = &s.list},
 		result_option(&s.result),

@@ -157,7 +157,7 @@ static void write_same_result(struct json *json, const struct same_result *r, co
 /* What did not change, of one or two runs per side. */
 static void write_controls(struct json *json, const struct verdict *v)
 {
-	if (!(v->state > 0) || !v->controls.known) {
+	if (!(v->exchange.state > 0) || !v->controls.known) {
 		json_null(json, "controls");
 		return;
 	}
@@ -188,7 +188,10 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_bool(json, "one_run", v->one_run);
 	json_bool(json, "paired", v->paired);
 	json_bool(json, "warming", v->warming);
-	json_text(json, "order", !v->order_known ? "unknown" : v->in_turns ? "in_turns" : "one_after_the_other");
+	json_text(json, "order",
+	          !v->exchange.known     ? "unknown"
+	          : v->exchange.in_turns ? "in_turns"
+	                                 : "one_after_the_other");
 	write_controls(json, v);
 	write_quantiles(json, a->quantile);
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));

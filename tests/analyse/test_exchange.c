@@ -118,6 +118,72 @@ static void shared_sessions(void **unused)
 	near(exchange_widen(&e, 0.1, 1), 0.125, 1e-12);
 }
 
+/* Four sessions of the baseline, a day apart, of 99, 101, 99 and 103 ms, the first with a second run; and one of the
+ * fixed side. By hand: s of the logarithms is 0.018979, Student's t at 99 % with 3 degrees of freedom 4.5407. */
+static struct exchange of_days(double days, uint64_t host, uint64_t step, double unknown)
+{
+	struct exchange_run a[5] = {{.mean = 99}},
+			    b[1] = {{.start = (int64_t)(24 * days * (double)HOURS) + 1, .mean = 90}};
+	static const double means[] = {99, 99, 101, 99, 103};
+	for (int r = 0; r < 5; r++)
+		a[r] = (struct exchange_run){
+			.start = 1 + (r > 1 ? (r - 1) * 24 * HOURS : r),
+			.place = {.host = 1 + step * (uint64_t)r},
+			.mean = r == 3 ? means[r] * unknown : means[r],
+		};
+	b[0].place.host = host;
+	return exchange_judge((const struct exchange_run *const[]){a, b}, (const size_t[]){5, 1});
+}
+
+static void measured_sessions(void **unused)
+{
+	(void)unused;
+	const double half = 4.540702859 * .018978745 * sqrt(1.25);
+	const double mean = (2 * log(99) + log(101) + log(103)) / 4;
+	struct exchange e = of_days(4, 1, 0, 1);
+	assert_int_equal(e.measured.n, 4);
+	assert_false(e.measured.far || e.measured.unlike || e.measured.side);
+	near(e.measured.spread, .018978745, 1e-9);
+	near(e.measured.half, half, 1e-8);
+	near(e.apart, .075, 0); /* what is measured is of whole steps */
+	/* each session counts once: the mean of the runs, 100.2, is lower by so much */
+	near(e.measured.moved, mean - log(100.2), 1e-12);
+	near(exchange_widen(&e, .01, 1), half + fmax(0, e.measured.moved), 1e-8);
+	near(exchange_widen(&e, .2, 0), .2 + fmax(0, -e.measured.moved), 1e-8);
+	assert_true(exchange_floored(&e));
+	e.state = .05; /* with few runs in quadrature */
+	e.measured.moved = 0;
+	near(exchange_widen(&e, .01, 1), hypot(half, .05), 1e-8);
+	/* two days behind the last, which are one apart; another host, of which there is only one; then of one each */
+	near(of_days(5, 1, 0, 1).measured.half, hypot(half, .075), 1e-8);
+	assert_true(of_days(5, 1, 0, 1).measured.far && !of_days(4.4, 1, 0, 1).measured.far);
+	near(of_days(4, 9, 0, 1).measured.half, hypot(half, .075), 1e-8);
+	assert_true(of_days(4, 9, 0, 1).measured.unlike);
+	e = of_days(4, 9, 1, 1);
+	assert_false(e.measured.unlike); /* the two runs of the first day are two sessions then */
+	assert_int_equal(e.measured.n, 5);
+	/* a time that is not known, or a session in common: nothing is measured */
+	assert_int_equal(of_days(4, 1, 0, 0).measured.n, 0);
+	assert_int_equal(of_days(3, 1, 0, 1).measured.n, 0);
+}
+
+/* Sides swapped: mirrored. And three sessions are too few. */
+static void sessions_of_the_fixed_side(void **unused)
+{
+	(void)unused;
+	struct exchange_run a[4] = {{0}}, b[1] = {{.start = 96 * HOURS + 1, .mean = 90}};
+	for (int r = 0; r < 4; r++)
+		a[r] = (struct exchange_run){.start = 1 + r * 24 * HOURS, .mean = 99 + r};
+	struct exchange e = exchange_judge((const struct exchange_run *const[]){b, a}, (const size_t[]){1, 4});
+	struct exchange m = exchange_judge((const struct exchange_run *const[]){a, b}, (const size_t[]){4, 1});
+	assert_int_equal(e.measured.side, 1);
+	for (int end = 0; end < 2; end++)
+		near(exchange_widen(&e, .01, end), exchange_widen(&m, .01, !end), 0);
+	b[0].start = 72 * HOURS + 1;
+	assert_int_equal(exchange_judge((const struct exchange_run *const[]){a, b}, (const size_t[]){3, 1}).measured.n,
+	                 0);
+}
+
 static struct exchange with_controls(size_t runs, const struct controls *controls)
 {
 	struct exchange e = {0};
@@ -233,7 +299,7 @@ static void stopwatch_runs(void **unused)
 	near(m.lo * v.hi, 1, 1e-12);
 	/* one after the other: F, in quadrature */
 	struct verdict blocks = time_runs(3, a, 3, b, "AAABBB");
-	assert_true(blocks.order_known && !blocks.in_turns);
+	assert_true(blocks.exchange.known && !blocks.exchange.in_turns);
 	near(blocks.half_width, hypot(v.half_width, 0.075), 1e-12);
 	assert_true(told(&blocks, "not measured in turns"));
 }
@@ -377,6 +443,8 @@ int main(void)
 	                                   TEST(sessions),
 	                                   TEST(the_longest_run_counts),
 	                                   TEST(shared_sessions),
+	                                   TEST(measured_sessions),
+	                                   TEST(sessions_of_the_fixed_side),
 	                                   TEST(a_verdict_of_other_days),
 	                                   TEST(stopwatch_runs),
 	                                   TEST(what_could_be_seen),

@@ -121,10 +121,10 @@ static void changes(void **unused)
 	}
 	assert_false(c[3].has_interval);
 	near(c[3].lo, c[3].ratio, 0);
-	p->v.apart = .075;
+	p->v.exchange.apart = .075;
 	quantiles_changes(p->side, &p->v, wide);
 	near(log(wide[0].ratio / wide[0].lo), hypot(log(c[0].ratio / c[0].lo), .075), 1e-12);
-	p->v.apart = 0;
+	p->v.exchange.apart = 0;
 	/* slow steps that come after the end of the shorter run */
 	p = pair_new();
 	add(p, 0, 500, 2e7, 3);

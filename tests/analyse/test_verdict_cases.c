@@ -63,7 +63,7 @@ static void compare_flags(const struct verdict *v, const struct wanted *w)
 	flag(flags, v->drifting, "drift");
 	flag(flags, v->level, "level");
 	flag(flags, v->paired, "paired");
-	flag(flags, v->order_known && !v->in_turns, "order");
+	flag(flags, v->exchange.known && !v->exchange.in_turns, "order");
 	assert_string_equal(flags, w->flags);
 }
 

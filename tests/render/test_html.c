@@ -285,7 +285,7 @@ static void doubts_are_caveats(void **state)
 			with == DATA ? fact_that_says(&arena, "12 of 900 rows of kernels make no sense.") : NULL;
 		v->warming = with == WARMING;
 		v->one_run = with != ORDER && with != NO_ORDER;
-		v->order_known = with == ORDER;
+		v->exchange.known = with == ORDER;
 		v->aside[0] = with == ASIDE;
 		v->counted = 1.5;
 		v->short_capture = true; /* a direction that it does not keep from counting is no doubt */

@@ -133,7 +133,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 		v->measured = VERDICT_STOPWATCH;
 		a->recorded_apart = true;
 		v->one_run = false;
-		v->order_known = v->in_turns = true;
+		v->exchange.known = v->exchange.in_turns = true;
 		v->reasons.n = 0;
 		v->recorded.speedup = a->side[0].headline.recorded / a->side[1].headline.recorded;
 		v->recorded.lo = v->recorded.speedup * exp(-0.034);

@@ -188,8 +188,12 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	bool material = false;
 	const struct fact *clocks = conditions_difference(c->side, c->arena, &material);
 	guard_find(c, material, clocks);
-	compare_runs(c, c->a, &facts[0]);
-	compare_runs(c, c->b, &facts[1]);
+	for (int s = 0; s < 2; s++) {
+		compare_runs(c, &c->side[s], &facts[s]);
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			c->out.other_gpus = c->out.other_gpus || strcmp(gpus_text(c, &facts[0].runs[0]),
+			                                                gpus_text(c, &facts[s].runs[r])) != 0;
+	}
 }
 
 /* Whether any run of either side was captured in a way that makes its times another thing than those of `first`. */

@@ -12,6 +12,12 @@
 #define EVIDENCE_PAUSE (INT64_C(3600) * 1000000000)    /* ns: a longer pause between two runs parts sessions */
 #define EVIDENCE_DAY (INT64_C(20) * 3600 * 1000000000) /* ns: sessions so far apart are of other days */
 
+/* From so many sessions of one side on what they differ by takes the place of APART: Student's t at SESSIONS_SURE, of a
+ * mean that one more session is held against. */
+enum { EVIDENCE_SESSIONS = 4 };
+#define EVIDENCE_SESSIONS_SURE 0.99
+#define EVIDENCE_SESSIONS_FAR 1.5 /* times as far from the nearest as two neighbours of them are: too far */
+
 /* Σ (t − t̄)² of the ranks t of all runs over those within the sides: above it the sides were not measured in turns. */
 #define EVIDENCE_ENTANGLED 1.5
 

@@ -1,6 +1,8 @@
 #include "analyse/judge/exchange.h"
 
 #include "analyse/judge/evidence.h"
+#include "analyse/judge/stats.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,6 +110,113 @@ static void judge_sessions(const struct exchange_run *const run[2], const size_t
 	out->sessions = n[0] > 0 && n[1] > 0;
 }
 
+/* ---- what sessions differ by ---- */
+
+/* One side's runs of one session. */
+struct session {
+	size_t label;
+	const struct exchange_place *place; /* of its first run */
+	double sum, runs;                   /* of their times per step */
+	double start;                       /* of the first that began; 0: not known */
+};
+
+/* What is not known of two runs does not part them. */
+static size_t find_sessions(const struct exchange_run *run, size_t n, int side, const struct ranked *ranked, size_t all,
+                            struct arena *arena, struct session *session)
+{
+	size_t *label = ARENA_NEW(arena, n, size_t), found = 0;
+	struct exchange unused = {0};
+	for (size_t r = 0; r < n; r++) {
+		label[r] = r;
+		for (size_t q = 0; q < r; q++)
+			if (!parted(&run[q].place, &run[r].place, find(ranked, all, side, q),
+			            find(ranked, all, side, r), &unused))
+				for (size_t k = 0, old = label[r]; k <= r; k++)
+					label[k] = label[k] == old ? label[q] : label[k];
+	}
+	for (size_t r = 0; r < n; r++) {
+		size_t k = 0;
+		while (k < found && session[k].label != label[r])
+			k++;
+		if (k == found)
+			session[found++] =
+				(struct session){.label = label[r], .place = &run[r].place, .start = INFINITY};
+		session[k].sum += run[r].mean;
+		session[k].runs++;
+		session[k].start = fmin(session[k].start, (double)run[r].start);
+	}
+	return found;
+}
+
+/* Whether one of the other side's is too far from the nearest of these, beside how far two neighbours of these are. */
+static bool is_far(const struct session *s, size_t n, const struct session *other, size_t n_other, double *start)
+{
+	double widest = 0;
+	for (size_t i = 0; i < n; i++)
+		start[i] = s[i].start;
+	sort_doubles(start, n);
+	for (size_t i = 1; i < n; i++)
+		widest = fmax(widest, start[i] - start[i - 1]);
+	for (size_t k = 0; k < n_other; k++) {
+		double nearest = INFINITY;
+		for (size_t i = 0; i < n; i++)
+			nearest = fmin(nearest, fabs(other[k].start - start[i]));
+		if (nearest > EVIDENCE_SESSIONS_FAR * widest || !(other[k].start > 0))
+			return true;
+	}
+	return !(start[0] > 0);
+}
+
+/* Whether they are not all of different hosts, or GPUs, where the sides are. */
+static bool is_unlike(const struct session *s, size_t n, const struct exchange *e)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			struct exchange found = {0};
+			parted(s[k].place, s[i].place, NULL, NULL, &found);
+			if ((e->other_host && !found.other_host) || (e->other_gpu && !found.other_gpu))
+				return true;
+		}
+	return false;
+}
+
+static double log_means(const struct session *s, size_t n, double *x)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = log(s[i].sum / s[i].runs);
+	return sqrt(stats_variance(x, n));
+}
+
+static void measure_sessions(const struct exchange_run *const run[2], const size_t n[2], const struct ranked *ranked,
+                             size_t all, struct arena *arena, struct exchange *out)
+{
+	struct session *session[2];
+	double *x[2], spread[2], mean[2] = {0};
+	size_t found[2];
+	for (int s = 0; s < 2; s++) {
+		for (size_t r = 0; r < n[s]; r++) {
+			if (!(run[s][r].mean > 0))
+				return;
+			mean[s] += run[s][r].mean / (double)n[s];
+		}
+		session[s] = ARENA_NEW(arena, n[s], struct session);
+		found[s] = find_sessions(run[s], n[s], s, ranked, all, arena, session[s]);
+		x[s] = ARENA_NEW(arena, n[s], double);
+		spread[s] = log_means(session[s], found[s], x[s]);
+	}
+	int s = found[1] > found[0] || (found[1] == found[0] && spread[1] > spread[0]);
+	double k = (double)found[s], moved = stats_mean(x[s], found[s]) - log(mean[s]);
+	if (found[s] < EVIDENCE_SESSIONS)
+		return;
+	struct exchange_sessions m = {.n = found[s], .side = s, .spread = spread[s], .moved = s ? -moved : moved};
+	m.half = stats_t_quantile(EVIDENCE_SESSIONS_SURE, k - 1) * m.spread * sqrt(1 + 1 / k);
+	m.far = out->other_time && is_far(session[s], found[s], session[!s], found[!s], x[s]);
+	m.unlike = is_unlike(session[s], found[s], out);
+	if (m.far || m.unlike)
+		m.half = hypot(m.half, EVIDENCE_APART);
+	out->measured = m;
+}
+
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2])
 {
 	struct exchange out = {0};
@@ -118,6 +227,8 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	judge_sessions(run, n, ranked, all, &out);
 	if (out.sessions || (out.known && !out.in_turns))
 		out.apart = EVIDENCE_APART;
+	if (out.sessions)
+		measure_sessions(run, n, ranked, all, &work, &out);
 	arena_release(&work);
 	return out;
 }
@@ -141,11 +252,23 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
 }
 
+double exchange_apart(const struct exchange *e)
+{
+	return e->measured.n ? e->measured.half : e->apart;
+}
+
+bool exchange_floored(const struct exchange *e)
+{
+	return e->measured.n || !(e->apart > 0);
+}
+
 double exchange_widen(const struct exchange *e, double half, int end)
 {
-	double wide = e->apart > 0 ? hypot(half, e->apart) : half;
-	double moved = end ? fmax(0, -e->moved) : fmax(0, e->moved);
-	return e->state > 0 ? fmax(wide, hypot(e->apart, e->state) + moved) : wide;
+	double apart = exchange_apart(e), sign = end ? 1 : -1;
+	double wide = e->measured.n ? fmax(half, apart) : apart > 0 ? hypot(half, apart) : half;
+	if (e->state > 0)
+		wide = fmax(wide, hypot(apart, e->state) + fmax(0, -sign * e->moved));
+	return wide + fmax(0, sign * e->measured.moved);
 }
 
 const struct fact *exchange_where(const struct exchange *e, struct arena *arena)

@@ -20,6 +20,20 @@ struct exchange_place {
 struct exchange_run {
 	int64_t start, end; /* ns since any epoch that all runs share; start 0: not known */
 	struct exchange_place place;
+	double mean; /* what a step takes, in a unit that all runs share; 0: not known, or of no use for the other side
+	              */
+};
+
+/* The sessions of the side that has more of them, where there are EVIDENCE_SESSIONS and more. */
+struct exchange_sessions {
+	size_t n; /* 0: fewer */
+	int side;
+	double spread; /* standard deviation of the ln of their means */
+	double half;   /* half-width of the sides' difference that this makes, a log */
+	double moved;  /* ln: how much higher the speedup is where each session counts once, and not each run */
+	/* The other side's session is further from them than they are from each other, or not of a kind with them: they
+	 * are not all of different hosts, or GPUs, where the sides are. Then F is added. */
+	bool far, unlike;
 };
 
 /* What both sides have in common tells the state in which each was measured. */
@@ -38,6 +52,7 @@ struct exchange {
 	bool sessions, other_time, other_day, other_host, other_gpu;
 	double apart; /* F, a log: what the sides may differ by besides, added to each half-width in quadrature; 0: the
 	               * sessions and the order of the runs are exchangeable */
+	struct exchange_sessions measured; /* where sides share no session, what takes the place of F for a step */
 	/* Of one or two runs per side, logs: what the speedup may be off for the state that each was made in, besides
 	 * `moved`, which it is lower by if what did not change ran at another pace for the host's sake. */
 	double state, moved; /* … which is at least 0 where the baseline's host was the slower one */
@@ -52,6 +67,12 @@ bool exchange_has_state(const size_t n[2], const struct controls *controls);
 /* Adds what one or two runs per side cannot tell of the state in which they were made: nothing with more runs, and
  * where the controls do not tell. */
 void exchange_add_state(struct exchange *exchange, const size_t n[2], const struct controls *controls);
+
+/* What a step of the sides may differ by besides: F, or what takes its place. */
+double exchange_apart(const struct exchange *exchange);
+
+/* Whether a direction has to be beyond a floor besides; where F is added that is floor enough. */
+bool exchange_floored(const struct exchange *exchange);
 
 /* A half-width with all that, towards a lower (0) or a higher (1) speedup. */
 double exchange_widen(const struct exchange *exchange, double half, int end);

@@ -161,8 +161,8 @@ static void change_of(const struct verdict_side side[2], const struct verdict *v
 			x[s] = values(run[s], n[s], k, f[s].at, &work);
 		}
 		double change = f[1].at - f[0].at, runs = between_runs(x, n);
-		double down = hypot(fmax(hypot(f[1].down, f[0].up), runs), verdict->apart);
-		double up = hypot(fmax(hypot(f[1].up, f[0].down), runs), verdict->apart);
+		double down = hypot(fmax(hypot(f[1].down, f[0].up), runs), verdict->exchange.apart);
+		double up = hypot(fmax(hypot(f[1].up, f[0].down), runs), verdict->exchange.apart);
 		out[k].p = which[k];
 		out[k].known = of[0].known && of[1].known;
 		out[k].has_interval = of[0].has_interval && of[1].has_interval;

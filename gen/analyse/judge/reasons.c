@@ -19,7 +19,7 @@ static void add_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	facts_add(&list->verdict->reasons, list->arena, v->could);
-	if (v->more_runs > 0 && v->apart > 0)
+	if (v->more_runs > 0 && v->exchange.apart > 0)
 		ADD(list, measure_in_turns, FACT_NO_SIDE,
 		    .runs = v->more_runs <= EVIDENCE_WORTHWHILE ? v->more_runs : 0);
 	else if (v->more_steps > 0)
@@ -84,7 +84,7 @@ static bool add_aside(struct list *list, const struct proof *p)
 /* Most of the interval is what F made it: what is said of that (say_apart) is why it is open. */
 static bool open_for_apart(const struct proof *p)
 {
-	return p->exchange.apart > 0 && fmax(p->change - p->lo, p->hi - p->change) <= 2 * p->exchange.apart;
+	return p->exchange.apart > 0 && fmax(p->change - p->lo, p->hi - p->change) <= 2 * exchange_apart(&p->exchange);
 }
 
 static bool add_warming(struct list *list, const struct proof *p)
@@ -212,11 +212,18 @@ static void add_open(struct list *list, const struct proof *p)
 
 const struct fact *reasons_apart(const struct verdict *v, struct arena *arena)
 {
-	if (!(v->apart > 0))
+	const struct exchange_sessions *m = &v->exchange.measured;
+	const double apart = expm1(v->exchange.apart);
+	if (!(apart > 0))
 		return NULL;
-	return v->elsewhere ? FACT_NEW(arena, sessions_differ, FACT_NO_SIDE, .elsewhere = v->elsewhere,
-	                               .apart = expm1(v->apart))
-	                    : FACT_NEW(arena, not_in_turns, FACT_NO_SIDE, .apart = expm1(v->apart));
+	if (m->n)
+		return FACT_NEW(arena, sessions_measured, m->side, .elsewhere = v->elsewhere, .sessions = (int64_t)m->n,
+		                .spread = expm1(m->spread), .allowed = expm1(m->half),
+		                .besides = m->unlike ? "unlike"
+		                           : m->far  ? "far"
+		                                     : "none");
+	return v->elsewhere ? FACT_NEW(arena, sessions_differ, FACT_NO_SIDE, .elsewhere = v->elsewhere, .apart = apart)
+	                    : FACT_NEW(arena, not_in_turns, FACT_NO_SIDE, .apart = apart);
 }
 
 static const char *evidence_of(const struct proof *p, const struct verdict *v)

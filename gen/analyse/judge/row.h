@@ -25,7 +25,8 @@ struct row_interval {
 	double half;   /* that and what one run per side cannot show, or sides that share no session */
 };
 
-/* `apart`: exchange.apart; `single`: what may move the row between two single runs, of the row. */
+/* `apart`: exchange.apart, also where sessions are measured, which they are by whole steps; `single`: what may move the
+ * row between two single runs, of the row. */
 struct row_interval row_judge(const struct row_side side[2], double apart, double single);
 
 /* b(q): by how many half-widths a row must have changed to be named as a reason, where `rows` rows could be. */

@@ -75,8 +75,9 @@ static void find_interval(const struct stopwatch_side side[2], struct arena *are
 		size_t n = side[s].n_runs;
 		run[s] = ARENA_NEW(arena, n, struct exchange_run);
 		for (size_t r = 0; r < n; r++)
-			run[s][r] =
-				(struct exchange_run){.start = side[s].runs[r].start, .place = side[s].runs[r].place};
+			run[s][r] = (struct exchange_run){.start = side[s].runs[r].start,
+			                                  .place = side[s].runs[r].place,
+			                                  .mean = side[s].other_gpus ? 0 : side[s].runs[r].step};
 	}
 	p->between = p->plain = between_runs((const double *const *)relative, p->runs);
 	p->looked = looked_at(side) && looks_judge((const double *const *)relative, p->runs, &looks);
@@ -87,7 +88,7 @@ static void find_interval(const struct stopwatch_side side[2], struct arena *are
 	p->hi = p->change + exchange_widen(&p->exchange, p->between, 1);
 	if (p->looked)
 		p->sure = exchange_widen(&p->exchange, looks.sure, 0) - exchange_widen(&p->exchange, looks.shown, 0);
-	p->floor = (p->exchange.apart > 0 ? 0 : LN_FLOOR_SEVERAL) + p->sure;
+	p->floor = (exchange_floored(&p->exchange) ? LN_FLOOR_SEVERAL : 0) + p->sure;
 }
 
 /* A run that is further from the mean of its side's others than ten times their spread is named, and stays. */
@@ -137,7 +138,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		SAY(within_margin, FACT_NO_SIDE, .margin = VERDICT_MARGIN, .differs = FACT_UNKNOWN);
 	else if (v->early)
 		SAY(ended_early, FACT_NO_SIDE);
-	else if (v->result != VERDICT_INCONCLUSIVE && v->apart > 0)
+	else if (v->result != VERDICT_INCONCLUSIVE && !exchange_floored(&v->exchange))
 		SAY(interval_clear, FACT_NO_SIDE, .evidence = "timed");
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		SAY(beyond_floor, FACT_NO_SIDE, .evidence = "timed", .floor = expm1(LN_FLOOR_SEVERAL));
@@ -193,9 +194,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 		add_cycles(side, recorded, &p);
 		add_lengths(side, recorded, &p);
 	}
-	v.order_known = p.exchange.known;
-	v.in_turns = p.exchange.in_turns;
-	v.apart = p.exchange.apart;
+	v.exchange = p.exchange;
 	v.elsewhere = exchange_where(&p.exchange, arena);
 	if (!v.one_run) {
 		v.has_interval = v.judged = true;

@@ -24,7 +24,8 @@ struct stopwatch_side {
 	const char *unused;                /* … and why, of the first of them: a clause; NULL without one */
 	const struct stopwatch_run *whole; /* those that timed the whole process although there are steps */
 	size_t n_whole;
-	double items; /* that a step works on, by which the sides are compared; 0 on both: by the step */
+	double items;    /* that a step works on, by which the sides are compared; 0 on both: by the step */
+	bool other_gpus; /* as the verdict's conditions have it */
 };
 
 /* The verdict of timed runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is

@@ -209,18 +209,19 @@ static double half_within(const struct proof *p, double more)
 }
 
 static struct exchange judge_exchange(const struct verdict_side side[2], const struct proof *p,
-                                      const struct controls *controls, struct arena *arena)
+                                      const struct verdict_conditions *conditions, struct arena *arena)
 {
 	struct exchange_run *run[2];
 	for (int i = 0; i < 2; i++) {
 		run[i] = ARENA_NEW(arena, p->runs[i], struct exchange_run);
 		for (size_t r = 0; r < p->runs[i]; r++) {
 			const struct verdict_run *of = &side[i].runs[r];
-			run[i][r] = (struct exchange_run){of->start, of->end, of->place};
+			double mean = conditions->other_gpus || p->few ? 0 : p->mean[i][r];
+			run[i][r] = (struct exchange_run){of->start, of->end, of->place, mean};
 		}
 	}
 	struct exchange out = exchange_judge((const struct exchange_run *const *)run, p->runs);
-	exchange_add_state(&out, p->runs, controls);
+	exchange_add_state(&out, p->runs, conditions->controls);
 	return out;
 }
 
@@ -284,7 +285,7 @@ static double find_floor(const struct proof *p)
 {
 	if (p->few)
 		return 0;
-	double floor = p->exchange.apart > 0 ? 0 : p->one_run ? LN_FLOOR_ONE : LN_FLOOR_SEVERAL;
+	double floor = !exchange_floored(&p->exchange) ? 0 : p->one_run ? LN_FLOOR_ONE : LN_FLOOR_SEVERAL;
 	if (p->short_capture || short_after_warmup(p))
 		floor = LN_FLOOR_SHORT;
 	return fmax(floor, fmax(p->level[0], p->level[1]));
@@ -380,14 +381,14 @@ static struct proof begin(const struct verdict_side side[2])
 }
 
 /* How much the sides differ over what was measured, and how sure that is: p's interval and floor. */
-static void find_change(const struct verdict_side side[2], const struct controls *controls, struct arena *arena,
-                        struct proof *p, struct verdict *v)
+static void find_change(const struct verdict_side side[2], const struct verdict_conditions *conditions,
+                        struct arena *arena, struct proof *p, struct verdict *v)
 {
 	p->unit = proof_unit(side[0].items, side[1].items);
 	p->change = log(p->side_mean[0]) - log(p->side_mean[1]) - p->unit;
 	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]) - p->unit;
 	p->change_counted = log(p->counted[0]) - log(p->counted[1]) - p->unit;
-	p->exchange = judge_exchange(side, p, controls, arena);
+	p->exchange = judge_exchange(side, p, conditions, arena);
 	if (p->stepped[0] != p->stepped[1] || p->few)
 		return;
 	find_interval(p, v, arena);
@@ -398,7 +399,7 @@ static void find_change(const struct verdict_side side[2], const struct controls
 
 /* Runs of other lengths meet other things, a checkpoint at step 50 say: the interval also holds the speedup over the
  * steps that all runs have, and the larger of both floors counts. */
-static void add_common_steps(const struct verdict_side side[2], int warmup, const struct controls *controls,
+static void add_common_steps(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena, struct proof *p, struct verdict *v)
 {
 	size_t least = SIZE_MAX, most = 0;
@@ -421,7 +422,7 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, cons
 	struct proof common = begin(cut);
 	struct verdict of_common = {0};
 	measure(cut, warmup, arena, &common, &of_common);
-	find_change(cut, controls, arena, &common, &of_common);
+	find_change(cut, conditions, arena, &common, &of_common);
 	p->common = least;
 	p->longest = most;
 	p->change_common = common.change;
@@ -463,7 +464,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	v.short_capture = p.short_capture = p.short_capture && !p.few;
 	v.paired = p.paired;
 	if (v.has_speedup) {
-		find_change(side, conditions->controls, arena, &p, &v);
+		find_change(side, conditions, arena, &p, &v);
 		for (int i = 0; i < 2; i++) {
 			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
 			v.n_steps[i] = p.m[i];
@@ -471,17 +472,14 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		v.speedup = v.lo = v.hi = exp(p.change);
 		v.counted = exp(p.change_counted);
 		v.recorded = (struct verdict_estimate){true, false, v.speedup, v.speedup, v.speedup};
-		v.order_known = p.exchange.known;
-		v.in_turns = p.exchange.in_turns;
-		v.apart = p.exchange.apart;
-		v.state = p.exchange.state;
+		v.exchange = p.exchange;
 		v.controls = conditions->controls ? *conditions->controls : (struct controls){0};
 		v.elsewhere = exchange_where(&p.exchange, arena);
 		v.drifting = p.drift[0] > 0 || p.drift[1] > 0;
 		v.level = p.level[0] > 0 || p.level[1] > 0;
 	}
 	if (v.has_interval) {
-		add_common_steps(side, warmup, conditions->controls, arena, &p, &v);
+		add_common_steps(side, warmup, conditions, arena, &p, &v);
 		v.surer = v.surer > v.floor ? v.surer : 0;
 		if (p.steps)
 			add_queues(conditions, &v, &p);
@@ -491,7 +489,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_speedup && p.steps)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
-	v.state_line = v.has_interval && v.state > 0 ? controls_say(&v.controls, arena) : NULL;
+	v.state_line = v.has_interval && v.exchange.state > 0 ? controls_say(&v.controls, arena) : NULL;
 	plan_could(&p, arena, &v);
 	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;

@@ -42,6 +42,7 @@ struct verdict_conditions {
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 	struct controls *controls; /* what did not change, for one or two runs per side; NULL: it is not known */
+	bool other_gpus; /* of another model on one side, or in one run: what sessions differ by is of no use */
 	double queue[2]; /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
 	                  * its GPU was working off a queue (run/backlog.h) */
 };
@@ -82,14 +83,12 @@ struct verdict {
 	               * looked at while they were made (`floor` has it for a direction); else 0 */
 	bool early; /* the runs ended when this direction was shown: what is promised is the near end of the interval */
 	bool short_capture, one_run;
-	bool few;                   /* fewer than 8 measured steps */
-	bool paired;                /* both sides do the same at the same steps: compared step by step */
-	bool warming;               /* most runs of a side */
-	bool level_start;           /* a run of either side */
-	bool drifting, level;       /* on either side; `level` with one run per side only */
-	bool order_known, in_turns; /* runs of both sides have start times; they were captured alternately */
-	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
-	double state; /* ln: the same for the state that one or two runs per side were made in; 0: nothing is added */
+	bool few;                 /* fewer than 8 measured steps */
+	bool paired;              /* both sides do the same at the same steps: compared step by step */
+	bool warming;             /* most runs of a side */
+	bool level_start;         /* a run of either side */
+	bool drifting, level;     /* on either side; `level` with one run per side only */
+	struct exchange exchange; /* which runs are exchangeable, and what is added where they are not */
 	struct controls controls;
 	const struct fact *state_line;  /* what they show, one of `reasons`; NULL: more runs */
 	const struct fact *elsewhere;   /* what parts the sides, which share no session; else NULL */

@@ -331,7 +331,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
                                  const struct renames *renames, const struct verdict *verdict,
                                  const struct names *names, struct arena *arena)
 {
-	const struct row_source tables = {facts, side, renames, verdict->apart};
+	const struct row_source tables = {facts, side, renames, verdict->exchange.apart};
 	struct parts p = {.arena = arena};
 	const struct budget *a = &side[0].budget, *b = &side[1].budget;
 	const double per[2] = {side_items(&side[0]), side_items(&side[1])};

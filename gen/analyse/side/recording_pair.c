@@ -209,6 +209,6 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	                .fixed = waited(f), .unit = b->steps.found ? "step" : "run", .apart = apart,
 	                .nodes = find_nodes(side, arena),
 	                .allows = !apart || !beyond_recording(side) ? "all"
-	                          : v->state > 0                    ? "twice"
+	                          : v->exchange.state > 0           ? "twice"
 	                                                            : "recording");
 }
