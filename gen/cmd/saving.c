@@ -96,7 +96,8 @@ int saving_check(const struct saving *s, const char *path, enum store_rule rule,
 
 int saving_exists(const struct saving *s, const char *path, struct err *err)
 {
-	return err_set(err, "%s: %s is saved in it already; --add adds to it, --force replaces it", path, s->entry.name);
+	return err_set(err, "%s: %s is saved in it already; --add adds to it, --force replaces it", path,
+	               s->entry.name);
 }
 
 enum store_done saving_put(struct saving *s, const char *path, enum store_rule rule, size_t *n_new, struct err *err)

@@ -135,7 +135,7 @@ def check_writers(folder):
     started = [subprocess.Popen([GAPLINE, "save", "one", p, "--db", db, "-q"], stderr=subprocess.PIPE, text=True) for p in profiles]
     said = [(p.communicate(timeout=120)[1], p.returncode) for p in started]
     assert sorted(status for _, status in said) == [0] + [2] * (WRITERS - 1), said
-    assert all("is saved in it already; --force replaces it" in text for text, status in said if status), said
+    assert all("is saved in it already; --add adds to it, --force replaces it" in text for text, status in said if status), said
     winner = [status for _, status in said].index(0)
     assert report(folder, ["@one"], [profiles[0 if winner else 1]], "--db", db) == report(
         folder, [profiles[winner]], [profiles[0 if winner else 1]])
