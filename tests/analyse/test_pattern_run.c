@@ -126,6 +126,80 @@ static void test_half_of_the_work(void **state)
 	}
 }
 
+/* Three stretches of steps, with `others` cycles of another loop behind each, of kernels that take `length`. */
+static void make_epochs(struct loop_program *p, const int steps[3], int others, int64_t length, struct run *run)
+{
+	loop_program_init(p);
+	for (int e = 0; e < 3; e++) {
+		for (int k = 0; k < steps[e]; k++) {
+			loop_program_kernel(p, "a", 20000, true);
+			loop_program_kernel(p, "b", 30000, true);
+			wait_for_gpu(p);
+		}
+		for (int k = 0; k < others; k++) {
+			loop_program_kernel(p, "c", length, true);
+			loop_program_kernel(p, "d", length, true);
+			wait_for_gpu(p);
+		}
+		p->now += MS;
+	}
+	loop_program_find(p, run);
+}
+
+static void test_stretches(void **state)
+{
+	(void)state;
+	/* the longest stretch is measured, and what runs behind it is none of its time, on the host neither */
+	struct loop_program p;
+	struct run run;
+	make_epochs(&p, (const int[]){10, 15, 12}, 3, 5000, &run);
+	assert_int_equal(run.steps.n, 15);
+	assert_int_equal(run.steps.n_stretches, 3);
+	assert_int_equal(run.steps.unmeasured, 22);
+	assert_true(run.steps.coverage > 0.9); /* of all stretches: 37 x 50000 of 1940000 */
+	for (uint32_t k = 0; k < run.n_periods; k++)
+		assert_int_equal(run.period[k], 69000);
+	assert_int_equal(run.window_end - run.window_start, 14 * 69000);
+	for (size_t i = 0; i < run.trace->ops.n; i++) {
+		bool second = i >= 26 && i < 56; /* 10 steps and 3 others of two kernels come before */
+		assert_int_equal(run.steps.op_step[i] != TRACE_NONE, second);
+		assert_int_equal(run_measures_op(&run, i), second && i >= 28);
+	}
+	/* of two stretches as long as each other the later one */
+	arena_release(&p.arena);
+	make_epochs(&p, (const int[]){12, 12, 9}, 3, 5000, &run);
+	assert_int_equal(run.steps.n, 12);
+	assert_true(run.window_start > run.trace->ops.end[30]);
+	arena_release(&p.arena);
+}
+
+static void test_no_stretches(void **state)
+{
+	(void)state;
+	struct loop_program p;
+	struct run run;
+	static const struct {
+		int steps, others;
+		int64_t length;
+		bool several;
+	} cases[] = {
+		{9, 3, 5000, true},
+		{8, 3, 5000, false}, /* too short to be measured alone */
+		{9, 2, 5000, false}, /* two of something else are no other loop */
+		{9, 3, 24000, true},
+		{9, 3, 26000, false}, /* 144 of 594, 156 of 606: a quarter of what repeats is more */
+		{12, 11, 2000, true},
+		{12, 13, 2000, false}, /* the other one comes more often */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		make_epochs(&p, (const int[]){cases[i].steps, cases[i].steps, cases[i].steps}, cases[i].others,
+		            cases[i].length, &run);
+		assert_int_equal(run.steps.n, cases[i].steps * (cases[i].several ? 1 : 3));
+		assert_int_equal(run.steps.n_stretches, cases[i].several ? 3 : 0);
+		arena_release(&p.arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +207,8 @@ int main(void)
 		cmocka_unit_test(test_ends_are_dropped),
 		cmocka_unit_test(test_without_launches),
 		cmocka_unit_test(test_half_of_the_work),
+		cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_no_stretches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 """Further ways in which programs repeat themselves, as made_loops has them: those that do more than one thing in turns."""
-from made_loops import KINDS, body, close, start_up
+from made_loops import KINDS, apart, body, close, start_up
 
 
 def run(p, ops, stream=7):
@@ -71,7 +71,7 @@ def chunks(p, rng):
 
 
 def resident(p, rng):
-    """All data are on the device; the loss is read in every step; a validation after every so many."""
+    """All data are on the device; the loss is read in every step; a validation after every so many, which is no step's time."""
     forth, back = body(rng, rng.randint(5, 15)), body(rng, rng.randint(8, 25), "b")
     metric, every, times = body(rng, rng.randint(1, 3), "m"), rng.randint(10, 25), rng.randint(3, 8)
     start_up(p, rng)
@@ -83,6 +83,59 @@ def resident(p, rng):
                 run(p, forth + metric)
             p.copy(2, 8)
             p.wait()
+    p.others = [apart(p.ends, every)]  # or all time, where the validation is much of the program
+
+
+def epochs_of(p, rng, every, times, between, style):
+    """Epochs, each so many steps, then so many batches of a validation, and `between`."""
+    forth, back = body(rng, rng.randint(6, 15)), body(rng, rng.randint(25, 50), "b") + body(rng, 3, "adam")
+    metric = body(rng, rng.randint(0, 3), "m")
+    start_up(p, rng)
+    epochs = rng.randint(3, 8)
+    for epoch in range(epochs):
+        for i in range(every):
+            p.copy(1, 10**5)
+            run(p, forth + back)
+            close(p, rng, style if i + 1 < every else "read")
+        for _ in range(times() if epoch + 1 < epochs else 0):
+            p.copy(1, 10**5)
+            run(p, forth + metric)
+            p.copy(2, 8)
+            p.wait()
+        between()
+    p.ends = apart(p.ends, every)
+    return forth
+
+
+def trained(p, rng):
+    """Epochs with a validation and a checkpoint behind each: weights to the host, and a file is written."""
+    tensors, write = rng.randint(0, 30), rng.choice([10**6, 3 * 10**7, 2 * 10**8])
+
+    def checkpoint():
+        for _ in range(tensors):
+            p.copy(2, 10**5)
+        p.wait()
+        p.host(write)
+
+    every = rng.choice([30, 60, 100])
+    times = rng.randint(7, every // 3)
+    epochs_of(p, rng, every, lambda: times, checkpoint, rng.choice(["read", "ahead"]))
+
+
+def tested(p, rng):
+    """Epochs with validations of several lengths, and another loop behind all of them."""
+    forth = epochs_of(p, rng, rng.choice([40, 80]), lambda: rng.randint(5, 15), lambda: p.host(10**6), "read")
+    for _ in range(30):
+        p.copy(1, 2 * 10**5)
+        run(p, forth + ["softmax_test", "argmax_test"])
+        p.copy(2, 64)
+        p.wait()
+
+
+def short_epochs(p, rng):
+    """Epochs of few steps."""
+    times = rng.randint(4, 6)
+    epochs_of(p, rng, rng.randint(12, 18), lambda: times, lambda: None, "read")
 
 
 def seldom(p, rng):
@@ -124,4 +177,4 @@ def multigrid(p, rng):
         close(p, rng, rng.choice(["read", "ahead"]))
 
 
-KINDS.update({k.__name__: k for k in (uneven, rollouts, serving, chunks, resident, seldom, stages, multigrid)})
+KINDS.update({k.__name__: k for k in (uneven, rollouts, serving, chunks, resident, trained, tested, short_epochs, seldom, stages, multigrid)})

@@ -22,7 +22,50 @@ struct part {
 	struct pattern pattern;
 	double time, in_loops; /* GPU time: of the sequence, of its loops */
 	double tried;          /* of what was left out of it, an autotuner's trials */
+	bool *opens;           /* by op: a stretch of its loop begins with it */
+	bool most;             /* its first loop is most of what repeats */
 };
+
+/* Which loops do more than copy: by 1 + loop. */
+static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1])
+{
+	const struct pattern_sequence *s = &part->ops.sequence;
+	for (size_t i = 0; i < s->n; i++)
+		computes[part->pattern.loop[i]] |= s->flags[i] & PATTERN_WORK;
+}
+
+/* Where a stretch of a loop begins: with the first cycle behind a few cycles of other loops, also of those that are not
+ * worth a row: a validation, an evaluation. And whether the first loop is most of what repeats, by time and by number.
+ */
+static void find_stretches(struct part *part, struct arena *arena)
+{
+	const struct pattern *p = &part->pattern;
+	bool computes[RULE_LOOPS + 1] = {0};
+	uint32_t last[RULE_LOOPS + 1], others[RULE_LOOPS + 1] = {0}; /* by 1 + loop: its last cycle; of others since */
+	uint64_t cycles = 0;
+	double all = 0;
+	part->opens = ARENA_NEW(arena, part->ops.sequence.n, bool);
+	find_computing(part, computes);
+	for (uint32_t l = 1; l <= p->n_loops; l++) {
+		last[l] = UINT32_MAX;
+		all += computes[l] ? p->loops[l - 1].time : 0;
+		cycles += computes[l] ? p->loops[l - 1].n : 0;
+	}
+	part->most = p->n_loops && p->loops[0].time >= RULE_MOST * all && p->loops[0].n >= RULE_HALF * (double)cycles;
+	for (size_t i = 0; i < part->ops.sequence.n; i++) {
+		uint32_t loop = p->loop[i];
+		if (!loop)
+			continue;
+		if (p->cycle[i] != last[loop]) {
+			uint32_t together = p->loops[loop - 1].fewest > 1 ? p->loops[loop - 1].fewest : 1;
+			part->opens[i] = last[loop] != UINT32_MAX && others[loop] >= RULE_FEW;
+			last[loop] = p->cycle[i];
+			for (uint32_t l = 1; l <= p->n_loops && computes[loop]; l++)
+				others[l] += together;
+		}
+		others[loop] = 0;
+	}
+}
 
 /* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
  */
@@ -35,8 +78,7 @@ static void drop_small(struct part *part)
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
-	for (size_t i = 0; i < s->n; i++)
-		computes[p->loop[i]] = computes[p->loop[i]] || s->flags[i] & PATTERN_WORK;
+	find_computing(part, computes);
 	for (uint32_t l = 0; l < p->n_loops; l++)
 		if (p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
 			p->loops[kept++] = p->loops[l];
@@ -56,6 +98,7 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 	pattern_find(&out->ops.sequence, shortest, arena, &out->pattern);
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
+	find_stretches(out, arena);
 	drop_small(out);
 	for (uint32_t l = 0; l < out->pattern.n_loops; l++)
 		out->in_loops += out->pattern.loops[l].time;
@@ -277,6 +320,7 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 		                          .most = from->most,
 		                          .explained = from->explained,
 		                          .same = from->same,
+		                          .most_of_all = l == 0 && part->most,
 		                          .time = from->time,
 		                          .start = INT64_MAX,
 		                          .end = INT64_MIN};
@@ -310,8 +354,9 @@ struct growing {
 	size_t cycles_room, pieces_room;
 };
 
-/* The cycles of a device, and which ops are whose. `loop` (1 + as the process counts) and `cycle` are by op. */
-static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, const uint32_t *cycle,
+/* The cycles of a device, and which ops are whose. `loop` (1 + as the process counts), `cycle` and `opens` are by op.
+ */
+static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, const uint32_t *cycle, const bool *opens,
                        struct growing *growing)
 {
 	struct pattern_look *out = growing->look;
@@ -343,6 +388,7 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 			continue;
 		uint32_t of = at[loop[i] - 1][cycle[i]] - 1;
 		add_op(&out->cycles[of].ops, t, i);
+		out->cycles[of].opens |= opens[i];
 		struct run_piece *last = out->n_pieces ? &out->pieces[out->n_pieces - 1] : NULL;
 		if (last && last->cycle == of && last->first + last->n == i) {
 			last->n++;
@@ -359,6 +405,7 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 	struct arena scratch = {0};
 	uint8_t *loop = ARENA_NEW(&scratch, t->ops.n, uint8_t);
 	uint32_t *cycle = ARENA_NEW(&scratch, t->ops.n, uint32_t);
+	bool *opens = ARENA_NEW(&scratch, t->ops.n, bool);
 	struct growing growing = {.look = out, .arena = &scratch};
 	*out = (struct pattern_look){.process = ARENA_NEW(arena, t->n_processes, struct pattern_process),
 	                             .n = t->n_processes};
@@ -372,11 +419,12 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 		for (size_t i = 0; i < part.ops.sequence.n; i++) {
 			loop[part.ops.op[i]] = part.pattern.loop[i];
 			cycle[part.ops.op[i]] = part.pattern.cycle[i];
+			opens[part.ops.op[i]] = part.opens[i];
 		}
 		arena_release(&own);
 	}
 	for (uint32_t d = 0; d < t->n_devices; d++)
-		add_device(t, d, loop, cycle, &growing);
+		add_device(t, d, loop, cycle, opens, &growing);
 	out->cycles = copy_of(arena, out->cycles, out->n_cycles, sizeof *out->cycles);
 	out->pieces = copy_of(arena, out->pieces, out->n_pieces, sizeof *out->pieces);
 	arena_release(&scratch);

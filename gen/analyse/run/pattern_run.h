@@ -22,6 +22,7 @@ struct run_loop {
 	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.8 to 1 */
 	double same;           /* share of the ops that have the same names in every cycle: pattern_varied.h; else 1 */
 	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
+	bool most_of_all;      /* three quarters of what repeats in its process by time, half by number */
 	bool search;           /* it tries out kernels: an autotuner's, no work of the program */
 	int64_t start, end;    /* first launch; latest end of an op */
 	struct run_loop_op *makeup; /* by time, descending */
@@ -35,6 +36,7 @@ struct run_cycle {
 	uint32_t loop;  /* 1 + its loop; 0: none any more (run_loop_group) */
 	uint32_t cycle; /* as its process counts; several have the same where they were put together */
 	uint32_t step;  /* of the run's steps: pattern_steps; TRACE_NONE: none */
+	bool opens;     /* cycles of other loops ran between it and the one before it */
 	struct step_ops ops;
 };
 

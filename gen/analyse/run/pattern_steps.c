@@ -2,6 +2,7 @@
 
 #include "analyse/run/find_steps.h"
 #include "analyse/run/pattern_match.h"
+#include "analyse/run/step_rules.h"
 #include "base/buf.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ void pattern_steps(struct run *run, uint32_t index)
 	const struct run_loop *loop = &loops->list[index];
 	struct making m = {.run = run, .index = index};
 	struct step_marks marks = {.origin = STEPS_BY_PATTERN, .name = loop->name, .all_time = loops->all_time};
+	marks.least_stretch = run->in_stretches ? RULE_SPARE : loop->most_of_all ? RULE_CYCLES_VARIED + 1 : 0;
 	run->steps = (struct steps){.n_ranks = 1};
 	run->loop = index;
 
@@ -108,8 +110,11 @@ void pattern_steps(struct run *run, uint32_t index)
 	}
 	for (uint32_t i = 0; i < loops->n_cycles; i++) {
 		const struct run_cycle *c = &loops->cycles[i];
-		if (c->loop == index + 1 && m.number[c->ops.device][c->cycle])
-			add_cycle(&ops[m.number[c->ops.device][c->cycle] - 1], &c->ops);
+		uint32_t number = c->loop == index + 1 ? m.number[c->ops.device][c->cycle] : 0;
+		if (!number)
+			continue;
+		add_cycle(&ops[number - 1], &c->ops);
+		marks.instance[number - 1].opens |= c->opens && marks.least_stretch;
 	}
 	marks.ops = ops;
 	if (marks.n)
@@ -277,6 +282,25 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 		}
 }
 
+/* Where one run is measured in one stretch of its loop, all are: what other loops make is in no side's steps, then. */
+static void agree_on_stretches(const struct pattern_side *sides, int n_sides)
+{
+	bool any = false;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			any = any || sides[s].runs[r].steps.n_stretches;
+	for (int s = 0; s < n_sides && any; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			uint32_t name = run->steps.name;
+			if (run->in_stretches)
+				continue;
+			run->in_stretches = true;
+			pattern_steps(run, run->loop);
+			run->steps.name = name;
+		}
+}
+
 /* Marks the runs of the other side that repeat something else than the first run does. */
 static void find_strangers(const struct pattern_side *sides, int n_sides)
 {
@@ -404,6 +428,7 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			else if (r > 0)
 				run->steps.name = sides[s].runs[0].steps.name;
 		}
+	agree_on_stretches(sides, n_sides);
 	find_shrinking(sides, n_sides);
 	if (!wanted)
 		find_strangers(sides, n_sides);

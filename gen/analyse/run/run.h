@@ -96,6 +96,7 @@ struct run {
 	struct run_loops loops; /* what repeats; n is 0 where it was not looked for: a range is the step */
 	uint32_t loop;          /* of these: the one whose cycles are the steps */
 	bool by_loop;           /* set before run_find_steps: ranges are not asked */
+	bool in_stretches;      /* set by pattern_agree: another run is measured in one stretch of its loop */
 	bool falls;             /* each of its steps has less to do than the one before … */
 	bool shrinks;           /* … in it, or in one run of several that have as many: all of them count */
 	bool uneven;            /* it does, and the runs have not as many, or others: pattern_agree */

@@ -36,7 +36,8 @@ static void meet_on_host(struct steps_build *b)
 {
 	for (uint32_t i = 0; i < b->out->n_threads; i++)
 		for (uint32_t p = b->first[i]; p + 1 < b->first[i + 1]; p++)
-			steps_instance(b, p)->end = steps_instance(b, p + 1)->start;
+			if (!steps_instance(b, p + 1)->opens)
+				steps_instance(b, p)->end = steps_instance(b, p + 1)->start;
 }
 
 /* ---- threads ---- */
@@ -245,6 +246,41 @@ static uint32_t number_steps(struct steps_build *b)
 	return shared.n;
 }
 
+/* Of a loop that other loops part into stretches the longest counts, the later one of two: what runs in between is no
+ * step's time, and one window has to be of steps alone. Where none is long enough all is measured. Returns how many of
+ * the `n` steps are left. */
+static uint32_t keep_longest_stretch(struct steps_build *b, uint32_t n)
+{
+	struct steps *s = b->out;
+	bool *opens = ARENA_NEW(&b->scratch, n + 1, bool);
+	uint32_t first = 0, end = 0, from = 0, stretches = 0;
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		if (steps_instance(b, p)->step != TRACE_NONE && steps_instance(b, p)->opens)
+			opens[steps_instance(b, p)->step] = true;
+	opens[n] = true;
+	for (uint32_t k = 1; k <= n; k++) {
+		if (!opens[k])
+			continue;
+		stretches++;
+		if (k - from >= end - first) {
+			first = from;
+			end = k;
+		}
+		from = k;
+	}
+	if (stretches < 2 || end - first < b->marks->least_stretch)
+		return n;
+	s->n_stretches = stretches;
+	s->unmeasured = n - (end - first);
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		struct instance *x = steps_instance(b, p);
+		x->unmeasured = x->step < first || (x->step >= end && x->step != TRACE_NONE);
+		if (x->step != TRACE_NONE)
+			x->step = x->unmeasured ? TRACE_NONE : x->step - first;
+	}
+	return end - first;
+}
+
 static void end_steps(struct steps_build *b, uint32_t n)
 {
 	struct steps *s = b->out;
@@ -273,7 +309,8 @@ static void end_steps(struct steps_build *b, uint32_t n)
 			*step = TRACE_NONE;
 	}
 	for (uint32_t p = 0; p < b->marks->n; p++)
-		inside += steps_instance(b, p)->step == TRACE_NONE ? 0 : b->own_time[p];
+		if (steps_instance(b, p)->step != TRACE_NONE || steps_instance(b, p)->unmeasured)
+			inside += b->own_time[p];
 	s->coverage = b->all_time > 0 ? inside / b->all_time : 0;
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		for (uint32_t k = 0; k < s->threads[i].n; k++)
@@ -331,7 +368,8 @@ void steps_from_ops(const struct trace *trace, const struct step_marks *marks, s
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
 	*out = steps_proposed(marks);
 	place_instances(&b);
-	end_steps(&b, number_steps(&b));
+	uint32_t n = number_steps(&b);
+	end_steps(&b, marks->least_stretch && b.n_lanes == out->n_ranks ? keep_longest_stretch(&b, n) : n);
 	order_threads(out);
 	out->found = out->n >= 2;
 	arena_release(&b.scratch);

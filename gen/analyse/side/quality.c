@@ -98,6 +98,10 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 	uint32_t cut = s->found ? (s->n_cut + s->n_ranks - 1) / s->n_ranks : 0;
 	if (cut)
 		quality_find(q, arena, FACT_NEW(arena, steps_cut, FACT_NO_SIDE, .steps = cut, .file = file));
+	if (s->n_stretches)
+		quality_find(q, arena,
+		             FACT_NEW(arena, loop_in_stretches, FACT_NO_SIDE, .file = file, .stretches = s->n_stretches,
+		                      .measured = run->n_steps, .steps = (int64_t)s->n + s->unmeasured));
 	add_small_loop(q, run, file, arena);
 	add_queue(q, run, file, arena);
 	if (run->alone)
