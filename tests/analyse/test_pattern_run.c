@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/run/instants.h"
 #include "loop_program.h"
 
 #include <math.h>
@@ -165,8 +166,17 @@ static void test_stretches(void **state)
 		assert_int_equal(run.steps.op_step[i] != TRACE_NONE, second);
 		assert_int_equal(run_measures_op(&run, i), second && i >= 28);
 	}
-	/* of two stretches as long as each other the later one */
+	/* a timed run takes its time in the same stretch: from the 28th launch to the 56th */
+	struct instants at;
+	struct err err = {0};
+	const struct instants_request how = {NULL, NULL, 1};
+	assert_int_equal(instants_find(&run.trace, 1, &how, &p.arena, &at, &err), 0);
+	assert_null(at.unknown);
+	assert_int_equal(at.first, 28);
+	assert_int_equal(at.last, 56);
+	assert_int_equal(at.steps, 14);
 	arena_release(&p.arena);
+	/* of two stretches as long as each other the later one */
 	make_epochs(&p, (const int[]){12, 12, 9}, 3, 5000, &run);
 	assert_int_equal(run.steps.n, 12);
 	assert_true(run.window_start > run.trace->ops.end[30]);
