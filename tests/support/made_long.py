@@ -1,7 +1,7 @@
 """Programs of 300 to 3000 steps, as made_loops has them: what long runs do beside their steps. Layers of several kinds, a
 library's other kernels for other lengths, validation, output every tenth step, graphs that are captured again, a server's
 graph for every batch size, answers that grow, loops of a few operations under one name after the other."""
-from made_loops import KINDS, body, close, start_up
+from made_loops import KINDS, apart, body, close, start_up
 from made_mixtures import run
 
 MOST = 60000  # operations of a program
@@ -96,24 +96,18 @@ def long_validation(p, rng):
     metric = body(rng, rng.randint(0, 3), "metric")
     start_up(p, rng)
     n = long(rng, len(forth + back) + times * len(forth) // every) // every * every
-    spans, first = [], p.latest
     for i in range(n):
         p.copy(1, 10**5)
         run(p, forth + back)
         close(p, rng, style)
         if i % every == every - 1 and i + 1 < n:
-            spans.append((first, p.latest, every))
             for _ in range(times):
                 p.copy(1, 10**5)
                 run(p, forth + metric)
                 if rng.random() < 0.5 or style == "read":
                     p.copy(2, 8)
                     p.wait()
-            first = p.latest
-    alone = [0]
-    for a, b, steps in spans:
-        alone += [alone[-1] + (b - a) * (i + 1) / steps for i in range(steps)]
-    p.others = [alone]
+    p.others = [apart(p.ends, every)]
 
 
 def long_dropped(p, rng):
