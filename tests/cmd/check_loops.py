@@ -28,7 +28,7 @@ import made_long  # noqa: E402
 import made_mixtures  # noqa: E402, F401
 import made_shapes  # noqa: E402
 import made_solvers  # noqa: E402
-from made_loops import KINDS, apart, body, make, start_up  # noqa: E402
+from made_loops import KINDS, body, make, start_up  # noqa: E402
 from made_program import Program, write  # noqa: E402
 import tiny_profile  # noqa: E402
 
@@ -270,50 +270,6 @@ def check_iterations(gapline, folder):
     return wrong
 
 
-def check_epochs(gapline, folder):
-    """Training with a validation after each epoch, and a training so much faster that the validation is no longer little
-    beside it: training is compared with training, budgets add up, and how much is not measured is said. What is wrong."""
-    files, true, wrong = [], [], []
-    for length in 20000, 4000:
-        p = Program(random.Random(f"epochs {length}"))
-        for epoch in range(4):
-            for _ in range(30):
-                p.copy(1, 10**5)
-                for name in "embed", "gemm_a", "softmax", "gemm_b", "loss", "backward_b", "backward_a", "adam":
-                    p.kernel(name, 7, length)
-                p.copy(2, 4)
-                p.wait()
-                p.step()
-            for _ in range(8):
-                p.copy(1, 10**5)
-                for name in "embed", "gemm_a", "softmax", "gemm_b", "metric":
-                    p.kernel(name, 7, 10000)
-                p.copy(2, 8)
-                p.wait()
-            p.host(5 * 10**7)
-        ends = apart(p.ends, 30)
-        true.append((ends[-1] - ends[0]) / (len(ends) - 1) / 1e6)
-        files.append(os.path.join(folder, f"epochs-{length}.sqlite"))
-        write(files[-1], [p])
-    result = report(gapline, folder, files)
-    for side, ms in zip(("baseline", "fixed"), true):
-        steps, budget = result[side]["steps"], result[side]["budget"]["per_step"]
-        said = [n for n in result[side]["data"]["notes"] if "into 4 stretches. Only the longest is measured: 29 of 120 steps." in n]
-        if abs(steps["period_ms"]["mean"] / ms - 1) > NEAR or steps["measured"] != 29:
-            wrong.append(f"epochs, {side}: {steps} for {ms}")
-        parts = sum(budget[k] for k in ("compute", "comm_exposed", "copy_exposed", "idle"))
-        if abs(parts - budget["period"]) > 1e-9 or abs(budget["period"] - steps["period_ms"]["mean"]) > 1e-9:
-            wrong.append(f"epochs, {side}: {budget}")
-        if len(said) != 1:
-            wrong.append(f"epochs, {side}: {result[side]['data']['notes']}")
-        kernels = {k["name"]: round(k["instances_per_step"], 9) for k in result[side]["kernels"]}
-        if kernels.get("adam") != 1 or kernels.get("gemm_a") != 1 or "metric" in kernels:
-            wrong.append(f"epochs, {side}: {kernels}")
-    if abs(result["verdict"]["speedup"] * true[1] / true[0] - 1) > NEAR:
-        wrong.append(f"epochs: {result['verdict']['speedup']} for {true[0] / true[1]}")
-    return wrong
-
-
 def check_long(gapline, folder):
     """Programs of thousands of steps that read their loss every tenth: two models one after the other, of which ten steps of
     the second weigh more than all of the first; and kernels under one of four names, so that ten steps together are more
@@ -472,7 +428,6 @@ def main():
         wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
-        wrong += check_epochs(gapline, folder)
         wrong += check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
