@@ -3,8 +3,11 @@
 
     check_unmarked_pairs.py GAPLINE
 
-Made ones, whose time per step is known by construction. Prints what is wrong.
+Made ones, whose time per step is known by construction; and every two of six captures of one program, which generates
+text (../shared/captures/runs-h200/kvgen, or where GAPLINE_CAPTURES says): tokens against tokens, and the same work. Prints
+what is wrong.
 """
+import itertools
 import os
 import random
 import sys
@@ -60,9 +63,23 @@ def check_epochs(gapline, folder):
     return wrong
 
 
+def check_tokens(gapline, folder):
+    """Runs of one program on a host that others use, too, whose pace differs by up to 1.9 times within a run and between
+    them. What is wrong."""
+    captures = os.environ.get("GAPLINE_CAPTURES", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "captures"))
+    files = [os.path.join(captures, "runs-h200", "kvgen", f"{i}.sqlite.gz") for i in range(1, 7)]
+    wrong = []
+    for pair in itertools.combinations(files, 2) if os.path.exists(files[0]) else ():
+        result = report(gapline, folder, list(pair))
+        loops = [loop for side in ("baseline", "fixed") for loop in result[side]["loops"] if loop["judged"]]
+        if [(loop["steps"], loop["ops"]) for loop in loops] != [(390, 75)] * 2 or result["verdict"]["same_work"] != "same":
+            wrong.append(f"{[os.path.basename(f) for f in pair]}: {result['verdict']['same_work']}, {loops}")
+    return wrong
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder)
+        wrong = check_epochs(sys.argv[1], folder) + check_tokens(sys.argv[1], folder)
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

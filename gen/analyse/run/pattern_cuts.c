@@ -87,8 +87,9 @@ static bool is_other(double a, double b)
 	return a > b * RULE_LONGER || b > a * RULE_LONGER;
 }
 
-/* Two stretches of the same names with something else between them are two loops where a cycle of one takes half as
- * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
+/* Two stretches of the same names with something else between them are two loops where a cycle of one is half as
+ * much GPU time again as of the other (another size of the same solver). A host that got slower is none. The larger one
+ * is kept; the other is found later. */
 static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
 {
 	uint32_t at[RULE_LOOPS], n = 0;
@@ -109,9 +110,7 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 			continue;
 		uint32_t before = at[i] - found->from, behind = found->to - at[i];
 		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
-		             cycle_time(f, s, at[i], found->to, true)) ||
-		    is_other(cycle_time(f, s, found->from, at[i] - 1, false),
-		             cycle_time(f, s, at[i], found->to, false))) {
+		             cycle_time(f, s, at[i], found->to, true))) {
 			if (before > behind)
 				found->to = at[i];
 			else
