@@ -253,6 +253,18 @@ static void test_a_step_of_several(void **state)
 }
 
 /* Another program, and one whose graphs hide all that it does. */
+/* Gradients in one bucket or in two: how often ranks talk is another way, and leaves nothing out. */
+static void test_fewer_collectives(void **state)
+{
+	struct program two = training, one = training;
+	for (int i = 4; i < 6; i++)
+		two.part[i] = (struct part){.phase = "reduce", .name = "ncclDevKernel_AllReduce", .kind = OP_COMM};
+	one.part[4] = two.part[4];
+	expect(*state, two, one, SAME_WORK_JOB);
+	two.part[4].kind = two.part[5].kind = one.part[4].kind = OP_KERNEL; /* any other kernel is work */
+	expect(*state, two, one, SAME_WORK_DIFFERENT);
+}
+
 static void test_nothing_in_common(void **state)
 {
 	struct program stencil = {.part = {{.phase = "forward", .name = "jacobi(float *)"}}, .result = 4};
@@ -464,6 +476,7 @@ int main(void)
 		TEST(test_a_kernel_elsewhere_is_no_replacement),
 		TEST(test_less_under_the_same_names),
 		TEST(test_nothing_in_common),
+		TEST(test_fewer_collectives),
 		TEST(test_a_step_of_several),
 		TEST(test_another_way),
 		TEST(test_a_kernel_now_and_then),

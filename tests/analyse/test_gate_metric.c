@@ -317,6 +317,13 @@ static void the_same_work_is_no_proof_without_a_speedup(void **state)
 	assert_non_null(strstr(said(gates.gate[0].fact, NULL), "there is nothing to compare"));
 	v.has_speedup = true;
 	assert_int_equal(gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena).result, GATE_PASSED);
+	/* other clocks than the baseline's: neither the same work nor a doubt about it makes that comparable */
+	for (enum same_work work = SAME_WORK_SAME; work <= SAME_WORK_UNKNOWN; work++) {
+		struct gates other = gates_judge(&v, work, true, &asked, &arena);
+		assert_int_equal(other.result, GATE_FAILED);
+		bool conditions = strstr(said(other.gate[0].fact, NULL), "conditions") != NULL;
+		assert_int_equal(conditions, work != SAME_WORK_DIFFERENT);
+	}
 	v.has_speedup = false; /* what failed, failed */
 	assert_int_equal(gates_judge(&v, SAME_WORK_DIFFERENT, false, &asked, &arena).result, GATE_FAILED);
 	arena_release(&arena);

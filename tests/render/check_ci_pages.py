@@ -195,6 +195,18 @@ def check_command(gapline, folder):
     assert done.returncode == 2, "a summary without a place"
 
 
+def check_full(gapline, folder):
+    """More gates than a comment has room for: as many as fit, and that there are more is said."""
+    gates = [word for i in range(700) for word in ("--gate", f'phase:"{i:03} {"x" * 60}".cost<5%')]
+    pair, path = [EXAMPLE / "baseline.sqlite.gz", EXAMPLE / "fixed.sqlite.gz"], folder / "full.md"
+    for kind in "--markdown", "--markdown-short":
+        done = subprocess.run([gapline, "report", *pair, "--quiet", *gates, kind, path], capture_output=True, text=True)
+        text = path.read_bytes()
+        assert done.returncode == 4 and 40000 < len(text) <= 65536, f"{kind}: {done.returncode}, {len(text)} bytes"
+        rows = Page(rendered(text)).rows
+        assert b"There is no room here for everything; the report has it." in text and 100 < len(rows) < 700, len(rows)
+
+
 def main():
     if not shutil.which("cmark-gfm") or not shutil.which("xmllint"):
         print("check_ci_pages: skipped, cmark-gfm or xmllint is missing")
@@ -202,6 +214,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_fixtures(pathlib.Path(sys.argv[2]), pathlib.Path(folder))
         check_command(sys.argv[1], pathlib.Path(folder))
+        check_full(sys.argv[1], pathlib.Path(folder))
     print(f"{len(FIXTURES)} fixtures and {len(HOSTILE)} hostile names, rendered and read back")
     return 0
 
