@@ -15,6 +15,7 @@
 
 /* Where baselines and histories are kept when nobody says where. */
 #define CMD_STORE "gapline.db"
+#define CMD_ALL_RANKS "list every rank in the JSON; of more than 16 it has quantiles and the ten most unusual"
 
 struct cmd {
 	const char *name, *summary;

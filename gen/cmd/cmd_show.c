@@ -23,7 +23,7 @@ struct show {
 	const char *ncu; /* a report of Nsight Compute; NULL: none */
 	struct ncu_report ncu_report;
 	int colour;
-	bool quiet;
+	bool quiet, all_ranks;
 	struct arena arena;
 	struct names names;
 };
@@ -136,6 +136,7 @@ static int show(struct show *s, const struct opt_list *operands)
 	progress_end(&progress);
 	if (status)
 		return cmd_fail(status, &err);
+	analysis.all_ranks = s->all_ranks;
 	if (write_outputs(s, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	struct buf text = {0};
@@ -158,6 +159,7 @@ int cmd_show(int argc, char **argv)
 	         .text = &s.paths[SHOW_HTML]},
 		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &s.paths[SHOW_JSON]},
+		{OPT_FLAG, 0, "all-ranks", NULL, CMD_ALL_RANKS, .flag = &s.all_ranks},
 		{OPT_OUTPUT, 0, "markdown", "FILE", "write a summary to FILE, as Markdown; '-' is standard output",
 	         .text = &s.paths[SHOW_MARKDOWN]},
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",

@@ -277,6 +277,7 @@ int compare_sides(struct compare *c)
 	int status = compare_analyse(c, &analysis, &err);
 	if (status)
 		return cmd_fail(status, &err);
+	analysis.all_ranks = c->all_ranks;
 	for (size_t s = 0; s < 2; s++)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
 			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
@@ -427,6 +428,7 @@ size_t compare_output_options(struct compare *c, struct opt *rows)
 	const struct opt options[] = {
 		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &c->paths[COMPARE_JSON]},
+		{OPT_FLAG, 0, "all-ranks", NULL, CMD_ALL_RANKS, .flag = &c->all_ranks},
 		{OPT_OUTPUT, 0, "svg", "FILE",
 	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
 	         .text = &c->paths[COMPARE_SVG]},

@@ -49,7 +49,7 @@ struct compare {
 	struct markdown_wish links;
 	bool github_summary;
 	int colour;
-	bool quiet;
+	bool quiet, all_ranks;
 	struct arena arena;
 	struct names names;
 	struct inputs sides[2];
@@ -69,7 +69,7 @@ void compare_release(struct compare *c);
 enum {
 	COMPARE_STEP_OPTIONS = 8,
 	COMPARE_PRINT_OPTIONS = 6,
-	COMPARE_OUTPUT_OPTIONS = 9,
+	COMPARE_OUTPUT_OPTIONS = 10,
 	COMPARE_RESULT_OPTIONS = 2,
 	COMPARE_OPTIONS_MAX =
 		COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS + COMPARE_RESULT_OPTIONS

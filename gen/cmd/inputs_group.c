@@ -1,5 +1,7 @@
 /* The files of a side become its runs: which are ranks of one, and which are other runs. */
 #include "analyse/judge/nothing.h"
+#include "base/buf.h"
+#include "base/keymap.h"
 #include "cmd/inputs.h"
 #include "digest/digest.h"
 #include "trace/again.h"
@@ -21,14 +23,41 @@ static size_t files_of(const struct inputs *in, uint32_t run, struct input **lis
 	return n;
 }
 
+/* Captures that are known: of ten thousand digests, not each is held against each. */
+struct known {
+	struct keymap prints; /* of those whose rows are not held: by again.print … */
+	size_t *of;           /* … the inputs, */
+	size_t *held, n_held; /* and those whose rows are */
+};
+
+/* The input whose capture is that of input `i`; `kept`: it is new, and known from now on. */
+static size_t find_copy(struct known *known, const struct inputs *in, size_t i, size_t kept)
+{
+	const struct trace *trace = &in->item[i].trace;
+	uint32_t at = trace->again ? keymap_find(&known->prints, trace->again->print[0]) : UINT32_MAX;
+	if (at != UINT32_MAX && nothing_same_capture(&in->item[known->of[at]].trace, trace))
+		return known->of[at];
+	for (size_t k = 0; k < (trace->again ? known->n_held : kept); k++) {
+		size_t other = trace->again ? known->held[k] : k;
+		if (nothing_same_capture(&in->item[other].trace, trace))
+			return other;
+	}
+	if (!trace->again)
+		known->held[known->n_held++] = kept;
+	else if (at == UINT32_MAX)
+		known->of[keymap_add(&known->prints, trace->again->print[0])] = kept;
+	return kept;
+}
+
 /* One capture given twice, copied or packed, would pass for two runs or for two ranks: it counts once. */
 static void drop_copies(struct inputs *in, struct names *names, struct arena *arena)
 {
 	size_t kept = 0;
+	struct arena scratch = {0};
+	struct known known = {.of = ARENA_NEW(&scratch, in->n, size_t), .held = ARENA_NEW(&scratch, in->n, size_t)};
+	keymap_init(&known.prints, &scratch);
 	for (size_t i = 0; i < in->n; i++) {
-		size_t k = 0;
-		while (k < kept && !nothing_same_capture(&in->item[k].trace, &in->item[i].trace))
-			k++;
+		size_t k = find_copy(&known, in, i, kept);
 		if (k == kept) {
 			in->item[kept++] = in->item[i];
 			continue;
@@ -41,15 +70,21 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 		arena_release(&in->item[i].memory);
 	}
 	in->n = kept;
+	arena_release(&scratch);
 }
 
 /* What is said of the files: how they were told apart, and which were left out. */
 static const char *note_of(const struct inputs *in, struct arena *arena)
 {
-	const char *note = in->ranks.note;
+	struct buf note = {0};
+	if (!in->copies.n)
+		return in->ranks.note;
+	buf_text(&note, in->ranks.note ? in->ranks.note : "");
 	for (size_t i = 0; i < in->copies.n; i++)
-		note = arena_format(arena, "%s%s%s.", note ? note : "", note ? " " : "", in->copies.item[i]);
-	return note;
+		buf_format(&note, "%s%s.", note.n ? " " : "", in->copies.item[i]);
+	const char *text = arena_format(arena, "%.*s", (int)note.n, note.data);
+	buf_release(&note);
+	return text;
 }
 
 /* A rank's rows, held so far, are not held any more: false where something of them would be lost. */

@@ -15,8 +15,9 @@ static void fill_side(const struct side *s, struct rows *words, struct rows *row
 	page_say(page_row(words), "text", arena_format(arena, "%s: %s", s->label, told));
 	if (f->n > MOST_FILES)
 		page_say(page_row(words), "text",
-		         arena_format(arena, "%s: the table has the first %d of %u files; --json lists all.", s->label,
-		                      MOST_FILES, f->n));
+		         arena_format(arena,
+		                      "%s: the table has the first %d of %u files; --json --all-ranks lists all.",
+		                      s->label, MOST_FILES, f->n));
 	for (uint32_t i = 0; i < f->n && i < MOST_FILES; i++) {
 		const struct side_file *file = &f->file[i];
 		struct scope *row = page_row(rows);

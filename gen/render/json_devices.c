@@ -70,11 +70,13 @@ static void write_clocks(struct json *json, const struct clocks *c)
 	json_end_object(json);
 }
 
-void json_devices(struct json *json, const struct analysis *a, const struct side *s)
+void json_devices(struct json *json, const struct analysis *a, const struct side *s, const struct folded *folded)
 {
 	json_array(json, "devices");
 	for (uint32_t i = 0; i < s->n_devices; i++) {
 		const struct device_result *d = &s->devices[i];
+		if (!folded_lists(folded, i))
+			continue;
 		json_object(json, NULL);
 		json_integer(json, "id", d->id);
 		json_integer(json, "process", d->process);

@@ -3,11 +3,13 @@
 #define GAPLINE_RENDER_JSON_DEVICES_H
 
 #include "analyse/analysis.h"
+#include "analyse/folded.h"
 #include "base/json_writer.h"
 
 /* The members of a budget, in an object that is open. */
 void json_budget(struct json *json, const struct analysis *analysis, const struct budget *budget);
 
-void json_devices(struct json *json, const struct analysis *analysis, const struct side *side);
+void json_devices(struct json *json, const struct analysis *analysis, const struct side *side,
+                  const struct folded *folded);
 
 #endif

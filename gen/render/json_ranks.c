@@ -1,6 +1,7 @@
 #include "render/json_ranks.h"
 
 #include "analyse/words.h"
+#include "render/facts.h"
 #include "render/view.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ static void write_map(struct json *json, const char *name, const char *part, con
 	json_end_object(json);
 }
 
-void json_ranks(struct json *json, const struct analysis *a, const struct side *s)
+void json_ranks(struct json *json, const struct analysis *a, const struct side *s, const struct folded *folded)
 {
 	const struct ranks_result *r = &s->ranks;
 	if (!r->n) {
@@ -118,6 +119,8 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 	json_array(json, "list");
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct rank_result *rank = &r->list[i];
+		if (!folded_lists(folded, rank->device))
+			continue;
 		json_object(json, NULL);
 		json_integer(json, "device", rank->device);
 		if (rank->host)
@@ -150,6 +153,57 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 	for (int p = 0; p < RANK_PARTS; p++)
 		if (r->parts[p].rows)
 			write_map(json, NULL, rank_part_name((enum rank_part)p), &r->parts[p]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void write_folded_files(struct json *json, const struct side_files *files)
+{
+	uint32_t by_profile = 0, by_name = 0;
+	for (uint32_t i = 0; i < files->n; i++) {
+		by_profile += files->file[i].rank >= 0 && !files->file[i].rank_named;
+		by_name += files->file[i].rank >= 0 && files->file[i].rank_named;
+	}
+	json_object(json, "files");
+	json_integer(json, "count", files->n);
+	json_integer(json, "rank_from_profile", by_profile);
+	json_integer(json, "rank_from_name", by_name);
+	json_integer(json, "rank_unknown", files->n - by_profile - by_name);
+	json_end_object(json);
+}
+
+void json_folded(struct json *json, const struct analysis *a, const struct side *s, const struct folded *folded)
+{
+	if (!folded->n) {
+		json_null(json, "folded");
+		return;
+	}
+	json_object(json, "folded");
+	json_integer(json, "devices", s->n_devices);
+	json_integer(json, "ranks", s->ranks.n);
+	write_folded_files(json, &s->files);
+	json_array(json, "unusual");
+	for (uint32_t i = 0; i < folded->n; i++) {
+		json_object(json, NULL);
+		json_integer(json, "device", folded->device[i]);
+		if (s->devices[folded->device[i]].rank < 0)
+			json_null(json, "rank");
+		else
+			json_integer(json, "rank", s->devices[folded->device[i]].rank);
+		facts_json_one(json, "reason", folded->reason[i], a->names);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "quantiles");
+	for (int q = 0; q < FOLDED_QUANTILES; q++) {
+		json_object(json, NULL);
+		json_number(json, "p", folded->p[q]);
+		json_object(json, "per_step");
+		for (int part = 0; part < FOLDED_PARTS; part++)
+			json_ms(json, folded_part_name((enum folded_part)part), folded->at[q][part]);
+		json_end_object(json);
+		json_end_object(json);
+	}
 	json_end_array(json);
 	json_end_object(json);
 }

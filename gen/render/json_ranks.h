@@ -3,8 +3,14 @@
 #define GAPLINE_RENDER_JSON_RANKS_H
 
 #include "analyse/analysis.h"
+#include "analyse/folded.h"
 #include "base/json_writer.h"
 
-void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side);
+void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side,
+                const struct folded *folded);
+
+/* How the ranks spread of which only some are listed; null where all are. */
+void json_folded(struct json *json, const struct analysis *analysis, const struct side *side,
+                 const struct folded *folded);
 
 #endif

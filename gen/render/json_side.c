@@ -94,11 +94,13 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 }
 
 /* Where a run has several files, or several runs were told apart. */
-static void write_files(struct json *json, const struct side *s)
+static void write_files(struct json *json, const struct side *s, const struct folded *folded)
 {
 	json_array(json, "files");
 	for (uint32_t i = 0; i < s->files.n; i++) {
 		const struct side_file *f = &s->files.file[i];
+		if (folded->n && !folded->file[i])
+			continue;
 		json_object(json, NULL);
 		json_text(json, "file", f->file);
 		json_integer(json, "run", f->run);
@@ -358,11 +360,15 @@ static void write_rates(struct json *json, const struct analysis *a, int side)
 
 void json_side(struct json *json, const struct analysis *a, const struct side *s)
 {
+	struct arena arena = {0};
+	struct folded folded = {0};
+	if (!a->all_ranks)
+		folded = folded_make(s, a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE, &arena);
 	json_object(json, s->label);
 	json_text(json, "name", s->name);
 	write_source(json, &s->source);
 	write_steps(json, a, s);
-	write_files(json, s);
+	write_files(json, s, &folded);
 	write_loops(json, a, s);
 	write_startup(json, s);
 	write_rates(json, a, s == &a->side[1]);
@@ -371,11 +377,13 @@ void json_side(struct json *json, const struct analysis *a, const struct side *s
 	json_object(json, "budget");
 	json_budget(json, a, &s->budget);
 	json_end_object(json);
-	json_devices(json, a, s);
-	json_ranks(json, a, s);
+	json_devices(json, a, s, &folded);
+	json_ranks(json, a, s, &folded);
+	json_folded(json, a, s, &folded);
 	write_phases(json, a, s);
 	write_work(json, a, s);
 	write_memory(json, s);
 	write_data(json, a, s);
 	json_end_object(json);
+	arena_release(&arena);
 }

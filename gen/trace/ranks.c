@@ -1,5 +1,7 @@
 #include "trace/ranks.h"
 
+#include "base/sort.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,41 +157,50 @@ static bool share_job(const struct ranks_file *a, const struct ranks_file *b)
 {
 	return a->trace->source.job && a->trace->source.job == b->trace->source.job;
 }
-static bool share_ranks(const struct ranks_file *a, const struct ranks_file *b)
-{
-	return a->rank >= 0 && b->rank >= 0 && a->rank != b->rank;
-}
 static bool share_program(const struct ranks_file *a, const struct ranks_file *b)
 {
 	return same_program(a->trace, b->trace);
 }
 
-/* Whether any two files of a run have this in common, in all runs of several files. */
+/* Whether any two files of a run have this in common, in all runs of several files: what two have in common with a
+ * third, they have in common. */
 static bool all_share(const struct ranks_file *files, size_t n, together *are)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (files[i].run == files[k].run && !are(&files[i], &files[k]))
-				return false;
-	return true;
+	struct arena scratch = {0};
+	size_t *first = ARENA_NEW(&scratch, n, size_t); /* by run, counted from 1 */
+	bool all = true;
+	for (size_t i = 0; i < n && all; i++) {
+		size_t *of = &first[files[i].run];
+		all = !*of || are(&files[i], &files[*of - 1]);
+		*of = *of ? *of : i + 1;
+	}
+	arena_release(&scratch);
+	return all;
 }
 
-static bool any_pair(const struct ranks_file *files, size_t n, together *are)
+/* Whether the files of each run of several have different ranks. */
+static bool ranks_differ(const struct ranks_file *files, size_t n)
+{
+	struct arena scratch = {0};
+	uint64_t *key = ARENA_NEW(&scratch, n, uint64_t); /* those without a rank come last in their run */
+	bool differ = true;
+	for (size_t i = 0; i < n; i++)
+		key[i] = (uint64_t)files[i].run << 32 | (uint32_t)files[i].rank;
+	sort_hashes(key, n);
+	for (size_t i = 1; i < n && differ; i++)
+		differ = key[i] >> 32 != key[i - 1] >> 32 || (key[i] != key[i - 1] && (int32_t)key[i] >= 0);
+	arena_release(&scratch);
+	return differ;
+}
+
+/* Whether two files are like that, or where it is not `wanted`, are not. */
+static bool any_pair(const struct ranks_file *files, size_t n, together *are, bool wanted)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
-			if (are(&files[i], &files[k]))
+			if (are(&files[i], &files[k]) == wanted)
 				return true;
 	return false;
-}
-
-static bool all_pairs(const struct ranks_file *files, size_t n, together *are)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (!are(&files[i], &files[k]))
-				return false;
-	return true;
 }
 
 static bool of_one_repeat_name(const struct ranks_file *a, const struct ranks_file *b)
@@ -230,7 +241,7 @@ static void tell(struct ranks *r, const char *are, const char *reason, struct ar
 static void tell_by_times(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
 {
 	r->n_runs = connect(files, n, of_overlapping_times, arena);
-	if (!any_pair(files, n, share_job) && folders_hold_runs(files, n)) {
+	if (!any_pair(files, n, share_job, true) && folders_hold_runs(files, n)) {
 		r->n_runs = connect(files, n, of_one_folder_and_times, arena);
 		if (r->n_runs == n)
 			tell(r, "repeats", "folders hold the same rank", arena);
@@ -240,12 +251,12 @@ static void tell_by_times(struct ranks_file *files, size_t n, struct arena *aren
 	}
 	if (r->n_runs == n)
 		tell(r, "repeats",
-		     any_pair(files, n, of_times_that_overlap) ? "they are of different jobs"
-		                                               : "their recorded times do not overlap",
+		     any_pair(files, n, of_times_that_overlap, true) ? "they are of different jobs"
+		                                                     : "their recorded times do not overlap",
 		     arena);
 	else if (all_share(files, n, share_job))
 		tell(r, "ranks", "their recorded times overlap, and they are of one job", arena);
-	else if (all_share(files, n, share_ranks))
+	else if (ranks_differ(files, n))
 		tell(r, "ranks", "their recorded times overlap, and they have different rank numbers", arena);
 	else if (all_share(files, n, share_program))
 		tell(r, "ranks",
@@ -254,7 +265,7 @@ static void tell_by_times(struct ranks_file *files, size_t n, struct arena *aren
 		     arena);
 	else
 		tell(r, "ranks", "their recorded times overlap", arena);
-	r->careful = r->n_runs < n && !all_share(files, n, share_job) && !all_share(files, n, share_ranks) &&
+	r->careful = r->n_runs < n && !all_share(files, n, share_job) && !ranks_differ(files, n) &&
 	             !all_share(files, n, share_program);
 }
 
@@ -269,13 +280,13 @@ static void tell_by_names(struct ranks_file *files, size_t n, struct arena *aren
 	if (jobs) {
 		r->n_runs = connect(files, n, of_one_job, arena);
 		tell(r, NULL, "by the job that each file is of", arena);
-	} else if (any_pair(files, n, of_one_name)) {
+	} else if (any_pair(files, n, of_one_name, true)) {
 		r->n_runs = connect(files, n, of_one_name, arena);
 		tell(r, "ranks", "their names differ in the number of a rank", arena);
-	} else if (all_pairs(files, n, of_one_repeat_name)) {
+	} else if (!any_pair(files, n, of_one_repeat_name, false)) {
 		r->n_runs = connect(files, n, never, arena);
 		tell(r, "repeats", "their names differ in the number of a run", arena);
-	} else if (folders && !all_pairs(files, n, of_one_folder)) {
+	} else if (folders && any_pair(files, n, of_one_folder, false)) {
 		r->n_runs = connect(files, n, of_one_folder, arena);
 		tell(r, NULL, "ranks of one run where they lie in one folder", arena);
 	} else {
@@ -358,13 +369,28 @@ static const char *missing(const struct member *list, size_t n, struct arena *ar
 	                    lacking > NAMED ? " …" : "", size, lacking > 1 ? "are" : "is");
 }
 
+/* The first rank that is there for the second time, as files were given; −1: none is. */
+static int32_t there_twice(const struct member *list, size_t n)
+{
+	struct arena scratch = {0};
+	uint64_t *key = ARENA_NEW(&scratch, n, uint64_t);
+	size_t first = n;
+	for (size_t i = 0; i < n; i++)
+		key[i] = (uint64_t)(uint32_t)list[i].file->rank << 32 | i;
+	sort_hashes(key, n);
+	for (size_t i = 1; i < n; i++)
+		if (key[i] >> 32 == key[i - 1] >> 32 && (uint32_t)key[i] < first && (int64_t)key[i] >= 0)
+			first = (uint32_t)key[i];
+	arena_release(&scratch);
+	return first < n ? list[first].file->rank : -1;
+}
+
 /* Orders the files of run `run` and gives them a clock; returns which rank is missing, or there twice, or NULL. */
 static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, struct arena *arena)
 {
 	struct member *list = ARENA_NEW(arena, n, struct member);
 	size_t m = 0;
 	bool ranks = true, one_host = true;
-	int32_t twice = -1;
 	int64_t begin = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
 		if (files[i].run != run)
@@ -373,11 +399,10 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 		ranks = ranks && files[i].rank >= 0;
 		one_host = one_host && files[i].trace->n_processes &&
 		           files[i].trace->source.host == list[0].file->trace->source.host;
-		for (size_t k = 0; k + 1 < m; k++)
-			twice = list[k].file->rank == files[i].rank && twice < 0 ? files[i].rank : twice;
 		if (has_time(&files[i]) && files[i].trace->source.started < begin)
 			begin = files[i].trace->source.started;
 	}
+	int32_t twice = there_twice(list, m);
 	ranks = ranks && twice < 0;
 	for (size_t i = 0; i < m; i++) {
 		list[i].by_rank = ranks;

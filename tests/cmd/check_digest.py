@@ -42,7 +42,7 @@ def run(*words, status=0):
 def report(folder, baseline, fixed, *options):
     out = folder / "out.json"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
-    run("report", *sides, "--json", out, "-q", *options)
+    run("report", *sides, "--json", out, "-q", "--all-ranks", *options)
     return json.loads(out.read_text(), object_hook=facts.text)
 
 

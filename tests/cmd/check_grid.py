@@ -25,7 +25,7 @@ GAPLINE, STEPS, WARM = sys.argv[1], 12, 3
 
 def report(folder, files):
     sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
-    subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-o", folder / "out.html", "-q", "--warmup", str(WARM)], check=True)
+    subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "--all-ranks", "-o", folder / "out.html", "-q", "--warmup", str(WARM)], check=True)
     return json.loads((folder / "out.json").read_text())["baseline"]
 
 

@@ -1,9 +1,11 @@
 """check_rank_rows.py GAPLINE
 
 The table of ranks of large jobs: every rank is there with the numbers of the JSON, the slowest are shown, the sums say how
-many are folded away and how many the page has no room for, and so does what opens the table."""
+many are folded away and how many the page has no room for, and so does what opens the table. The JSON lists ten ranks of
+them, and all on request."""
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -16,6 +18,7 @@ from check_numbers import Check
 from page_numbers import Page
 
 SHOWN, FEW_MORE = 16, 4
+PARTS = "compute", "communication", "copies", "idle", "own", "waited_for"
 
 
 def check(name, page, result):
@@ -41,6 +44,50 @@ def check(name, page, result):
     return bool(cut)
 
 
+def report(gapline, job, result, *options):
+    subprocess.run([gapline, "report", job / "baseline", job / "fixed", "--json", job / result, "--quiet", *options], check=True)
+
+
+def numbers(side):
+    """By device, what docs/reference/json.md compares ranks by."""
+    of = {d["id"]: {**d["per_step"], "communication": d["per_step"]["comm_exposed"], "copies": d["per_step"]["copy_exposed"]}
+          for d in side["devices"]}
+    for rank in side["ranks"]["list"]:
+        of[rank["device"]] |= {"own": rank["own_ms_per_step"], "waited_for": rank["waited_for_ms_per_step"]}
+    return {device: {part: values[part] for part in PARTS} for device, values in of.items()}
+
+
+def check_folded(whole, folded):
+    """The ten ranks furthest from the median, and the quantiles, worked out from the result with all ranks."""
+    for label in "baseline", "fixed":
+        every, some = whole[label], folded[label]
+        of = numbers(every)
+        n, ordered = len(of), {part: sorted(values[part] for values in of.values()) for part in PARTS}
+        assert every["folded"] is None and some["folded"]["devices"] == some["folded"]["ranks"] == n == len(every["files"])
+        assert some["folded"]["files"] == {"count": n, "rank_from_profile": n, "rank_from_name": 0, "rank_unknown": 0}
+        for q in some["folded"]["quantiles"]:
+            at = math.floor(q["p"] * (n - 1) + 0.5)
+            assert q["per_step"] == {part: ordered[part][at] for part in PARTS}, (label, q)
+        median = {part: ordered[part][math.floor((n - 1) / 2 + 0.5)] for part in PARTS}
+        far = {device: max(abs(values[part] - median[part]) for part in PARTS) for device, values in of.items()}
+        unusual = some["folded"]["unusual"]
+        late = every["ranks"]["straggler"]["device"] if every["ranks"]["straggler"] else None
+        named = [u["device"] for u in unusual]
+        furthest = sorted(of, key=lambda device: (-far[device], device))[:10]
+        assert late is None or late in named, (label, late)
+        assert named == furthest or named == furthest[:9] + [late], (label, named, furthest)
+        for u in unusual:
+            said = u["reason"]["params"]
+            assert said["time"] == of[u["device"]][said["part"]] and said["median"] == median[said["part"]], (label, u)
+            assert abs(said["time"] - said["median"]) == far[u["device"]] and u["reason"]["text"], (label, u)
+        rest = lambda side: {key: value for key, value in side.items() if key not in ("devices", "ranks", "files", "folded")}
+        assert rest(every) == rest(some)
+        assert some["devices"] == [d for d in every["devices"] if d["id"] in named], label
+        assert some["ranks"]["list"] == [r for r in every["ranks"]["list"] if r["device"] in named], label
+        assert some["files"] == [f for f in every["files"] if f["rank"] in {u["rank"] for u in unusual}], label
+    assert folded["baseline"]["folded"]["unusual"][0]["rank"] == 5, folded["baseline"]["folded"]["unusual"]
+
+
 def main():
     gapline = pathlib.Path(sys.argv[1]).resolve()
     cut = []
@@ -50,8 +97,9 @@ def main():
             job.mkdir()
             for k, side in enumerate(("baseline", "fixed")):
                 tiny_job.write(job / side, ranks=ranks, per_host=ranks, steps=6, slow=None if k else 5, seed=k + 1)
-            subprocess.run([gapline, "report", job / "baseline", job / "fixed", "-o", job / "page.html", "--json", job / "result.json",
-                            "--quiet"], check=True)
+            report(gapline, job, "folded.json")
+            report(gapline, job, "result.json", "--all-ranks", "-o", job / "page.html")
+            check_folded(json.loads((job / "result.json").read_text()), json.loads((job / "folded.json").read_text()))
             page = Page()
             page.feed((job / "page.html").read_text())
             cut.append(check(str(ranks), page, json.loads((job / "result.json").read_text())))
