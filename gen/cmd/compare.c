@@ -180,13 +180,11 @@ static int gate_status(const struct analysis *analysis)
 static const struct fact *find_same_captures(struct compare *c)
 {
 	const struct inputs *a = &c->sides[0], *b = &c->sides[1];
-	for (size_t i = 0; i < a->n; i++)
-		for (size_t k = 0; k < b->n; k++)
-			if (nothing_same_capture(&a->item[i].trace, &b->item[k].trace))
-				return FACT_NEW(&c->arena, same_capture, FACT_NO_SIDE,
-				                .baseline = names_file(&c->names, a->item[i].path),
-				                .fixed = names_file(&c->names, b->item[k].path));
-	return NULL;
+	size_t i, k;
+	if (!inputs_share_capture(a, b, &i, &k))
+		return NULL;
+	return FACT_NEW(&c->arena, same_capture, FACT_NO_SIDE, .baseline = names_file(&c->names, a->item[i].path),
+	                .fixed = names_file(&c->names, b->item[k].path));
 }
 
 /* What the report says of a side's files. */

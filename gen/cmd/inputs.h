@@ -85,6 +85,10 @@ void inputs_name_report(const struct inputs *sides, size_t n, struct arena *aren
  * inputs_group. */
 void inputs_keep(struct inputs *sides, size_t n, struct arena *arena);
 
+/* Whether an input of one side holds the same capture as one of the other, and which do: the first. Before
+ * inputs_group. */
+bool inputs_share_capture(const struct inputs *a, const struct inputs *b, size_t *of_a, size_t *of_b);
+
 /* Leaves out files that hold the same capture as another, tells which files are ranks of one run and which are repeats,
  * and makes one trace of each run. */
 void inputs_group(struct inputs *inputs, enum ranks_asked asked, struct names *names, struct arena *arena);

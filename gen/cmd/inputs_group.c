@@ -23,43 +23,75 @@ static size_t files_of(const struct inputs *in, uint32_t run, struct input **lis
 	return n;
 }
 
-/* Captures that are known: of ten thousand digests, not each is held against each. */
+/* Captures of a side that are known: of ten thousand digests, not each is held against each. */
 struct known {
-	struct keymap prints; /* of those whose rows are not held: by again.print … */
-	size_t *of;           /* … the inputs, */
-	size_t *held, n_held; /* and those whose rows are */
+	struct arena memory;
+	const struct inputs *in;
+	struct keymap prints; /* of those whose rows are not held: again.print … */
+	size_t *of;           /* … the inputs, … */
+	size_t *held, n_held; /* … and of those whose rows are */
 };
 
-/* The input whose capture is that of input `i`; `kept`: it is new, and known from now on. */
-static size_t find_copy(struct known *known, const struct inputs *in, size_t i, size_t kept)
+static void known_begin(struct known *k, const struct inputs *in)
 {
-	const struct trace *trace = &in->item[i].trace;
-	uint32_t at = trace->again ? keymap_find(&known->prints, trace->again->print[0]) : UINT32_MAX;
-	if (at != UINT32_MAX && nothing_same_capture(&in->item[known->of[at]].trace, trace))
-		return known->of[at];
-	for (size_t k = 0; k < (trace->again ? known->n_held : kept); k++) {
-		size_t other = trace->again ? known->held[k] : k;
-		if (nothing_same_capture(&in->item[other].trace, trace))
-			return other;
-	}
-	if (!trace->again)
-		known->held[known->n_held++] = kept;
-	else if (at == UINT32_MAX)
-		known->of[keymap_add(&known->prints, trace->again->print[0])] = kept;
-	return kept;
+	*k = (struct known){.in = in};
+	k->of = ARENA_NEW(&k->memory, in->n, size_t);
+	k->held = ARENA_NEW(&k->memory, in->n, size_t);
+	keymap_init(&k->prints, &k->memory);
+}
+
+static void known_add(struct known *k, size_t i)
+{
+	const struct trace *trace = &k->in->item[i].trace;
+	if (trace->again)
+		k->of[keymap_add(&k->prints, trace->again->print[0])] = i;
+	else
+		k->held[k->n_held++] = i;
+}
+
+/* The first known input that holds this capture; SIZE_MAX: none does. */
+static size_t known_find(const struct known *k, const struct trace *trace)
+{
+	const struct input *item = k->in->item;
+	size_t first = SIZE_MAX;
+	for (uint32_t at = 0; at < k->prints.n && !trace->again; at++) /* few are held beside such that are not */
+		if (nothing_same_capture(&item[k->of[at]].trace, trace) && k->of[at] < first)
+			first = k->of[at];
+	uint32_t at = trace->again ? keymap_find(&k->prints, trace->again->print[0]) : UINT32_MAX;
+	if (at != UINT32_MAX && nothing_same_capture(&item[k->of[at]].trace, trace))
+		first = k->of[at];
+	for (size_t h = 0; h < k->n_held && k->held[h] < first; h++)
+		if (nothing_same_capture(&item[k->held[h]].trace, trace))
+			return k->held[h];
+	return first;
+}
+
+bool inputs_share_capture(const struct inputs *a, const struct inputs *b, size_t *of_a, size_t *of_b)
+{
+	struct known known;
+	known_begin(&known, b);
+	for (size_t i = 0; i < b->n; i++)
+		if (known_find(&known, &b->item[i].trace) == SIZE_MAX)
+			known_add(&known, i);
+	*of_b = SIZE_MAX;
+	for (*of_a = 0; *of_a < a->n; ++*of_a)
+		if ((*of_b = known_find(&known, &a->item[*of_a].trace)) != SIZE_MAX)
+			break;
+	arena_release(&known.memory);
+	return *of_b != SIZE_MAX;
 }
 
 /* One capture given twice, copied or packed, would pass for two runs or for two ranks: it counts once. */
 static void drop_copies(struct inputs *in, struct names *names, struct arena *arena)
 {
 	size_t kept = 0;
-	struct arena scratch = {0};
-	struct known known = {.of = ARENA_NEW(&scratch, in->n, size_t), .held = ARENA_NEW(&scratch, in->n, size_t)};
-	keymap_init(&known.prints, &scratch);
+	struct known known;
+	known_begin(&known, in);
 	for (size_t i = 0; i < in->n; i++) {
-		size_t k = find_copy(&known, in, i, kept);
-		if (k == kept) {
-			in->item[kept++] = in->item[i];
+		size_t k = known_find(&known, &in->item[i].trace);
+		if (k == SIZE_MAX) {
+			in->item[kept] = in->item[i];
+			known_add(&known, kept++);
 			continue;
 		}
 		in->copies.item =
@@ -70,7 +102,7 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 		arena_release(&in->item[i].memory);
 	}
 	in->n = kept;
-	arena_release(&scratch);
+	arena_release(&known.memory);
 }
 
 /* What is said of the files: how they were told apart, and which were left out. */

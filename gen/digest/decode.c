@@ -100,31 +100,41 @@ _Static_assert(sizeof *((struct trace *)0)->ops.device == 4 && sizeof *((struct 
  * the same for all columns of a table but their starts. */
 enum { BEGINS = 1 << 15, PLACE = LAYOUT_PLACES - 1 };
 
-static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
-{
-	struct layout_guess guess;
-	const struct layout_column alike = {.how = LAYOUT_ALIKE};
-	d->place = ARENA_NEW(&d->scratch, n, uint16_t);
-	d->used = ARENA_NEW(&d->scratch, LAYOUT_PLACES, uint16_t);
-	d->n_used = 0;
-	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
-	const uint32_t *const group = guess.group, *const name = guess.name;
-	int64_t *const lasts = d->last;
-	for (size_t i = 0; i < n; i++) {
-		bool begins = !i || group[i] != group[i - 1];
-		uint32_t place = name ? layout_place(name[i], begins ? 0 : name[i - 1]) : 0;
-		if (!lasts[place])
-			d->used[d->n_used++] = (uint16_t)place;
-		lasts[place] = 1;
-		d->place[i] = (uint16_t)(place | (begins ? BEGINS : 0));
-	}
-}
-
-/* Few of the places are of any row. */
+/* Few of the places are of any row: to empty all of them took longer than to read a small table. */
 static void empty_places(struct decoder *d)
 {
 	for (size_t i = 0; i < d->n_used; i++)
 		d->last[d->used[i]] = 0;
+}
+
+static inline void use_place(struct decoder *d, uint32_t place)
+{
+	if (!d->last[place])
+		d->used[d->n_used++] = (uint16_t)place;
+	d->last[place] = 1;
+}
+
+static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
+{
+	struct layout_guess guess;
+	const struct layout_column alike = {.how = LAYOUT_ALIKE};
+	if (n > d->room) {
+		d->place = ARENA_NEW(&d->scratch, n, uint16_t);
+		d->room = n;
+	}
+	empty_places(d); /* of the table before */
+	d->last[0] = 0;
+	d->n_used = 0;
+	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
+	const uint32_t *const group = guess.group, *const name = guess.name;
+	for (size_t i = 0; i < n; i++) {
+		bool begins = !i || group[i] != group[i - 1];
+		uint32_t place = name ? layout_place(name[i], begins ? 0 : name[i - 1]) : 0;
+		if (begins && name)
+			use_place(d, layout_place(name[i], UINT32_MAX)); /* of its start */
+		use_place(d, place);
+		d->place[i] = (uint16_t)(place | (begins ? BEGINS : 0));
+	}
 }
 
 /* A start, from the end of the row before; what stands for the end so far is the length. */
@@ -210,7 +220,7 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 		find_places(d, table, n);
 	if (c->how == LAYOUT_NEXT)
 		d->last[0] = 0;
-	else if (c->how != LAYOUT_PLAIN && c->how != LAYOUT_START)
+	else if (c->how != LAYOUT_PLAIN)
 		empty_places(d);
 	bool good = c->how == LAYOUT_START
 	                    ? take_starts(d, table, &from, n)
@@ -290,6 +300,7 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 	size_t head = strlen(LAYOUT_MAGIC);
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
+	d.used = ARENA_NEW(&d.scratch, LAYOUT_PLACES, uint16_t);
 	int result = -1;
 	if (n < head + 2 || bytes[head] != '0' + DIGEST_VERSION || bytes[head + 1] != '\n')
 		err_set(err,
@@ -328,6 +339,7 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	                    .n_names = ids->n};
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
+	d.used = ARENA_NEW(&d.scratch, LAYOUT_PLACES, uint16_t);
 	int result = find_sections(&d, bytes, n, true) != 0 || decoder_take_places(&d) != 0;
 	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
 		if (rows & 1u << LAYOUT[i].rows)

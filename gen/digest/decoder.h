@@ -28,8 +28,9 @@ struct decoder {
 	uint32_t *id; /* of a name, by its number in the digest; in `arena` */
 	uint32_t n_names;
 	int64_t *last;
-	uint16_t *place; /* by row of the table at hand: decode.c … */
-	uint16_t *used;  /* … and those of them that there are, each once */
+	uint16_t *place; /* by row of the table at hand, with room for so many: decode.c … */
+	size_t room;
+	uint16_t *used; /* … and those of them that there are, each once */
 	size_t n_used;
 };
 

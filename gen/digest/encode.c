@@ -350,6 +350,7 @@ static void put_column(struct encoder *e, const struct layout_table *table, cons
 	const void *values = layout_values(e->trace, table, column);
 	bool name = column->role == COLUMN_NAME || column->role == COLUMN_DOMAIN;
 	struct layout_guess guess;
+	memset(e->last, 0, LAYOUT_PLACES * sizeof *e->last);
 	layout_guess_begin(&guess, e->trace, table, column, e->name, e->last);
 	for (size_t i = 0; i < n; i++) {
 		int64_t value = layout_get(values, column->size, i), *last = layout_guess_last(&guess, i);

@@ -109,7 +109,6 @@ void layout_guess_begin(struct layout_guess *g, const struct trace *t, const str
 	                           .end = layout_values(t, table, times),
 	                           .number = number,
 	                           .last = last};
-	memset(last, 0, LAYOUT_PLACES * sizeof *last);
 }
 
 /* Whether row `i` is of another group than the one before. */

@@ -69,7 +69,7 @@ struct layout_guess {
 	int64_t *last;          /* LAYOUT_PLACES of them */
 };
 
-/* `last` is emptied. */
+/* `last` has to be empty where a row of this table will look. */
 void layout_guess_begin(struct layout_guess *guess, const struct trace *trace, const struct layout_table *table,
                         const struct layout_column *column, const uint32_t *number, int64_t *last);
 

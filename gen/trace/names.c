@@ -142,29 +142,45 @@ static uint32_t intern(struct names *names, const char *text, size_t n)
 	return intern_text(names, text, n, true);
 }
 
-uint32_t names_add(struct names *names, const char *bytes, size_t n)
+/* Where a text that is not harmless is made so. */
+struct room {
+	char first[3 * RAW_WHOLE], second[3 * NAME_MAX_BYTES], text[NAME_MAX_BYTES];
+};
+
+/* The bytes as they are where they are harmless and short, else what becomes of them in `room`; `n` is its length. */
+static const char *harmless(const char *bytes, size_t *n, struct room *room)
 {
 	size_t plain = 0;
-	if (n <= NAME_MAX_BYTES)
-		while (plain < n && bytes[plain] >= 0x20 && bytes[plain] < 0x7F)
+	if (*n <= NAME_MAX_BYTES)
+		while (plain < *n && bytes[plain] >= 0x20 && bytes[plain] < 0x7F)
 			plain++;
-	if (plain == n)
-		return intern(names, bytes, n);
+	if (plain == *n)
+		return bytes;
 
-	char first[3 * RAW_WHOLE], second[3 * NAME_MAX_BYTES], text[NAME_MAX_BYTES];
-	if (n <= RAW_WHOLE) {
-		size_t length = clean(bytes, n, first);
+	if (*n <= RAW_WHOLE) {
+		size_t length = clean(bytes, *n, room->first);
+		*n = length;
 		if (length <= NAME_MAX_BYTES)
-			return intern(names, first, length);
-		return intern(names, text, shorten(first, length, first, length, text));
+			return room->first;
+		*n = shorten(room->first, length, room->first, length, room->text);
+		return room->text;
 	}
 	/* Cleaning shrinks a text to 3/4 at most, so one of this length is too long in any case, and its two ends are
 	 * enough to fill both halves. */
-	size_t from = n - NAME_MAX_BYTES;
+	size_t from = *n - NAME_MAX_BYTES;
 	for (int i = 0; i < 3 && continuation(bytes[from]); i++)
 		from++;
-	size_t head_n = clean(bytes, NAME_MAX_BYTES, first), tail_n = clean(bytes + from, n - from, second);
-	return intern(names, text, shorten(first, head_n, second, tail_n, text));
+	size_t head_n = clean(bytes, NAME_MAX_BYTES, room->first),
+	       tail_n = clean(bytes + from, *n - from, room->second);
+	*n = shorten(room->first, head_n, room->second, tail_n, room->text);
+	return room->text;
+}
+
+uint32_t names_add(struct names *names, const char *bytes, size_t n)
+{
+	struct room room;
+	const char *text = harmless(bytes, &n, &room);
+	return intern(names, text, n);
 }
 
 uint32_t names_add_text(struct names *names, const char *text)
@@ -174,8 +190,11 @@ uint32_t names_add_text(struct names *names, const char *text)
 
 const char *names_file(struct names *names, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
+	struct room room;
+	const char *slash = strrchr(path, '/'), *last = slash && slash[1] ? slash + 1 : path;
+	size_t n = strlen(last);
+	const char *text = harmless(last, &n, &room);
+	return arena_copy(names->arena, text, n);
 }
 
 uint32_t *names_merge(struct names *names, const struct names *from, bool copy, struct arena *arena)

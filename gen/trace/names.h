@@ -34,7 +34,8 @@ uint32_t names_add(struct names *names, const char *bytes, size_t n);
 /* The same for a C string; NULL gives 0. */
 uint32_t names_add_text(struct names *names, const char *text);
 
-/* The last part of a path, made harmless; all of a path that ends in a slash. Borrowed as of names_text. */
+/* The last part of a path, made harmless; all of a path that ends in a slash. It is no name: of ten thousand ranks each
+ * would have a place in every list by name. Borrowed as of names_text. */
 const char *names_file(struct names *names, const char *path);
 
 /* Gives every name of `from` an id in `names`, in the order of their ids; returns the new ids by old id, from `arena`.
