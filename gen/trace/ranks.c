@@ -139,7 +139,8 @@ static uint32_t connect(struct ranks_file *files, size_t n, together *are, struc
 			uint32_t from = files[i].run, to = files[k].run;
 			if (from == to || !are(&files[i], &files[k]))
 				continue;
-			for (size_t j = 0; j < n; j++)
+			files[i].run = to; /* and where others are of its component, they are, too */
+			for (size_t j = 0; j < n && from != i; j++)
 				if (files[j].run == from || files[j].run == to)
 					files[j].run = from < to ? from : to;
 		}
@@ -162,8 +163,7 @@ static bool share_program(const struct ranks_file *a, const struct ranks_file *b
 	return same_program(a->trace, b->trace);
 }
 
-/* Whether any two files of a run have this in common, in all runs of several files: what two have in common with a
- * third, they have in common. */
+/* Whether all files of a run have this in common, in all runs: what two share with a third, they share. */
 static bool all_share(const struct ranks_file *files, size_t n, together *are)
 {
 	struct arena scratch = {0};

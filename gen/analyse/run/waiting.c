@@ -71,6 +71,10 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 	if (i == v->n_of_device)
 		return;
 	const struct collective_op *op = v->of_device[i];
+	if (!v->own->room) { /* about one a kernel: what a list leaves behind while it grows is as much again */
+		v->own->room = v->n_of_device;
+		v->own->list = ARENA_NEW(&v->scratch, v->own->room, struct rank_wait);
+	}
 	LIST_GROW(&v->scratch, v->own->list, v->own->n, v->own->room);
 	v->own->list[v->own->n++] = (struct rank_wait){.start = wait->start,
 	                                               .end = wait->end,
