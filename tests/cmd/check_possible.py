@@ -93,6 +93,16 @@ def unmark(*steps):
     return edit
 
 
+def drop_marks(*steps):
+    """The ranges of those steps were lost, and not the steps."""
+
+    def edit(db):
+        rows = db.execute("SELECT rowid FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
+        db.executemany("DELETE FROM NVTX_EVENTS WHERE rowid = ?", [rows[step] for step in steps])
+
+    return edit
+
+
 def repeat_kernels(db):
     """One step runs most of its kernels twice, and one of them once."""
     launches = db.execute(f"SELECT start, end, correlationId FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (30 * PER_STEP, 30 * PER_STEP + 4)).fetchall()
@@ -124,6 +134,8 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
     "a mark lost": (nothing, unmark(30), MARKS, [], 1),
     "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
+    "ranges lost": (nothing, drop_marks(5, 10, 20, 30, 40, 50), MARKS, [], 3),
+    "every fourth range lost": (drop_marks(*range(2, 60, 4)), nothing, MARKS, [], 1),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant, nothing, OTHER, [], 1),

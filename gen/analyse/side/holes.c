@@ -145,8 +145,7 @@ static void add_numbered(const struct run *run, struct holes *holes)
 
 /* ---- steps that hold several ---- */
 
-static const double USUAL = 0.8;             /* of the steps: so many hold the same kernels, … */
-static const double FEW = 0.1;               /* … and no more than so many hold several times those */
+static const double USUAL = 0.5;             /* of the steps: more hold the same kernels */
 enum { LEAST_KERNELS = 3, COUNT_BITS = 20 }; /* LEAST_KERNELS: of a step: fewer say little of it */
 
 static bool is_marked(const struct run *run)
@@ -160,20 +159,35 @@ static uint64_t number_for(uint64_t name)
 	return name * (name * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9)) << COUNT_BITS | 1;
 }
 
+/* The step that an op of none ends in, whose mark may be lost: that of the next end; `near`: of the op before. */
+static uint32_t step_at(const struct steps *steps, int64_t time, uint32_t near)
+{
+	while (near > 0 && steps->end[near - 1] >= time)
+		near--;
+	while (near < steps->n && steps->end[near] < time)
+		near++;
+	return near > 0 && near < steps->n ? near : TRACE_NONE;
+}
+
 static void add_kernels(const struct run *run, const struct run *part, struct holes *holes)
 {
 	const struct trace_ops *ops = &part->trace->ops;
-	const uint32_t *step = part->steps.op_step;
 	if (!holes->sum)
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
 	uint64_t *sum = holes->sum, number = 0;
-	uint32_t name = 0;
+	uint32_t name = 0, near = 0;
 	for (size_t i = 0; i < ops->n; i++) {
-		if (step[i] == TRACE_NONE || ops->kind[i] != OP_KERNEL)
+		uint32_t step = part->steps.op_step[i];
+		if (ops->kind[i] != OP_KERNEL)
 			continue;
+		if (step == TRACE_NONE)
+			step = step_at(&run->steps, ops->end[i], near);
+		if (step == TRACE_NONE)
+			continue;
+		near = step;
 		if (!number || ops->name[i] != name)
 			number = number_for(name = ops->name[i]);
-		sum[step[i]] += number;
+		sum[step] += number;
 	}
 }
 
@@ -194,7 +208,7 @@ static void find_several(const struct holes *holes, struct run *run)
 	for (uint32_t i = 0; i < n; i++)
 		same += holes->sum[i] == holes->sum[usual];
 	const uint64_t each = n ? count_of(holes->sum[usual]) : 0;
-	if (each < LEAST_KERNELS || same < USUAL * n)
+	if (each < LEAST_KERNELS || same <= USUAL * n)
 		return;
 	struct run_holes *out = &run->holes;
 	for (uint32_t i = 0; i < n; i++) {
@@ -204,7 +218,6 @@ static void find_several(const struct holes *holes, struct run *run)
 		out->step = i + 1;
 		out->times = (int64_t)times;
 	}
-	out->several = out->several <= FEW * n ? out->several : 0;
 }
 
 static bool is_numbered(const struct run *run)
