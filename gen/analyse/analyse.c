@@ -65,7 +65,7 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 	                               .doubt = doubt,
 	                               .other_gpus = comparison->other_gpus,
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
-	*c.controls = controls_find(side, comparison->clock, comparison->clock_share);
+	*c.controls = controls_find(side, comparison);
 	const size_t n[2] = {facts[0].n_runs, facts[1].n_runs};
 	recording_bounds(side, exchange_has_state(n, c.controls), c.beyond);
 	for (int s = 0; s < 2; s++)

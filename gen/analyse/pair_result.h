@@ -45,6 +45,7 @@ struct comparison {
 	const struct fact *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
 	struct renames renames;
 	double clock, clock_share; /* as in judge/work.h */
+	double as_clock;           /* ln: as `clock`, where all kernels of both go by it; else 0 */
 };
 
 /* A quantile of the fixed side over the baseline's: 1.1 is 10 % longer. */

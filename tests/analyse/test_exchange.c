@@ -232,8 +232,20 @@ static void states_of_few_runs(void **unused)
 	near(with_controls(1, &c).state, .03, 0);
 	/* with sides of other sessions in quadrature */
 	near(exchange_widen(&(struct exchange){.apart = .075, .state = .04}, 0, 0), .085, 1e-12);
+	/* all kernels by one factor, as with another clock: what the GPU does not wait of the step is shorter by it */
+	c.clock = .1;
+	e = with_controls(1, &c);
+	near(e.clock, .1, 0); /* on one side the GPU waits for nobody */
+	near(exchange_widen(&e, .01, 0), .1 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 1), e.state, 1e-15);
+	c.waits[1] = .2;
+	near(with_controls(1, &c).clock, .08, 1e-15);
+	/* nothing tells: 0.075 and 0.3 of the larger wait, in quadrature with the half-width */
 	c.known = false;
-	near(with_controls(1, &c).state, 0, 0);
+	e = with_controls(2, &c);
+	near(e.state, 0, 0);
+	near(e.unseen, hypot(.075, .09), 1e-15);
+	near(with_controls(3, &c).unseen, 0, 0);
 }
 
 /* Two percent between sides of other days is no direction, and twenty are one; the interval is the widened one. */
@@ -254,6 +266,27 @@ static void a_verdict_of_other_days(void **unused)
 		near(log(v->speedup / v->lo), 0.075, 2e-4);
 		assert_true(says(v, "The fixed side was measured on another day."));
 		assert_true(says(v, "only changes beyond about 8 % count"));
+	}
+}
+
+/* One run per side of which nothing tells the state: 10 % faster is no direction, and 20 % are one; what was recorded
+ * keeps the interval that it had. */
+static void a_verdict_without_controls(void **unused)
+{
+	(void)unused;
+	for (int big = 0; big < 2; big++) {
+		struct pair *p = pair_new();
+		struct controls c = {.known = false, .waits = {.1, .2}};
+		const double unseen = hypot(.075, .06);
+		for (int s = 0; s < 2; s++)
+			add_run(p, s, 60, (int64_t)(1e9 * (s ? 1 : big ? 1.2 : 1.09)));
+		p->conditions.controls = &c;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->result, big ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
+		near(log(v->speedup / v->lo), unseen, 1e-9);
+		near(log(v->hi / v->speedup), unseen, 1e-9);
+		near(v->recorded.lo, v->speedup, 1e-9);
+		assert_true(says(v, "So only changes beyond about 10 % count."));
 	}
 }
 
@@ -446,6 +479,7 @@ int main(void)
 	                                   TEST(measured_sessions),
 	                                   TEST(sessions_of_the_fixed_side),
 	                                   TEST(a_verdict_of_other_days),
+	                                   TEST(a_verdict_without_controls),
 	                                   TEST(stopwatch_runs),
 	                                   TEST(what_could_be_seen),
 	                                   TEST(stopwatch_results),

@@ -287,7 +287,7 @@ static void test_graphs_recorded_node_by_node(void **state)
 	bool found = false;
 	assert_true(fabs(log(a->verdict.speedup)) < 0.01);
 	assert_true(a->verdict.hi > 109.0 / 40 && a->verdict.hi < 2.8);
-	assert_true(a->verdict.lo > 0.97);
+	assert_true(a->verdict.recorded.lo > 0.97);
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	assert_float_equal(a->side[1].recording.graph_nodes, 80, 1e-9);
 	for (size_t i = 0; i < a->verdict.reasons.n; i++)

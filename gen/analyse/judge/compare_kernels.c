@@ -48,10 +48,12 @@ static const struct fact *times_differ(const struct guard *c, const struct work_
 static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 {
 	bool material = c->alike < GUARD_NEARLY_ALL;
-	if (!material && k->factor != 1)
+	if (!material && k->factor != 1) {
+		c->out.as_clock = -log(k->factor);
 		guard_find(
 			c, false,
 			FACT_NEW(c->arena, all_kernels_slower, k->factor > 1, .times = fmax(k->factor, 1 / k->factor)));
+	}
 	if (!k->times.n || k->times.time < GUARD_MATERIAL * all || (!material && k->factor != 1))
 		return false;
 	guard_find(c, material, times_differ(c, k));

@@ -4,10 +4,11 @@
 #define GAPLINE_ANALYSE_JUDGE_CONTROLS_H
 
 #include "analyse/judge/exchange.h"
+#include "analyse/pair_result.h"
 #include "analyse/side_result.h"
 
-/* `clock` and `share` of the kernels are the comparison's. */
-struct controls controls_find(const struct side side[2], double clock, double share);
+/* Of the comparison its kernels' times. */
+struct controls controls_find(const struct side side[2], const struct comparison *comparison);
 
 /* What they show. */
 const struct fact *controls_say(const struct controls *controls, struct arena *arena);

@@ -244,10 +244,13 @@ bool exchange_has_state(const size_t n[2], const struct controls *c)
  * pace; but no more goes than the GPU waits for the host on both sides: where it does not on one, the wait is gone. */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
+	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
+		e->unseen = hypot(EVIDENCE_APART, EVIDENCE_UNSEEN_PACE * fmax(c->waits[0], c->waits[1]));
 	if (!exchange_has_state(n, c))
 		return;
 	double w = fmin(c->waits[0], c->waits[1]);
 	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), w);
+	e->clock = c->clock * (1 - w);
 	e->moved = copysign(-log1p(-gone), c->host);
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
 }
@@ -267,7 +270,7 @@ double exchange_widen(const struct exchange *e, double half, int end)
 	double apart = exchange_apart(e), sign = end ? 1 : -1;
 	double wide = e->measured.n ? fmax(half, apart) : apart > 0 ? hypot(half, apart) : half;
 	if (e->state > 0)
-		wide = fmax(wide, hypot(apart, e->state) + fmax(0, -sign * e->moved));
+		wide = fmax(wide, hypot(apart, e->state) + fmax(0, fmax(-sign * e->moved, -sign * e->clock)));
 	return wide + fmax(0, sign * e->measured.moved);
 }
 

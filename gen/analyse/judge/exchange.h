@@ -41,6 +41,7 @@ struct controls {
 	bool known;      /* enough is in common to tell */
 	double gpu;      /* κ: ln of how many times as long the same kernels take in the baseline … */
 	double host;     /* ρ: … and the same launches, from one to the next */
+	double clock;    /* κ where all kernels of both sides go by it, as with another clock; else 0 */
 	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
 };
 
@@ -55,7 +56,10 @@ struct exchange {
 	struct exchange_sessions measured; /* where sides share no session, what takes the place of F for a step */
 	/* Of one or two runs per side, logs: what the speedup may be off for the state that each was made in, besides
 	 * `moved`, which it is lower by if what did not change ran at another pace for the host's sake. */
-	double state, moved; /* … which is at least 0 where the baseline's host was the slower one */
+	double state, moved; /* … which is at least 0 where the baseline's host was the slower one; `clock`: the same
+	                      * for  the GPU's clock */
+	double clock,
+		unseen; /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
 };
 
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
@@ -64,8 +68,8 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
  * alike and hardly waits for the host needs nothing. */
 bool exchange_has_state(const size_t n[2], const struct controls *controls);
 
-/* Adds what one or two runs per side cannot tell of the state in which they were made: nothing with more runs, and
- * where the controls do not tell. */
+/* Adds what one or two runs per side cannot tell of the state in which they were made; nothing with more runs, or
+ * without controls, but for such as are not known. */
 void exchange_add_state(struct exchange *exchange, const size_t n[2], const struct controls *controls);
 
 /* What a step of the sides may differ by besides: F, or what takes its place. */

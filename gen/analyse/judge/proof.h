@@ -99,6 +99,9 @@ void plan_could(const struct proof *p, struct arena *arena, struct verdict *v);
 /* Where F widens the interval: why, how far, and what to do; else NULL. */
 const struct fact *reasons_apart(const struct verdict *v, struct arena *arena);
 
+/* Where nothing tells the state that few runs were made in; `runs`: "timed" or "recorded"; else NULL. */
+const struct fact *reasons_unseen(const struct proof *p, const char *runs, struct arena *arena);
+
 /* Why the typical step says something else than the throughput; NULL: it does not. */
 const struct fact *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);
 

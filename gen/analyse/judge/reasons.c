@@ -226,6 +226,13 @@ const struct fact *reasons_apart(const struct verdict *v, struct arena *arena)
 	                    : FACT_NEW(arena, not_in_turns, FACT_NO_SIDE, .apart = apart);
 }
 
+const struct fact *reasons_unseen(const struct proof *p, const char *runs, struct arena *arena)
+{
+	if (!(p->exchange.unseen > 0))
+		return NULL;
+	return FACT_NEW(arena, state_unseen, FACT_NO_SIDE, .runs = runs, .apart = expm1(p->exchange.unseen));
+}
+
 static const char *evidence_of(const struct proof *p, const struct verdict *v)
 {
 	return v->surer > 0                            ? "varied"
@@ -275,6 +282,8 @@ static void add_runs(struct list *list, const struct proof *p)
 {
 	if (list->verdict->state_line)
 		facts_add(&list->verdict->reasons, list->arena, list->verdict->state_line);
+	if (list->verdict->has_interval)
+		facts_add(&list->verdict->reasons, list->arena, reasons_unseen(p, "recorded", list->arena));
 	if (p->runs[0] == 1 && p->runs[1] == 1)
 		ADD(list, one_run_each, FACT_NO_SIDE);
 	else if (p->one_run)

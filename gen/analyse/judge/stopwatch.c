@@ -65,7 +65,8 @@ static bool looked_at(const struct stopwatch_side side[2])
 }
 
 /* The interval of ln S: Welch's, or what looks leave of it, and what runs that are not exchangeable may differ by. */
-static void find_interval(const struct stopwatch_side side[2], struct arena *arena, struct proof *p)
+static void find_interval(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
+                          struct proof *p)
 {
 	double *relative[2];
 	struct exchange_run *run[2];
@@ -84,8 +85,11 @@ static void find_interval(const struct stopwatch_side side[2], struct arena *are
 	if (p->looked)
 		p->between = looks.shown;
 	p->exchange = exchange_judge((const struct exchange_run *const *)run, p->runs);
-	p->lo = p->change - exchange_widen(&p->exchange, p->between, 0);
-	p->hi = p->change + exchange_widen(&p->exchange, p->between, 1);
+	struct controls none = recorded ? recorded->controls : (struct controls){0};
+	none.known = false; /* runs that are not recorded show no state */
+	exchange_add_state(&p->exchange, p->runs, &none);
+	p->lo = p->change - hypot(exchange_widen(&p->exchange, p->between, 0), p->exchange.unseen);
+	p->hi = p->change + hypot(exchange_widen(&p->exchange, p->between, 1), p->exchange.unseen);
 	if (p->looked)
 		p->sure = exchange_widen(&p->exchange, looks.sure, 0) - exchange_widen(&p->exchange, looks.shown, 0);
 	p->floor = (exchange_floored(&p->exchange) ? LN_FLOOR_SEVERAL : 0) + p->sure;
@@ -116,6 +120,7 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 	if (p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS)
 		SAY(three_runs, FACT_NO_SIDE);
 	facts_add(&v->reasons, arena, reasons_apart(v, arena));
+	facts_add(&v->reasons, arena, reasons_unseen(p, "timed", arena));
 	if (p->rhythm >= WORTH_SAYING)
 		SAY(cycles_cut, FACT_NO_SIDE, .away = expm1(p->rhythm));
 	if (fabs(p->change_common - p->change) >= WORTH_SAYING)
@@ -188,7 +193,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	p.change = log(p.side_mean[0]) - log(p.side_mean[1]) - proof_unit(side[0].items, side[1].items);
 	v.has_speedup = true;
 	v.speedup = v.lo = v.hi = v.counted = exp(p.change);
-	find_interval(side, arena, &p);
+	find_interval(side, recorded, arena, &p);
 	p.change_common = p.change;
 	if (recorded) {
 		add_cycles(side, recorded, &p);

@@ -334,6 +334,9 @@ static void set_interval(const struct proof *p, const struct verdict_conditions 
 	bool state = p->exchange.state > 0;
 	double lo = p->lo + fmin(0, conditions->beyond[0] + (state ? p->widened[0] : 0));
 	double hi = p->hi + fmax(0, conditions->beyond[1] - (state ? p->widened[1] : 0));
+	/* … and so it is where nothing tells the state */
+	lo = fmin(lo, p->change - hypot(p->change - p->lo, p->exchange.unseen));
+	hi = fmax(hi, p->change + hypot(p->hi - p->change, p->exchange.unseen));
 	v->half_width = (p->hi - p->lo) / 2;
 	v->recorded = (struct verdict_estimate){true, true, v->speedup, exp(p->lo), exp(p->hi)};
 	v->lo = exp(lo);
