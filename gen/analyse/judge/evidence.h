@@ -3,7 +3,16 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_EVIDENCE_H
 #define GAPLINE_ANALYSE_JUDGE_EVIDENCE_H
 
+#include <math.h>
 #include <stdint.h>
+
+/* What the near end of the interval must lie beyond for a direction: of one run per side, of several, and of a short
+ * capture; and how much further out than the 95 % half-width, where steps vary much: about 99 % with the ten terms of a
+ * run of 60 steps. */
+#define LN_FLOOR_ONE log(1.03)
+#define LN_FLOOR_SEVERAL log(1.005)
+#define LN_FLOOR_SHORT log(1.10)
+#define EVIDENCE_SURER 0.4
 
 /* What sides that are not exchangeable may differ by, whatever was fixed, as a half-width: 2.33 √2 times 2.3 %, which
  * sessions differ by (days 2 %, hosts 1 %). */
@@ -72,6 +81,15 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 
 /* Nobody is told to make more runs of each side than this. */
 enum { EVIDENCE_WORTHWHILE = 20 };
+
+/* Recordings that cannot be true: shares of the launches of the measured steps that are lost, and of the collectives of
+ * two runs that meet; of their recorded time what kernels take without a profiler at least (0.92 was seen), and what
+ * recording a node of a graph, and a kernel by itself, may take the GPU, ns. */
+#define EVIDENCE_LOST 0.01
+#define EVIDENCE_MEETING 0.8
+#define EVIDENCE_FASTER_ALONE 0.85
+#define EVIDENCE_PER_NODE 2000.0
+#define EVIDENCE_PER_LAUNCH 500.0
 
 /* Standard errors by which what the last look will find may differ from what is seen, one way, in one of ten. */
 #define EVIDENCE_TENTH 1.2816

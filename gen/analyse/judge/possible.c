@@ -1,22 +1,16 @@
 #include "analyse/judge/possible.h"
 
-#include "analyse/judge/stats.h"
+#include "analyse/judge/evidence.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const double LOST = 0.01;         /* of the launches of the measured steps */
-static const double MEETING = 0.8;       /* of the collectives of two runs */
-static const double FASTER_ALONE = 0.85; /* kernels without a profiler, of their recorded time: 0.92 was seen */
-static const double PER_NODE = 2000;     /* ns that recording a graph's node may take the GPU … */
-static const double PER_LAUNCH = 500;    /* … and recording a kernel by itself */
-
 /* ---- holes ---- */
 
 static const struct fact *find_holes(const struct run_holes *h, const char *file, struct arena *arena)
 {
-	if ((double)h->lost > LOST * (double)h->launches)
+	if ((double)h->lost > EVIDENCE_LOST * (double)h->launches)
 		return FACT_NEW(arena, kernels_lost, FACT_NO_SIDE, .lost = (int64_t)h->lost,
 		                .launches = (int64_t)h->launches, .file = file);
 	return h->jumps ? FACT_NEW(arena, step_numbers_jump, FACT_NO_SIDE, .file = file, .jumps = (int64_t)h->jumps,
@@ -60,7 +54,7 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 		met += k < m && y[k].start < x[i].end;
 	}
 	arena_release(&work);
-	return n > 0 && (double)met >= MEETING * (double)n;
+	return n > 0 && (double)met >= EVIDENCE_MEETING * (double)n;
 }
 
 const struct fact *possible_ranks(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
@@ -134,9 +128,9 @@ const struct fact *possible_stopwatch(const struct side side[2], const struct st
                                       struct arena *arena)
 {
 	for (int s = 0; s < 2; s++) {
-		double step = 0,
-		       recording = PER_NODE * side[s].recording.graph_nodes + PER_LAUNCH * side[s].counts.launches;
-		double least = FASTER_ALONE * (side[s].busy - recording);
+		double step = 0, recording = EVIDENCE_PER_NODE * side[s].recording.graph_nodes +
+		                             EVIDENCE_PER_LAUNCH * side[s].counts.launches;
+		double least = EVIDENCE_FASTER_ALONE * (side[s].busy - recording);
 		for (size_t r = 0; r < timed[s].n_runs; r++) {
 			if (!timed[s].runs[r].steps)
 				return NULL;

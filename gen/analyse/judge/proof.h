@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_JUDGE_PROOF_H
 
 #include "analyse/judge/between.h"
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/exchange.h"
 #include "analyse/judge/verdict.h"
 
@@ -22,9 +23,6 @@ enum {
 };
 
 #define LN_MARGIN log(1 + VERDICT_MARGIN) /* differences within it are "unchanged" */
-#define LN_FLOOR_ONE log(1.03)            /* what one run per side must exceed for a direction */
-#define LN_FLOOR_SEVERAL log(1.005)       /* the same for several */
-#define LN_FLOOR_SHORT log(1.10)          /* the same for a short capture */
 
 /* Two sides as they are measured; by side where there are two. Half-widths and distances are logs. */
 struct proof {

@@ -2,13 +2,12 @@
 #include "analyse/judge/verdict.h"
 
 #include "analyse/judge/controls.h"
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"
 
 #include <math.h>
-
-static const double SURER = 0.4; /* of the 95 % half-width: about 99 % with the ten terms of a run of 60 steps */
 
 const char *verdict_result_name(enum verdict_result result)
 {
@@ -278,7 +277,7 @@ static void add_queues(const struct verdict_conditions *conditions, const struct
 static double find_surer(const struct proof *p)
 {
 	double half = fmin(p->change - p->lo, p->hi - p->change);
-	return p->one_run && !p->few ? fmax((1 + SURER) * p->plain - half, 0) : 0;
+	return p->one_run && !p->few ? fmax((1 + EVIDENCE_SURER) * p->plain - half, 0) : 0;
 }
 
 static double find_floor(const struct proof *p)

@@ -1,0 +1,140 @@
+/* What did not change between the sides, and what one and two runs per side are widened by for it: worked out by hand.
+ */
+#include "analyse/judge/controls.h"
+#include "analyse/judge/exchange.h"
+#include "verdict_pair.h"
+
+static struct exchange with_controls(size_t runs, const struct controls *controls)
+{
+	struct exchange e = {0};
+	exchange_add_state(&e, (const size_t[]){runs, runs}, controls);
+	return e;
+}
+
+/* What one and two runs per side cannot tell, by what did not change; worked out by hand. */
+static void states_of_few_runs(void **unused)
+{
+	(void)unused;
+	struct controls c = {.known = true, .gpu = .003, .host = .5, .waits = {.02, .9}};
+	near(exchange_widen(&(struct exchange){.state = .03}, .04, 0), .04, 0);
+	near(with_controls(1, &c).state, 0, 0); /* the GPU waits for nobody, and ran alike */
+	c.gpu = -.0031;
+	assert_true(with_controls(1, &c).state > 0);
+	c.gpu = 0;
+	c.waits[0] = .021;
+	assert_true(with_controls(1, &c).state > 0);
+	c = (struct controls){.known = true, .gpu = .002, .host = .2, .waits = {.5, .6}};
+	near(with_controls(3, &c).state, 0, 0);
+	near(with_controls(1, NULL).state, 0, 0);
+	struct exchange e = with_controls(2, &c);
+	near(e.state, sqrt(.0009 + .000625 + .0016), 1e-15); /* .05 of .5, and a fifth of .2 */
+	near(e.moved, .2, 1e-15);
+	/* c = .3 may be .1 for the host's pace; a half-width that is more than that is left alone */
+	near(exchange_widen(&e, .01, 0), .2 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 1), e.state, 0);
+	near(exchange_widen(&e, .3, 0), .3, 0);
+	c.host = -.2; /* mirrored */
+	e = with_controls(2, &c);
+	near(exchange_widen(&e, .01, 1), .2 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 0), e.state, 0);
+	c.waits[0] = .8; /* no host is seven times as slow: the program is another one */
+	c.host = -2;
+	near(with_controls(2, &c).moved, -log(2), 1e-15);
+	c.host = -.2;
+	for (int s = 0; s < 2; s++) { /* a host that one side waits for in a tenth of the step makes no more of it */
+		c.waits[s] = .1;
+		c.waits[!s] = .6;
+		near(with_controls(2, &c).moved, log(.9), 1e-15);
+	}
+	/* One program beside itself on an H100, one run per side: 1.21 times as long on a host 21 % slower. Its GPU
+	 * waits 0.463 and 0.35 of a step: without the pace both steps are as long. */
+	c = (struct controls){.known = true, .gpu = .001, .host = log(1.21), .waits = {.463, .35}};
+	e = with_controls(1, &c);
+	near(e.moved, log(1.21), 1e-12);
+	assert_true(exchange_widen(&e, .02, 0) > log(1.21));
+	c = (struct controls){.known = true, .gpu = .1, .waits = {.3, 0}}; /* kernels may be faster code */
+	near(with_controls(1, &c).moved, 0, 0);
+	near(with_controls(1, &c).state, .03, 0);
+	/* with sides of other sessions in quadrature */
+	near(exchange_widen(&(struct exchange){.apart = .075, .state = .04}, 0, 0), .085, 1e-12);
+	/* all kernels by one factor, as with another clock: what the GPU does not wait of the step is shorter by it */
+	c.clock = .1;
+	e = with_controls(1, &c);
+	near(e.clock, .1, 0); /* on one side the GPU waits for nobody */
+	near(exchange_widen(&e, .01, 0), .1 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 1), e.state, 1e-15);
+	c.waits[1] = .2;
+	near(with_controls(1, &c).clock, .08, 1e-15);
+	/* nothing tells: 0.075 and 0.3 of the larger wait, in quadrature with the half-width */
+	c.known = false;
+	e = with_controls(2, &c);
+	near(e.state, 0, 0);
+	near(e.unseen, hypot(.075, .09), 1e-15);
+	near(with_controls(3, &c).unseen, 0, 0);
+}
+
+/* A side whose GPU waits for the host for `wait` of a step, and of whose launches `alike` of ten are the other's. */
+static struct side waiting(double wait, uint32_t alike, uint32_t other)
+{
+	struct idle_row *row = ARENA_NEW(&arena, 2, struct idle_row);
+	struct launch_pace *pace = ARENA_NEW(&arena, 2, struct launch_pace);
+	row[0] = (struct idle_row){.cause = CAUSE_HOST_CODE, .per_step = wait};
+	row[1] = (struct idle_row){.cause = CAUSE_DEPENDENCY, .per_step = .2};
+	pace[0] = (struct launch_pace){1, 1, alike, 10, 10};
+	pace[1] = (struct launch_pace){other, other, 100 - alike, 10, 10};
+	return (struct side){.budget = {.period = 1, .rows = row, .n_rows = 2}, .recording = {.paces = {pace, 2, 100}}};
+}
+
+/* Controls are known where a third of the kernels' time and of the launches is in common; of the launches only where
+ * the GPU waits for the host for more than a fifth of a step. */
+static void what_is_in_common(void **unused)
+{
+	(void)unused;
+	static const struct {
+		double kernels, wait;
+		uint32_t alike;
+		bool known;
+	} CASES[] = {{.334, .5, 34, true},
+	             {.332, .5, 34, false},
+	             {.334, .5, 33, false},
+	             {.334, .2, 33, true},
+	             {.334, .201, 33, false}};
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		const struct side side[2] = {waiting(CASES[i].wait, CASES[i].alike, 2), waiting(.1, CASES[i].alike, 3)};
+		const struct comparison kernels = {.clock = .01, .as_clock = .01, .clock_share = CASES[i].kernels};
+		struct controls c = controls_find(side, &kernels);
+		assert_int_equal(c.known, CASES[i].known);
+		near(c.waits[0], CASES[i].wait, 1e-15); /* waiting for others is not the host's */
+		near(c.clock + c.gpu, .02, 1e-15);
+	}
+}
+
+/* One run per side of which nothing tells the state: 10 % faster is no direction, and 20 % are one; what was recorded
+ * keeps the interval that it had. */
+static void a_verdict_without_controls(void **unused)
+{
+	(void)unused;
+	for (int big = 0; big < 2; big++) {
+		struct pair *p = pair_new();
+		struct controls c = {.known = false, .waits = {.1, .2}};
+		const double unseen = hypot(.075, .06);
+		for (int s = 0; s < 2; s++)
+			add_run(p, s, 60, (int64_t)(1e9 * (s ? 1 : big ? 1.2 : 1.09)));
+		p->conditions.controls = &c;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->result, big ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
+		near(log(v->speedup / v->lo), unseen, 1e-9);
+		near(log(v->hi / v->speedup), unseen, 1e-9);
+		near(v->recorded.lo, v->speedup, 1e-9);
+		assert_true(says(v, "So only changes beyond about 10 % count."));
+	}
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(what_is_in_common),
+	                                   TEST(a_verdict_without_controls)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
