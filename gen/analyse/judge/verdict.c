@@ -221,6 +221,8 @@ static struct exchange judge_exchange(const struct verdict_side side[2], const s
 	}
 	struct exchange out = exchange_judge((const struct exchange_run *const *)run, p->runs);
 	exchange_add_state(&out, p->runs, conditions->controls);
+	if (conditions->doubt) /* then nobody asked what is in common */
+		out.unseen = 0;
 	return out;
 }
 
