@@ -103,6 +103,19 @@ def drop_marks(*steps):
     return edit
 
 
+def clock_back(*steps):
+    """The clock was set back by half a step at each of those."""
+
+    def edit(db):
+        starts = [at for (at,) in db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start")]
+        for step in sorted(steps, reverse=True):
+            for table in KERNELS, CALLS, "NVTX_EVENTS":
+                back = (starts[step] - starts[step - 1]) // 2
+                db.execute(f"UPDATE {table} SET start = start - ?, end = end - ? WHERE start >= ?", (back, back, starts[step]))
+
+    return edit
+
+
 def repeat_kernels(db):
     """One step runs most of its kernels twice, and one of them once."""
     launches = db.execute(f"SELECT start, end, correlationId FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (30 * PER_STEP, 30 * PER_STEP + 4)).fetchall()
@@ -122,7 +135,7 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, JUMP, MEET, OTHER, TIMED, MARKS = "Kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others"
+LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS = "Kernels were lost", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others"
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
@@ -136,6 +149,7 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
     "ranges lost": (nothing, drop_marks(5, 10, 20, 30, 40, 50), MARKS, [], 3),
     "every fourth range lost": (drop_marks(*range(2, 60, 4)), nothing, MARKS, [], 1),
+    "a clock set back": (nothing, clock_back(*range(5, 56, 5)), BACK, [], 3),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant, nothing, OTHER, [], 1),
@@ -173,7 +187,7 @@ def wrong(r, doc, says):
         yield f"exit {r.returncode}: {r.stderr.strip()}"
         return
     v = doc["verdict"]
-    said = [s for s in v["reasons"] if any(w in s for w in (LOST, JUMP, MEET, OTHER, TIMED, MARKS))]
+    said = [s for s in v["reasons"] if any(w in s for w in (LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS))]
     if not says:
         if said:
             yield f"said: {said[0]}"

@@ -57,8 +57,30 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 	return n > 0 && (double)met >= EVIDENCE_MEETING * (double)n;
 }
 
-const struct fact *possible_ranks(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
+/* A thread is in one call at a time, or in a call of that call: ns for which it was in two all the same. The clock was
+ * set back, or the rows are of two threads. */
+static int64_t in_two_calls(const struct trace *t)
 {
+	const struct trace_calls *c = &t->calls;
+	int64_t sum = 0;
+	for (size_t i = 1, outer = 0; i < c->n; i++) {
+		bool inside = c->thread[i] == c->thread[outer] && c->start[i] < c->end[outer];
+		if (inside && c->end[i] <= c->end[outer])
+			continue;
+		sum += inside ? c->end[outer] - c->start[i] : 0;
+		outer = i;
+	}
+	return sum;
+}
+
+const struct fact *possible_rows(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
+{
+	for (size_t r = 0; r < n; r++) {
+		double two = (double)in_two_calls(runs[r].trace),
+		       window = (double)(runs[r].window_end - runs[r].window_start);
+		if (two > EVIDENCE_LOST * window)
+			return FACT_NEW(arena, calls_cross, FACT_NO_SIDE, .file = files[r], .time = two);
+	}
 	for (size_t r = 1; r < n; r++)
 		for (size_t q = 0; q < r; q++)
 			if (they_meet(runs[q].trace, runs[r].trace))

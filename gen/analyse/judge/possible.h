@@ -10,8 +10,9 @@
  * side only. NULL: nothing contradicts. In `arena`. */
 const struct fact *possible_recording(const struct side_facts *facts, int n_sides, struct arena *arena);
 
-/* Of the runs of one side, whose rows are there: the fact that two of them are ranks of one run; else NULL. */
-const struct fact *possible_ranks(const struct run *runs, const char *const *files, size_t n, struct arena *arena);
+/* Of the runs of one side, whose rows are there: the fact that a thread of one was in two calls at once, or that two of
+ * them are ranks of one run; else NULL. */
+const struct fact *possible_rows(const struct run *runs, const char *const *files, size_t n, struct arena *arena);
 
 /* The fact that a side's timed runs are shorter than what its GPU was busy in the same steps; else NULL. */
 const struct fact *possible_stopwatch(const struct side side[2], const struct stopwatch_side timed[2],

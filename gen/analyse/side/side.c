@@ -108,7 +108,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .n_runs = n,
 	                             .rows = runs,
 	                             .timed = stopwatches_of(runs, n, periods.steps.found, arena),
-	                             .ranks_apart = possible_ranks(runs, words->run_files, n, arena),
+	                             .ranks_apart = possible_rows(runs, words->run_files, n, arena),
 	                             .amd = is_amd(runs, &tables),
 	                             .idle = budgets.idle,
 	                             .n_idle = budgets.n_idle,

@@ -15,7 +15,8 @@ struct side_facts {
 	const struct run *rows;         /* by run, who has to ask for rows again: samples of threads, reports of Nsight
 	                                 * Compute; NULL: nobody can, for the side was read from its bytes */
 	struct stopwatch_side timed;    /* its runs without a profiler */
-	const struct fact *ranks_apart; /* its repeats are ranks of one run; NULL: they are not */
+	const struct fact *ranks_apart; /* its repeats are ranks of one run, or rows contradict each other
+	                                   (possible_rows); NULL: not so */
 	bool amd;                       /* its GPUs are AMD's, which Nsight Compute cannot measure */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
