@@ -58,12 +58,12 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 }
 
 /* A thread is in one call at a time, or in a call of that call: ns for which it was in two all the same. The clock was
- * set back, or the rows are of two threads. */
+ * set back, or the rows are of two threads. Of one process: rows of several may not be held (trace/again.h). */
 static int64_t in_two_calls(const struct trace *t)
 {
 	const struct trace_calls *c = &t->calls;
 	int64_t sum = 0;
-	for (size_t i = 1, outer = 0; i < c->n; i++) {
+	for (size_t i = 1, outer = 0; i < c->n && t->n_processes == 1; i++) {
 		bool inside = c->thread[i] == c->thread[outer] && c->start[i] < c->end[outer];
 		if (inside && c->end[i] <= c->end[outer])
 			continue;
