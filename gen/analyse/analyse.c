@@ -248,6 +248,7 @@ static struct side_words words_of(const struct analyse_options *options, int sid
 static void take_side(const struct analyse_options *options, int s, struct arena *arena, struct step_tables *out)
 {
 	const struct step_tables *from = options->table[s];
+	const bool together = options->table[0] == options->table[1]; /* both sides of one report */
 	struct side *side = &out->side[s];
 	*side = from->side[options->table_side[s]];
 	out->facts[s] = from->facts[options->table_side[s]];
@@ -257,7 +258,7 @@ static void take_side(const struct analyse_options *options, int s, struct arena
 	facts_add_all(&side->quality.notes, arena, &from->side[options->table_side[s]].quality.notes);
 	quality_find(&side->quality, arena,
 	             FACT_NEW(arena, from_report, FACT_NO_SIDE,
-	                      .steps = side->steps.origin == STEPS_BY_PATTERN ? "found" : "marked"));
+	                      .steps = side->steps.origin == STEPS_BY_PATTERN && !together ? "found" : "marked"));
 }
 
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
@@ -379,6 +380,14 @@ static int analyse_alone(struct sides_job *job, bool stopwatch, const struct ana
 	}
 	arena_release(&work);
 	return result;
+}
+
+struct analysis analyse_table_side(const struct step_tables *tables, int side, struct names *names, struct arena *arena)
+{
+	const struct sides_job job = {
+		.n = tables->facts[side].n_runs, .side = tables->side[side], .facts = tables->facts[side]};
+	return (struct analysis){
+		.names = names, .n_sides = 1, .side = {describe_alone(&job, true, tables->options.warmup, arena)}};
 }
 
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,

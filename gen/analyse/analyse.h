@@ -45,6 +45,10 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 struct step_tables;
 struct analysis analyse_tables(const struct step_tables *tables, struct names *names, struct arena *arena);
 
+/* One side of them alone, as analyse_side has it, without findings. */
+struct analysis analyse_table_side(const struct step_tables *tables, int side, struct names *names,
+                                   struct arena *arena);
+
 /* The same for one profile: out->n_sides is 1. */
 int analyse_one(const struct analyse_run *run, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err);

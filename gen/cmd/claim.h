@@ -32,9 +32,10 @@ struct json_value;
 int claim_read(const char *bytes, size_t n, struct arena *arena, const struct json_value **claim,
                struct gates_asked *gates, struct err *err);
 
-/* Holds each point of the claim against an analysis that was judged with its gates. */
-int claim_check(const struct json_value *claim, const struct analysis *analysis, uint32_t evidence, struct arena *arena,
-                struct claim_checked *out, struct err *err);
+/* Holds each point of the claim against an analysis that was judged with its gates. -1 with `err`: it claims nothing,
+ * or what no claim can. */
+int claim_check(const struct json_value *claim, const struct analysis *analysis, uint32_t evidence, struct names *names,
+                struct arena *arena, struct claim_checked *out, struct err *err);
 
 const char *claim_answer_name(enum claim_answer answer); /* "holds", "open", "fails" */
 

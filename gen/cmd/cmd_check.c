@@ -84,7 +84,7 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 		return CMD_BAD_PROFILE;
 	c->evidence.tables.options.gates = gates;
 	const struct analysis analysis = analyse_tables(&c->evidence.tables, &c->names, &c->arena);
-	if (claim_check(claim, &analysis, c->evidence.maker.checksum, &c->arena, &found, &cause) < 0) {
+	if (claim_check(claim, &analysis, c->evidence.maker.checksum, &c->names, &c->arena, &found, &cause) < 0) {
 		err_set(err, "%s: %s", claim_path, cause.text);
 		return CMD_BAD_PROFILE;
 	}

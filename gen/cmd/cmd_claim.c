@@ -7,8 +7,8 @@
 static const char *const arguments[] = {"REPORT -o FILE", NULL};
 static const char *const examples[] = {"gapline claim report.html -o claim.json", NULL};
 static const char about[] =
-	"Writes what a report shows: result, speedup, interval, work, what was resolved, and the checksum of "
-	"the evidence. The report is verified first. 'gapline check' holds such a claim, or one that was "
+	"Writes what a report shows: result, speedup, interval, work, sessions, conditions, what was resolved, and the "
+	"checksum of the evidence. The report is verified first. 'gapline check' holds such a claim, or one that was "
 	"written by hand, against a report.";
 
 static int claim(const char *path, struct output *out, struct arena *arena)
@@ -39,7 +39,12 @@ int cmd_claim(int argc, char **argv)
 	struct arena arena = {0};
 	struct output out = {0};
 	const char *path = NULL;
-	struct opt options[] = {{OPT_OUTPUT, 'o', "json", "FILE", "the claim; '-' is standard output", .text = &path}};
+	bool force = false, quiet = false;
+	struct opt options[] = {
+		{OPT_OUTPUT, 'o', "json", "FILE", "the claim; '-' is standard output", .text = &path},
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &force},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &quiet},
+	};
 	const struct opt_usage usage = {
 		"gapline claim", arguments,         about, options, sizeof options / sizeof *options,
 		examples,        cmd_plain_statuses};
@@ -58,8 +63,13 @@ int cmd_claim(int argc, char **argv)
 		else if (stat(operands.item[0], &file) == 0 && output_replaces(&out, &file)) {
 			err_set(&err, "%s: this output would replace an input", path);
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
+		} else if (out.exists && !out.stream && !out.standard && !force) {
+			err_set(&err, "%s: exists already; --force replaces it", path);
+			status = cmd_fail(CMD_WRONG_USAGE, &err);
 		} else
 			status = claim(operands.item[0], &out, &arena);
+		if (status == CMD_DONE && !quiet)
+			cmd_say_written(&out, 1);
 	}
 	output_release(&out);
 	arena_release(&arena);

@@ -76,7 +76,7 @@ int cmd_report(int argc, char **argv)
 	struct compare c;
 	compare_init(&c);
 	c.db = CMD_STORE;
-	struct opt options[COMPARE_OPTIONS_MAX + 8] = {
+	struct opt options[COMPARE_OPTIONS_MAX + 9] = {
 		{OPT_OUTPUT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 	};
@@ -98,6 +98,7 @@ int cmd_report(int argc, char **argv)
 		{OPT_LIST, 0, "fixed-output", "FILE", "the same of the fixed side", .list = &c.outputs_of[1]},
 	};
 	size_t n = 1;
+	options[n++] = compare_evidence_option(&c);
 	n += compare_output_options(&c, options + n);
 	n += compare_step_options(&c, options + n);
 	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)

@@ -263,7 +263,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct experiment e = {.repeat = -1, .recorded = -1, .follow = -1};
 	compare_init(&e.compare);
-	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 8] = {
+	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 9] = {
 		{OPT_COMMAND, 0, "baseline", "COMMAND",
 	         "what to run for the baseline: a quoted command line, or -- and words", .command = &e.commands[0]},
 		{OPT_COMMAND, 0, "fixed", "COMMAND", "what to run for the fixed side, likewise",
@@ -291,6 +291,7 @@ int cmd_run(int argc, char **argv)
 	};
 	size_t n = 8;
 	n += capturing_options(&e.capturing, options + n);
+	options[n++] = compare_evidence_option(&e.compare);
 	n += compare_output_options(&e.compare, options + n);
 	n += compare_step_options(&e.compare, options + n);
 	n += compare_result_options(&e.compare, options + n);

@@ -51,7 +51,7 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 	case COMPARE_HTML:
 		return render_html(a, out, err);
 	case COMPARE_JSON:
-		return render_json(a, out, err);
+		return c->evidence ? render_json_evidence(a, out, err) : render_json(a, out, err);
 	case COMPARE_SVG:
 		return render_svg(a, out, err);
 	case COMPARE_JUNIT:
@@ -74,6 +74,8 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 int compare_prepare(struct compare *c, struct err *err)
 {
 	const char *name[COMPARE_OUTPUTS];
+	if (c->evidence && !c->paths[COMPARE_JSON])
+		return err_set(err, "--evidence goes into the JSON; name it with --json FILE");
 	while (c->n_outputs)
 		output_release(&c->outputs[--c->n_outputs]);
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
@@ -251,6 +253,8 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 			                 c->built_in[s]->n, &c->arena);
 		else if (!(status = compare_find_report(c, (int)s, err)) && !c->report[s].path)
 			status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, err);
+		if (!status && !c->report[s].path)
+			status = compare_find_saved(c, (int)s, err);
 		if (status)
 			return status;
 	}

@@ -25,8 +25,9 @@ enum {
 
 /* A side that is one of a report: "main.html:fixed". */
 struct compare_report {
-	const char *path; /* NULL: it is none */
-	int side;         /* of the report */
+	const char *path;          /* NULL: it is none */
+	int side;                  /* of the report */
+	const struct input *saved; /* it is kept in a history; NULL: it is a file */
 	struct page_evidence evidence;
 };
 
@@ -47,6 +48,7 @@ struct compare {
 	struct opt_list outputs_of[2]; /* by side, files with what its runs printed */
 	struct printed printed;
 	struct markdown_wish links;
+	bool evidence; /* the JSON has it, too */
 	bool github_summary;
 	int colour;
 	bool quiet, all_ranks;
@@ -104,10 +106,16 @@ void compare_watch_memory(struct compare *c, const struct opt_list *operands);
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
 
+/* --evidence, which both commands have beside --json. */
+struct opt compare_evidence_option(struct compare *c);
+
 /* Looks whether what is given for side `s` is a side of a report; a file of the whole name wins. CMD_DONE, or with
  * `err` CMD_WRONG_USAGE: it is a report without a side, one among several files, or beside options that shape a table.
  */
 int compare_find_report(struct compare *c, int s, struct err *err);
+
+/* The same for what a history keeps, once it is looked up. */
+int compare_find_saved(struct compare *c, int s, struct err *err);
 
 /* Verifies and reads the reports that were found, into the analysis's options. 0, or -1 with `err`. */
 int compare_read_reports(struct compare *c, struct err *err);

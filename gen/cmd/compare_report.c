@@ -1,88 +1,97 @@
-/* Sides of reports in the place of profiles: "gapline report main.html:fixed branch.sqlite". */
+/* Sides of reports in the place of profiles: "gapline report main.html:fixed branch.sqlite", and those that a history
+ * keeps. */
 #include "cmd/compare.h"
+#include "cmd/inputs_saved.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
-static const char *const labels[] = {"baseline", "fixed"};
-
-static bool is_page(const char *path)
+/* What needs rows. */
+static int check_options(const struct compare *c, const char *path, struct err *err)
 {
-	struct file_head head;
-	struct err err;
-	struct stat file;
-	return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file_look(path, &head, &err) == 0 &&
-	       page_recognise(&head);
-}
-
-/* The page's path where what is given is a page and one of its sides; NULL. */
-static const char *page_of(struct compare *c, const char *given, int *side)
-{
-	struct stat file;
-	size_t n = strlen(given);
-	for (*side = 0; *side < 2; ++*side) {
-		size_t end = strlen(labels[*side]) + 1;
-		if (n <= end || given[n - end] != ':' || strcmp(given + n - end + 1, labels[*side]) != 0 ||
-		    stat(given, &file) == 0)
-			continue;
-		const char *path = arena_copy(&c->arena, given, n - end);
-		if (is_page(path))
-			return path;
-	}
-	return NULL;
+	const char *option = c->analysis.step             ? "--step"
+	                     : c->analysis.loop           ? "--loop"
+	                     : c->analysis.warmup >= 0    ? "--warmup"
+	                     : c->paths[COMPARE_PERFETTO] ? "--perfetto"
+	                     : c->ncu[0] || c->ncu[1]     ? "--baseline-ncu and --fixed-ncu"
+	                                                  : NULL;
+	if (!option)
+		return CMD_DONE;
+	err_set(err, "%s: %s needs the profiles themselves, and a report does not hold them", path, option);
+	return CMD_WRONG_USAGE;
 }
 
 int compare_find_report(struct compare *c, int s, struct err *err)
 {
 	const struct opt_list *given = &c->given[s];
+	struct compare_report *report = &c->report[s];
 	for (size_t i = 0; i < given->n; i++) {
-		int side;
-		const char *path = page_of(c, given->item[i], &side);
-		if (!path && is_page(given->item[i])) {
-			err_set(err, "%s: is a report, which has two sides: name one, %s:baseline or %s:fixed",
-			        given->item[i], given->item[i], given->item[i]);
+		const char *path;
+		int found = page_find_side(given->item[i], &c->arena, &path, &report->side, err);
+		if (found < 0)
 			return CMD_WRONG_USAGE;
-		}
-		if (!path)
+		if (!found)
 			continue;
 		if (given->n > 1) {
 			err_set(err, "%s: a side of a report is a whole side; name no other file beside it", path);
 			return CMD_WRONG_USAGE;
 		}
-		const char *option = c->analysis.step             ? "--step"
-		                     : c->analysis.loop           ? "--loop"
-		                     : c->analysis.warmup >= 0    ? "--warmup"
-		                     : c->paths[COMPARE_PERFETTO] ? "--perfetto"
-		                     : c->ncu[0] || c->ncu[1]     ? "--baseline-ncu and --fixed-ncu"
-		                                                  : NULL;
-		if (option) {
-			err_set(err, "%s: %s needs the profiles themselves, and a report does not hold them", path,
-			        option);
-			return CMD_WRONG_USAGE;
-		}
-		c->report[s].path = path;
-		c->report[s].side = side;
+		report->path = path;
+		return check_options(c, path, err);
 	}
 	return CMD_DONE;
+}
+
+int compare_find_saved(struct compare *c, int s, struct err *err)
+{
+	struct inputs *in = &c->sides[s];
+	struct compare_report *report = &c->report[s];
+	int found = inputs_saved_side(in, &report->side, err);
+	if (found <= 0)
+		return found < 0 ? CMD_BAD_PROFILE : CMD_DONE;
+	report->path = in->item[0].path;
+	report->saved = in->item;
+	in->n = 0;
+	return check_options(c, report->path, err);
+}
+
+/* Of one report both sides are read at once: their steps were found beside each other. */
+static bool is_read(struct compare *c, int s)
+{
+	const struct compare_report *other = &c->report[0], *r = &c->report[s];
+	if (!s || !other->path || strcmp(other->path, r->path) != 0 || other->side == r->side)
+		return false;
+	c->analysis.table[s] = c->analysis.table[0];
+	return true;
 }
 
 int compare_read_reports(struct compare *c, struct err *err)
 {
 	for (int s = 0; s < 2; s++) {
 		struct compare_report *r = &c->report[s];
+		struct page_evidence *e = &r->evidence;
 		if (!r->path)
 			continue;
-		struct arena scratch = {0};
-		struct names names;
-		struct page_evidence checked;
-		names_init(&names, &scratch);
-		int result = page_evidence_trust(r->path, &names, &scratch, &checked, err);
-		page_evidence_release(&checked);
-		arena_release(&scratch);
-		if (result < 0 || page_evidence_read(r->path, &c->names, &c->arena, &r->evidence, err) < 0)
-			return -1;
-		c->analysis.table[s] = &r->evidence.tables;
 		c->analysis.table_side[s] = r->side;
+		if (is_read(c, s))
+			continue;
+		if (r->saved) {
+			if (inputs_read_side(r->saved, &c->names, &c->arena, &e->tables, err) < 0)
+				return -1;
+		} else if (page_evidence_check(r->path, err) < 0 ||
+		           page_evidence_read(r->path, &c->names, &c->arena, e, err) < 0) {
+			return -1;
+		}
+		c->analysis.table[s] = &e->tables;
 	}
 	return 0;
+}
+
+struct opt compare_evidence_option(struct compare *c)
+{
+	return (struct opt){OPT_FLAG,
+	                    0,
+	                    "evidence",
+	                    NULL,
+	                    "put the step tables into the JSON, too: 'gapline verify' judges it again",
+	                    .flag = &c->evidence};
 }

@@ -1,8 +1,11 @@
 #include "cmd/history_parts.h"
 
+#include "analyse/step_tables.h"
 #include "analyse/trend/trend.h"
+#include "cmd/inputs_saved.h"
 #include "cmd/progress.h"
 #include "render/trend.h"
+#include "say/say.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +23,29 @@ struct reading {
 	size_t n_outputs;
 };
 
+/* A side of a report: its steps are those that were found then. */
+static int measure_side(struct reading *r, const struct input *input, int side, struct names *names,
+                        struct arena *arena, struct analysis *one, struct err *err)
+{
+	struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
+	if (r->h->analysis.step) {
+		err_set(err, "--step needs the profiles themselves, and %s is a side of a report", input->path);
+		return CMD_WRONG_USAGE;
+	}
+	if (inputs_read_side(input, names, arena, tables, err) < 0)
+		return CMD_BAD_PROFILE;
+	*one = analyse_table_side(tables, side, names, arena);
+	return CMD_DONE;
+}
+
+static const char *say_note(struct reading *r, const struct side *side, struct arena *arena)
+{
+	const struct fact *said = FACT_NEW(arena, commit_from_report, FACT_NO_SIDE,
+	                                   .steps = side->steps.origin == STEPS_BY_PATTERN ? "found" : "marked");
+	const char *text = say_fact(said, NULL, arena);
+	return arena_copy(&r->arena, text, strlen(text));
+}
+
 /* The runs of one commit, told from its files as a report tells them. What they need is given back. One whose runs say
  * nothing is kept with the reason: the others are worth a page all the same. */
 static int measure(struct reading *r, const struct store_entry *e, struct trend_commit *c, struct err *err)
@@ -32,10 +58,14 @@ static int measure(struct reading *r, const struct store_entry *e, struct trend_
 	const char *name = arena_format(&arena, "@commit:%s", e->name);
 	const struct opt_list given = {&name, 1};
 	names_init(&names, &arena);
-	int status = inputs_find_or_saved(&in, "commit", &given, r->h->db, &arena, err);
-	if (!status)
+	int side, status = inputs_find_or_saved(&in, "commit", &given, r->h->db, &arena, err);
+	int of_report = status ? 0 : inputs_saved_side(&in, &side, err);
+	if (of_report)
+		status =
+			of_report < 0 ? CMD_BAD_PROFILE : measure_side(r, &in.item[0], side, &names, &arena, &one, err);
+	else if (!status)
 		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
-	if (!status) {
+	if (!status && !of_report) {
 		inputs_group(&in, RANKS_TELL, &names, &arena);
 		struct analyse_run *runs = ARENA_NEW(&arena, in.n_runs, struct analyse_run);
 		for (size_t i = 0; i < in.n_runs; i++)
@@ -44,6 +74,8 @@ static int measure(struct reading *r, const struct store_entry *e, struct trend_
 		status = result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : result ? CMD_WRONG_USAGE : CMD_DONE;
 	}
 	*c = (struct trend_commit){.name = e->name, .has_time = e->has_time, .time = e->time};
+	if (!status && of_report)
+		c->note = say_note(r, &one.side[0], &arena);
 	if (!status)
 		trend_measure(&one, &r->arena, c);
 	else

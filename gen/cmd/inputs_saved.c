@@ -1,5 +1,6 @@
 #include "cmd/inputs_saved.h"
 
+#include "cmd/page_evidence.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -80,4 +81,40 @@ int inputs_add_saved(struct inputs *in, const char *text, const char *db, struct
 		                                   .folder = folder_of(in, first, part->folder)};
 	}
 	return CMD_DONE;
+}
+
+/* "report.html:fixed" */
+static int side_of(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	for (int side = 0; colon && side < 2; side++)
+		if (strcmp(colon + 1, page_side_label(side)) == 0)
+			return side;
+	return -1;
+}
+
+int inputs_saved_side(const struct inputs *in, int *side, struct err *err)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		const struct input *input = &in->item[i];
+		if (!input->saved || !table_recognise(input->digest, (size_t)input->bytes))
+			continue;
+		*side = side_of(input->path);
+		if (in->n > 1)
+			return err_set(err, "%s: a side of a report, and %zu other profiles beside it", input->path,
+			               in->n - 1);
+		return *side < 0 ? err_set(err, "%s: a report without a side", input->path) : 1;
+	}
+	return 0;
+}
+
+int inputs_read_side(const struct input *input, struct names *names, struct arena *arena, struct step_tables *out,
+                     struct err *err)
+{
+	struct table_columns columns;
+	struct err cause;
+	int result = table_read(input->digest, (size_t)input->bytes, names, arena, out, &columns, &cause);
+	if (result == 0 && columns.n_missing)
+		result = err_set(&cause, "the evidence lacks the column %s", columns.missing);
+	return result < 0 ? err_set(err, "%s: %s", input->path, cause.text) : 0;
 }

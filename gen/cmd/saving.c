@@ -3,6 +3,7 @@
 #include "analyse/judge/nothing.h"
 #include "analyse/say.h"
 #include "cmd/inputs_export.h"
+#include "cmd/page_evidence.h"
 #include "cmd/progress.h"
 
 #include <string.h>
@@ -21,19 +22,73 @@ static int check_copies(const struct saving *s, struct err *err)
 }
 
 /* "NVIDIA H200 at up to 1980 MHz, driver 570.86": of all files. */
-static const char *machine_of(struct saving *s)
+struct machine {
+	struct say_gpus gpus;
+	const char *driver;
+};
+
+static void add_machine(struct saving *s, struct machine *m, const char *driver, const struct trace_gpu *gpus,
+                        uint32_t n)
 {
-	const char *driver = "";
-	struct say_gpus gpus = {.text = ""};
-	for (size_t i = 0; i < s->inputs.n; i++) {
-		const struct trace *t = &s->inputs.item[i].trace;
-		driver = *t->source.driver && !*driver ? t->source.driver : driver;
-		for (uint32_t g = 0; g < t->n_gpus; g++)
-			if (t->gpus[g].name)
-				say_gpu(&gpus, &s->arena, &s->names, &t->gpus[g]);
+	m->driver = *driver && !m->driver ? driver : m->driver;
+	for (uint32_t g = 0; g < n; g++)
+		if (gpus[g].name)
+			say_gpu(&m->gpus, &s->arena, &s->names, &gpus[g]);
+}
+
+static const char *machine_of(struct saving *s, const struct machine *m)
+{
+	const char *text = *m->gpus.text ? m->gpus.text : "GPU not known";
+	return m->driver ? arena_format(&s->arena, "%s, driver %s", text, m->driver) : text;
+}
+
+/* A side of a report is kept as the report's step tables. */
+static int save_side(struct saving *s, const char *path, int side, struct err *err)
+{
+	struct page_evidence evidence = {0};
+	struct machine machine = {.gpus.text = ""};
+	int result = page_evidence_check(path, err);
+	names_init(&s->names, &s->arena);
+	if (result == 0)
+		result = page_evidence_read(path, &s->names, &s->arena, &evidence, err);
+	const struct side_facts *facts = &evidence.tables.facts[side];
+	for (size_t r = 0; r < facts->n_runs && result == 0; r++)
+		add_machine(s, &machine, facts->runs[r].source.driver, facts->runs[r].gpus, facts->runs[r].n_gpus);
+	if (result == 0) {
+		s->entry.parts = ARENA_NEW(&s->arena, 1, struct store_part);
+		s->entry.parts[s->entry.n++] = (struct store_part){
+			arena_format(&s->arena, "%s:%s", names_file(&s->names, path), page_side_label(side)), -1,
+			(const unsigned char *)arena_copy(&s->arena, evidence.packed.data, evidence.packed.n),
+			evidence.packed.n};
+		s->bytes = evidence.packed.n;
+		s->entry.machine = machine_of(s, &machine);
 	}
-	const char *text = *gpus.text ? gpus.text : "GPU not known";
-	return *driver ? arena_format(&s->arena, "%s, driver %s", text, driver) : text;
+	page_evidence_release(&evidence);
+	return result < 0 ? CMD_BAD_PROFILE : CMD_DONE;
+}
+
+/* CMD_DONE, and `*found` where what is given was a side of a report. */
+static int find_side(struct saving *s, const struct opt_list *given, bool *found, struct err *err)
+{
+	*found = false;
+	for (size_t i = 0; i < given->n; i++) {
+		const char *path;
+		int side, is = page_find_side(given->item[i], &s->arena, &path, &side, err);
+		if (is < 0)
+			return CMD_WRONG_USAGE;
+		if (!is)
+			continue;
+		*found = true;
+		if (given->n == 1 && s->entry.kind == STORE_COMMIT)
+			return save_side(s, path, side, err);
+		err_set(err,
+		        given->n > 1
+		                ? "%s: a side of a report is a whole side; name no other file beside it"
+		                : "%s: a report; gapline save keeps profiles, which every later version judges anew",
+		        path);
+		return CMD_WRONG_USAGE;
+	}
+	return CMD_DONE;
 }
 
 static int make_parts(struct saving *s, struct err *err)
@@ -59,7 +114,12 @@ int saving_make(struct saving *s, const struct opt_list *given, bool quiet, stru
 {
 	struct progress progress;
 	struct inputs *in = &s->inputs;
-	int status = inputs_find(in, "profile", given, &s->arena, err);
+	struct machine machine = {.gpus.text = ""};
+	bool is_side;
+	int status = find_side(s, given, &is_side, err);
+	if (status || is_side)
+		return status;
+	status = inputs_find(in, "profile", given, &s->arena, err);
 	if (status)
 		return status;
 	if (!quiet)
@@ -73,7 +133,10 @@ int saving_make(struct saving *s, const struct opt_list *given, bool quiet, stru
 	if (!status) {
 		progress_say(&progress, "packing");
 		inputs_keep(in, 1, &s->arena);
-		s->entry.machine = machine_of(s);
+		for (size_t i = 0; i < in->n; i++)
+			add_machine(s, &machine, in->item[i].trace.source.driver, in->item[i].trace.gpus,
+			            in->item[i].trace.n_gpus);
+		s->entry.machine = machine_of(s, &machine);
 		status = check_copies(s, err) ? CMD_WRONG_USAGE : make_parts(s, err) ? CMD_BAD_PROFILE : CMD_DONE;
 	}
 	progress_end(&progress);
@@ -100,11 +163,34 @@ int saving_exists(const struct saving *s, const char *path, struct err *err)
 	               s->entry.name);
 }
 
+/* Runs that are kept as step tables and runs that are kept as they were recorded are not judged together, nor are two
+ * reports' sides. 0, or -1 with `err`. */
+static int check_joins(const struct saving *s, struct store *store, struct err *err)
+{
+	struct arena scratch = {0};
+	struct store_entry there = {0};
+	int missing = store_get(store, s->entry.kind, s->entry.name, &scratch, &there, err);
+	bool clash = false;
+	for (size_t i = 0; i < there.n && !missing; i++)
+		for (size_t k = 0; k < s->entry.n; k++) {
+			const struct store_part *old = &there.parts[i], *new = &s->entry.parts[k];
+			bool table = table_recognise(old->digest, old->n) || table_recognise(new->digest, new->n);
+			clash = clash || (table && (strcmp(old->file, new->file) != 0 || old->n != new->n ||
+			                            memcmp(old->digest, new->digest, old->n) != 0));
+		}
+	arena_release(&scratch);
+	if (clash)
+		return err_set(err,
+		               "%s: a side of a report stands alone, and more is there or given; --force replaces it",
+		               s->entry.name);
+	return missing < 0 ? -1 : 0;
+}
+
 enum store_done saving_put(struct saving *s, const char *path, enum store_rule rule, size_t *n_new, struct err *err)
 {
 	struct store store;
 	enum store_done done = STORE_FAILED;
-	if (store_open(&store, path, true, err) == 0)
+	if (store_open(&store, path, true, err) == 0 && (rule != STORE_ADD || check_joins(s, &store, err) == 0))
 		done = store_put(&store, &s->entry, rule, n_new, err);
 	store_close(&store);
 	return done;

@@ -1,5 +1,4 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
-#include "base/base64.h"
 #include "base/parallel.h"
 #include "render/assets.h"
 #include "render/card.h"
@@ -23,7 +22,6 @@
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"
-#include "table/table.h"
 
 #include <libxml/parser.h>
 #include <math.h>
@@ -374,18 +372,14 @@ static void fill_method(const struct analysis *a, struct page *page)
 /* What the page was judged from, for those who judge it again. */
 static void fill_evidence(const struct analysis *a, struct page *page)
 {
-	struct buf table = {0}, text = {0};
-	if (a->tables)
-		table_write(a->tables, a->names, &table);
-	if (table.n <= TABLE_MOST)
-		base64_add(&text, (const unsigned char *)table.data, table.n);
+	struct buf text = {0};
+	view_evidence(a, &text);
 	page_if(&page->top, "evidence", text.n > 0);
 	page_fill(&page->top, "evidence", text.n ? text.data : "");
-	page_if(&page->top, "evidence.said", table.n > 0);
+	page_if(&page->top, "evidence.said", a->tables != NULL);
 	page_fill(&page->top, "evidence.said",
 	          say_fact(FACT_NEW(page->arena, page_evidence, FACT_NO_SIDE, .carried = text.n > 0), a->names,
 	                   page->arena));
-	buf_release(&table);
 	buf_release(&text);
 }
 

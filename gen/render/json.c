@@ -327,7 +327,7 @@ static void write_diagnosis(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
-int render_json(const struct analysis *a, struct buf *out, struct err *err)
+static int write_result(const struct analysis *a, const struct buf *evidence, struct buf *out, struct err *err)
 {
 	struct json json;
 	json_init(&json, out);
@@ -348,6 +348,22 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	}
 	inside_json(a, &json);
 	functions_json(a, &json);
+	if (evidence)
+		json_text(&json, "evidence", evidence->n ? evidence->data : NULL);
 	json_end_object(&json);
 	return json_finish(&json, err);
+}
+
+int render_json(const struct analysis *a, struct buf *out, struct err *err)
+{
+	return write_result(a, NULL, out, err);
+}
+
+int render_json_evidence(const struct analysis *a, struct buf *out, struct err *err)
+{
+	struct buf evidence = {0};
+	view_evidence(a, &evidence);
+	int result = write_result(a, &evidence, out, err);
+	buf_release(&evidence);
+	return result;
 }

@@ -17,6 +17,9 @@ int render_svg(const struct analysis *analysis, struct buf *out, struct err *err
 /* The JSON result, schema "gapline/3" (docs/reference/gapline.schema.json), ends with a newline. */
 int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
 
+/* The same with the step tables of both sides in it, `evidence`: null where they are too large. */
+int render_json_evidence(const struct analysis *analysis, struct buf *out, struct err *err);
+
 /* What a Markdown page shows besides the result; addresses are http or https, NULL: none. */
 struct markdown_wish {
 	const char *svg_url;    /* of the gap timeline's picture */

@@ -117,10 +117,12 @@ static const char *time_of(const struct trend_commit *c, struct arena *arena)
 	               : arena_format(arena, "%lld", (long long)c->time);
 }
 
-static const char *note_of(const struct trend *t, const struct trend_commit *c)
+static const char *note_of(const struct trend *t, const struct trend_commit *c, struct arena *arena)
 {
 	if (c->unused)
 		return c->unused;
+	if (c->note)
+		return t->n_series > 1 ? arena_format(arena, "%s. %s", c->like, c->note) : c->note;
 	return t->n_series > 1 ? c->like : "";
 }
 
@@ -149,7 +151,7 @@ static void fill_commits(const struct trend *t, struct page *page)
 		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
 		for (int k = 0; k < TREND_PARTS; k++)
 			page_fill(row, part[k], c->unused ? "" : format_number(arena, unit, c->part[k]));
-		page_fill(row, "note", note_of(t, c));
+		page_fill(row, "note", note_of(t, c, arena));
 	}
 	page_if(&page->top, "commits.all", shown < kept);
 	page_fill(&page->top, "commits.all",

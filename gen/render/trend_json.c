@@ -22,6 +22,7 @@ static void write_commit(struct json *json, const struct trend_commit *c)
 	else
 		json_null(json, "time");
 	json_text(json, "unused", c->unused);
+	json_text(json, "note", c->note);
 	json_text(json, "like", c->like);
 	json_integer(json, "runs", c->runs);
 	json_text(json, "measured", c->unused ? NULL : c->stopwatch ? "stopwatch" : "recorded");

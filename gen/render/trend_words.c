@@ -96,5 +96,7 @@ void trend_terminal(const struct trend *t, struct buf *out)
 	for (size_t i = 0; i < t->n_commits; i++)
 		if (t->commits[i].unused)
 			buf_format(out, "not used: %s: %s\n", t->commits[i].name, t->commits[i].unused);
+		else if (t->commits[i].note)
+			buf_format(out, "%s: %s\n", t->commits[i].name, t->commits[i].note);
 	arena_release(&arena);
 }

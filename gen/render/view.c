@@ -1,8 +1,11 @@
 #include "render/view.h"
 
+#include "table/table.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/format.h"
 
 const char *view_phase(const struct analysis *analysis, uint32_t phase)
@@ -191,4 +194,14 @@ const char *view_side(const struct side *side, struct arena *arena)
 	enum { NAME = 60 };
 	return side->name ? arena_format(arena, "%s: %s", side->label, format_name(arena, side->name, NAME))
 	                  : side->label;
+}
+
+void view_evidence(const struct analysis *a, struct buf *to)
+{
+	struct buf table = {0};
+	if (a->tables)
+		table_write(a->tables, a->names, &table);
+	if (table.n <= TABLE_MOST)
+		base64_add(to, (const unsigned char *)table.data, table.n);
+	buf_release(&table);
 }

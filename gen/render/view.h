@@ -3,6 +3,7 @@
 #define GAPLINE_RENDER_VIEW_H
 
 #include "analyse/analysis.h"
+#include "base/buf.h"
 #include "base/format.h"
 
 /* A phase's name; id 0 is "(between phases)". */
@@ -63,5 +64,8 @@ bool view_is_pair(const struct analysis *analysis);
 
 /* The same for numbers of both sides; of a step and a run, "step of the baseline, a run of the fixed side". */
 const char *view_units(const struct analysis *analysis);
+
+/* Appends the step tables of both sides as base64 (table/table.h); nothing where there are none, or too much. */
+void view_evidence(const struct analysis *analysis, struct buf *to);
 
 #endif

@@ -3,6 +3,7 @@
 #include "analyse/run/step_table.h"
 #include "analyse/side/paces.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Times are below 2^60 ns, 36 years: sums of them do not overflow. */
@@ -99,6 +100,60 @@ static bool can_be_said(const struct side *side)
 	return good;
 }
 
+/* What the columns of a side's runs add up to, a step, as its budget has it: a mean over runs and devices. */
+static double sum_of(const struct side_facts *facts, enum part_kind kind)
+{
+	double mean = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		int64_t sum = 0;
+		for (uint32_t i = 0; i < run->n_columns; i++)
+			for (uint32_t b = 0; run->column[i].kind == kind && b < run->n_blocks; b++)
+				sum += run->column[i].ns[b];
+		mean += (double)sum / run->n_steps / run->n_devices / (double)facts->n_runs;
+	}
+	return mean;
+}
+
+/* ns that sums of doubles may be apart, for rounding */
+static double rounding(const struct budget *b)
+{
+	return 1e-11 * b->period + 1e-6;
+}
+
+static bool rows_add_up(const struct budget *b)
+{
+	double idle = 0, most = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		double opened = 0;
+		for (int o = 0; o < OPENED_COUNT; o++)
+			opened += b->rows[i].opened[o];
+		most = fmax(most, fabs(opened - b->rows[i].per_step));
+		idle += b->rows[i].per_step;
+	}
+	return most <= rounding(b) && fabs(idle - b->idle) <= rounding(b) &&
+	       fabs(b->compute + b->comm_exposed + b->copy_exposed + b->idle - b->period) <= rounding(b);
+}
+
+/* The same times by step, by row and in sum: what was changed in one of them no longer fits the others. */
+static bool adds_up(const struct side *side, const struct side_facts *facts)
+{
+	const struct budget *b = &side->budget;
+	const double part[] = {b->compute, b->comm_exposed, b->copy_exposed, b->idle}, within = rounding(b);
+	bool good = rows_add_up(b);
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		good = good && rows_add_up(&side->devices[d].budget);
+	if (!good)
+		return false;
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (!facts->runs[r].n_columns || facts->runs[r].n_columns >= STEP_TABLE_MOST)
+			return true;
+	for (int k = PART_COMPUTE; k <= PART_IDLE; k++)
+		if (!(fabs(sum_of(facts, (enum part_kind)k) - part[k]) <= within))
+			return false;
+	return true;
+}
+
 static const char *check_side(const struct side *side, const struct side_facts *facts)
 {
 	const struct ranks_result *ranks = &side->ranks;
@@ -117,7 +172,8 @@ static const char *check_side(const struct side *side, const struct side_facts *
 	good = good && (!why || fact_key(words_info[WORDS_peak_unknown].keys, why, strlen(why)) >= 0);
 	if (!can_be_said(side))
 		return "a side lacks words for its steps or for its notes";
-	return good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";
+	const char *wrong = good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";
+	return wrong || adds_up(side, facts) ? wrong : "its steps do not add up to its sums";
 }
 
 static const char *check_options(const struct table_options *options)

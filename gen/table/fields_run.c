@@ -29,15 +29,9 @@ static const struct field source_fields[] = {
 	TEXT(incomplete),
 	INT(lost),
 	INT(lost_events),
-	INT(sample_ns),
-	INT(samples_torn),
 	INT(others),
 	INT(ranges_ns),
 	INT(started),
-	INT(began),
-	INT(host),
-	INT(job),
-	INT(rank),
 	INT(ranks),
 	INT(has_calls),
 	INT(has_ranges),
@@ -65,7 +59,7 @@ const struct record RECORD_DIAGNOSTIC = RECORD_OF(diagnostic_fields);
 #undef S
 
 #define S struct trace_gpu
-static const struct field gpu_fields[] = {NAME(name), INT(id), INT(memory_bytes), INT(clock_hz), INT(sm_count)};
+static const struct field gpu_fields[] = {NAME(name), INT(clock_hz)};
 static const struct record gpu = RECORD_OF(gpu_fields);
 #undef S
 

@@ -338,6 +338,12 @@ static void take_strings(struct reader *r, struct taken *from)
 	}
 }
 
+bool table_recognise(const void *bytes, size_t n)
+{
+	static const char begin[] = "gapline table ";
+	return n >= sizeof begin - 1 && memcmp(bytes, begin, sizeof begin - 1) == 0;
+}
+
 int table_maker(const void *bytes, size_t n, struct table_maker *out, struct err *err)
 {
 	char line[96] = "";
@@ -350,6 +356,21 @@ int table_maker(const void *bytes, size_t n, struct table_maker *out, struct err
 		return err_set(err, "the evidence does not begin as a step table does");
 	out->line = (size_t)end + 1;
 	return 0;
+}
+
+static const char *const TABLE_RULES_SINCE[TABLE_RULES] = {"0.2.0"};
+
+int table_rules_fit(const struct table_maker *maker, int rules, const char *const *since, struct err *err)
+{
+	const char *end = strrchr(maker->version, '.');
+	int series = (int)(end ? end - maker->version : 0);
+	if (maker->rules == rules)
+		return 0;
+	if (maker->rules > rules)
+		return err_set(err, "the evidence was made by gapline %s, whose rules are newer: use it with %.*s.x",
+		               maker->version, series, maker->version);
+	return err_set(err, "the evidence was made by gapline %s; the rules differ since %s: use it with %.*s.x",
+	               maker->version, since[maker->rules], series, maker->version);
 }
 
 /* Unpacks what the first line promises, no more and no less. NULL with `err`. */
@@ -380,10 +401,8 @@ int table_read(const void *bytes, size_t n, struct names *names, struct arena *a
 	*columns = (struct table_columns){0};
 	if (table_maker(bytes, n, &maker, err) < 0)
 		return -1;
-	if (maker.rules != TABLE_RULES)
-		return err_set(err,
-		               "the evidence was made by gapline %s, whose rules are version %d; these are version %d",
-		               maker.version, maker.rules, TABLE_RULES);
+	if (table_rules_fit(&maker, TABLE_RULES, TABLE_RULES_SINCE, err) < 0)
+		return -1;
 	const unsigned char *at = unpack_table(bytes, n, &maker, &r.scratch, err);
 	if (at) {
 		struct taken from = {.at = at, .end = at + maker.length};

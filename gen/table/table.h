@@ -14,9 +14,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Grows whenever a number of a report could become another one of the same profiles: what is a step, who is charged
- * with a gap, the verdict, same work, findings. What only words say does not count. Nowhere else is a version of rules.
- */
+/* Grows whenever a report of the same profiles could show another number, or its JSON have another member: what is a
+ * step, who is charged with a gap, the verdict, same work, findings, digits. What only words say does not count.
+ * Nowhere else is a version of rules; TABLE_RULES_SINCE in read.c says which gapline was the first with each. */
 enum { TABLE_RULES = 1 };
 
 enum {
@@ -26,6 +26,9 @@ enum {
 
 /* Appends the bytes of the tables, whose names are `names`. */
 void table_write(const struct step_tables *tables, const struct names *names, struct buf *to);
+
+/* Whether bytes begin as a table does. */
+bool table_recognise(const void *bytes, size_t n);
 
 /* Who made a table: its first line. */
 struct table_maker {
@@ -37,6 +40,10 @@ struct table_maker {
 
 /* Reads the first line: 0, or -1 with `err` where there is none. */
 int table_maker(const void *bytes, size_t n, struct table_maker *out, struct err *err);
+
+/* Whether a table was made by the rules `rules`; `since` are the versions of gapline that were the first with rules 1
+ * to `rules`. -1 with `err`, which says what can judge the table. */
+int table_rules_fit(const struct table_maker *maker, int rules, const char *const *since, struct err *err);
 
 /* What a reader has to know about columns. */
 struct table_columns {

@@ -128,15 +128,14 @@ def damage_digest(folder, random):
         (folder / f"torn-{i}").write_bytes(torn[: len(torn) - (next(random) % len(torn) if i % 2 else 0)])
 
 
-def damage_tables(folder, random):
-    """Tables with bytes changed, numbers at their ends, pieces left out and doubled."""
+def damage_seeds(folder, random, make, ends):
+    """Files of `make` with bytes changed, `ends` in their places, pieces left out and doubled, cut off."""
     seeds = folder / "seeds"
     seeds.mkdir()
-    corpora.tables(seeds)
-    ends = [digest_file.number(n) for n in (0, 1, 2, 0xFFFFFFFF, 1 << 32, 1 << 61, (1 << 64) - 1, (1 << 70) - 1)]
+    make(seeds)
     for seed in sorted(seeds.iterdir()):
         whole = seed.read_bytes()
-        for i in range(4 * DIGESTS):
+        for i in range(4 * DIGESTS if len(whole) < 50_000 else TIMES):
             changed = bytearray(whole)
             for _ in range(1 + next(random) % 4):
                 changed[next(random) % len(changed)] = (0, 1, 127, 255, next(random) % 256)[next(random) % 5]
@@ -145,10 +144,11 @@ def damage_tables(folder, random):
             at = next(random) % len(changed)
             end = ends[next(random) % len(ends)]
             changed[at : at + len(end)] = end
-            (folder / f"{seed.name}-numbers-{i}").write_bytes(changed)
+            (folder / f"{seed.name}-ends-{i}").write_bytes(changed)
             if i % 4 == 0:
                 piece = next(random) % 200
                 (folder / f"{seed.name}-pieces-{i}").write_bytes(whole[:at] + whole[at : at + piece] * (next(random) % 3) + whole[at + piece :])
+                (folder / f"{seed.name}-cut-{i}").write_bytes(whole[:at])
         shutil.copy(seed, folder / f"{seed.name}-whole")
     shutil.rmtree(seeds)
 
@@ -349,13 +349,16 @@ def main():
         for target in of_digests + [target for target in of_profiles if target.name != "fuzz_scrub"]:
             runs += len(files)
             start(target, files, "digests")
-        tables = pathlib.Path(made) / "tables"
-        tables.mkdir()
-        damage_tables(tables, random)
-        files = sorted(tables.iterdir())
-        for target in (target for target in targets if "table" in target.name):
-            runs += len(files)
-            start(target, files, "tables")
+        numbers = [digest_file.number(n) for n in (0, 1, 2, 0xFFFFFFFF, 1 << 32, 1 << 61, (1 << 64) - 1, (1 << 70) - 1)]
+        texts = [text.encode() for text in JSON_EXTREMES] + [b"<section id=\"", b"</script>", b"<h1>", b"gapline table 2 0.3.0 ", b"data-carried=\"picture\">"]
+        for name, make, ends in (("tables", corpora.tables, numbers), ("pages", corpora.pages, texts), ("claims", corpora.claims, texts)):
+            folder = pathlib.Path(made) / name
+            folder.mkdir()
+            damage_seeds(folder, random, make, ends)
+            files = sorted(folder.iterdir())
+            for target in (target for target in targets if corpora.OF[target.name] == name):
+                runs += len(files)
+                start(target, files, name)
         reports = pathlib.Path(made) / "reports"
         reports.mkdir()
         damage_reports(reports, random)

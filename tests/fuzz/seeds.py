@@ -288,13 +288,35 @@ def tables(folder):
         (folder / page.stem).write_bytes(table_of(page))
 
 
+def pages(folder):
+    """A finished report, what is left of it beside its evidence, and the same as JSON."""
+    whole = TESTS.parent / "examples/training-step/report.html"
+    evidence = whole.read_bytes().split(b'<script id="evidence" type="text/plain">')[1].split(b"</script>")[0]
+    (folder / "whole").write_bytes(whole.read_bytes())
+    for name, text in (("own", evidence), ("later", base64.b64encode(base64.b64decode(evidence).replace(b" 0.2.0 ", b" 0.2.9 ", 1)))):
+        (folder / name).write_bytes(b'<!DOCTYPE html>\n<h1>a &amp; b</h1><section id="findings">1.5 ms, 3</section><script id="evidence" type="text/plain">' + text
+                                    + b'</script><div data-carried="picture">7</div>')
+        result = {"schema": "gapline/3", "gapline": "0.2.0", "title": "a", "verdict": {"speedup": 1.5, "ci95": [1, 2]}, "next": None, "evidence": text.decode()}
+        (folder / f"{name}-json").write_text(json.dumps(result, indent=1))
+
+
+def claims(folder):
+    whole = {"schema": "gapline-claim/1", "gapline": "0.2.0", "result": "faster", "speedup": 2.56, "ci95": [2.34, 2.8], "measured": "stopwatch",
+             "same_work": "same", "same_result": None, "same_conditions": True, "same_session": True, "resolved": ["input_starvation", "pageable_copies"],
+             "sessions": [{"side": "baseline", "day": "A", "host": None, "gpus": [], "recorded_runs": 1, "timed_runs": 5}],
+             "conditions": {"baseline": {"driver": "580", "sm_mhz": 1980}, "fixed": {"steps": 57}}, "evidence": "crc32:00000000"}
+    asked = {"schema": "gapline-claim/1", "gates": ["speedup>=1.15", "idle:sync_return<1%", "phase:data_load.cost<0.5ms", "kernels_per_step<=+0%"]}
+    for name, claim in (("whole", whole), ("asked", asked), ("odd", {"schema": "gapline-claim/1", "ci95": {"a": [[]]}, "resolved": [1], "sessions": "A"})):
+        (folder / name).write_text(json.dumps(claim, indent=1))
+
+
 # The corpus of each target; those of profiles share one.
 OF = {"fuzz_pipeline": "profiles", "fuzz_reader": "profiles", "fuzz_scrub": "profiles", "fuzz_stats": "profiles", "fuzz_spool": "spools",
       "fuzz_state": "states", "fuzz_packed": "packed", "fuzz_render": "renders", "fuzz_digest": "digests", "fuzz_ncu": "reports",
       "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores", "fuzz_elf": "elfs", "fuzz_python": "pythons",
-      "fuzz_table": "tables"}
+      "fuzz_table": "tables", "fuzz_page": "pages", "fuzz_claim": "claims"}
 MAKERS = {"profiles": profiles, "spools": spools, "states": states, "packed": packed, "renders": renders, "digests": digests, "reports": reports,
-          "names": names, "kineto": kineto, "stores": stores, "elfs": elfs, "pythons": pythons, "tables": tables}
+          "names": names, "kineto": kineto, "stores": stores, "elfs": elfs, "pythons": pythons, "tables": tables, "pages": pages, "claims": claims}
 
 
 def write_all(folder):

@@ -331,7 +331,8 @@ static void refused(const struct buf *bytes, const char *why)
 static void what_is_no_table(void **state)
 {
 	struct buf bytes = bytes_of(*state), other;
-	static const char *const lines[][2] = {{"gapline table 999 9.9.9 100 00000000\n", "rules are version 999"},
+	static const char *const lines[][2] = {{"gapline table 999 9.9.9 100 00000000\n",
+	                                        "made by gapline 9.9.9, whose rules are newer: use it with 9.9.x"},
 	                                       {"gapline table 1 0.2.0 99999999 00000000\n", "at most 4194304"},
 	                                       {"gapline digest 1\n", "does not begin"},
 	                                       {"gapline table 1 0.2.0 100 00000000\n", "checksum"}};
@@ -356,6 +357,28 @@ static void what_is_no_table(void **state)
 		bytes.data[i] ^= 1;
 	}
 	buf_release(&bytes);
+}
+
+/* Of a gapline whose rules are the third: which one was the first with each of them decides what is told. */
+static void what_other_rules_made(void **state)
+{
+	static const char *const since[] = {"0.2.0", "0.3.0", "0.5.0"};
+	static const struct {
+		int rules;
+		const char *version, *said;
+	} made[] = {{3, "0.6.1", NULL},
+	            {1, "0.2.7", "made by gapline 0.2.7; the rules differ since 0.3.0: use it with 0.2.x"},
+	            {2, "0.4.0", "made by gapline 0.4.0; the rules differ since 0.5.0: use it with 0.4.x"},
+	            {4, "1.10.2", "made by gapline 1.10.2, whose rules are newer: use it with 1.10.x"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+		struct table_maker maker = {.rules = made[i].rules};
+		struct err err = {0};
+		snprintf(maker.version, sizeof maker.version, "%s", made[i].version);
+		assert_int_equal(table_rules_fit(&maker, 3, since, &err), made[i].said ? -1 : 0);
+		if (made[i].said && !strstr(err.text, made[i].said))
+			fail_msg("%s", err.text);
+	}
 }
 
 /* What no words could be made of: tables that are whole but for one value, which is not known. */
@@ -392,6 +415,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(blocks_that_fit),
 		cmocka_unit_test_setup_teardown(a_later_column, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(what_is_no_table, analysed_begin, analysed_end),
+		cmocka_unit_test(what_other_rules_made),
 		cmocka_unit_test_setup_teardown(what_cannot_be_said, analysed_begin, analysed_end),
 	};
 	if (argc == 3) {

@@ -185,6 +185,16 @@ static const struct fact *say_shared(const struct side_facts facts[2], struct fa
 	return fact;
 }
 
+/* Of a side of a report, whose steps were found in the GPU's work beside another side. */
+static const struct fact *say_found_apart(const struct side *side, int s, struct arena *arena)
+{
+	const struct facts *notes = &side->quality.notes;
+	for (uint32_t i = 0; i < notes->n; i++)
+		if (notes->list[i]->id == FACT_from_report && strcmp(notes->list[i]->value[0].text, "found") == 0)
+			return FACT_NEW(arena, steps_from_report, s);
+	return NULL;
+}
+
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
                                           struct arena *arena)
@@ -196,6 +206,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	for (int s = 0; s < 2; s++) {
 		const struct fact *held = say_held_back(side, s, &out.rest, arena);
 		out.held_back = held ? held : out.held_back;
+		facts_add(&out.rest, arena, say_found_apart(&side[s], s, arena));
 		if (!broken[s] || broken[1 - s])
 			continue;
 		out.broken_off =

@@ -30,6 +30,7 @@ struct trend_commit {
 	uint32_t n_phases;
 	const char *driver; /* "" where it is not known */
 	const char *unused; /* why its profiles say nothing; else NULL. Nothing below its time is filled then */
+	const char *note;   /* what else its reader has to know; NULL: nothing */
 	const char *like;   /* GPUs, step and way of measuring: only commits that agree in it are compared */
 };
 
