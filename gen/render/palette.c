@@ -2,7 +2,7 @@
 
 #define SOLID(name, colour, ink)                                                                                       \
 	{                                                                                                              \
-		name, colour, colour, ink, NULL, false                                                                 \
+		name, colour, colour, ink, NULL, false, NULL                                                           \
 	}
 #define MARKED(name, colour, path)                                                                                     \
 	{                                                                                                              \
