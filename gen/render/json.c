@@ -112,6 +112,7 @@ static void write_once(struct json *json, const struct analysis *a)
 static void write_why(struct json *json, const struct analysis *a)
 {
 	const struct waterfall *w = &a->waterfall;
+	struct arena scratch = {0};
 	json_object(json, "why");
 	json_array(json, "parts");
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
@@ -121,6 +122,8 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_text(json, "kind", part_kind_name(r->part.kind));
 		json_text(json, "cause", idle && !r->every_cause ? cause_name(r->part.cause) : NULL);
 		json_text(json, "phase", idle && !r->every_phase ? view_phase(a, r->part.phase) : NULL);
+		uint32_t kernel = r->part.kind == PART_COMPUTE ? card_kernel(a, &scratch).name : 0;
+		json_text(json, "kernel", kernel ? names_text(a->names, kernel) : NULL);
 		json_ms(json, "baseline_ms", r->part.baseline);
 		json_ms(json, "fixed_ms", r->part.fixed);
 		json_ms(json, "delta_ms", r->part.delta);
@@ -130,6 +133,7 @@ static void write_why(struct json *json, const struct analysis *a)
 	json_end_array(json);
 	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
 	json_end_object(json);
+	arena_release(&scratch);
 }
 
 static void write_same_result(struct json *json, const struct same_result *r, const struct names *names)

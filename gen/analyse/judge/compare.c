@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double A_THIRD = 1 / 3.; /* … and so much where the job is */
+static const double A_THIRD = 1 / 3.; /* … and so much where the job is, … */
+static const double A_HALF = 0.5;     /* … or so much of the others' in the places of the other side's, and input */
 enum { PHASES_SAID = 300 };           /* of a kind: all notes together are a list of at most 1000 */
 static const double FEW_BYTES = 1024; /* a step: a scalar here and there is no input and no result */
 
@@ -307,7 +308,7 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 }
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
- * job needs something that speaks for it: kernels that are alike, or as much input. */
+ * job needs something that speaks for it: kernels that are alike, or as much input and others in the same places. */
 static void compare_inputs(struct guard *c, bool differ, bool there)
 {
 	if (c->alike >= GUARD_NEARLY_ALL || c->out.mismatch)
@@ -315,9 +316,9 @@ static void compare_inputs(struct guard *c, bool differ, bool there)
 	if (differ && (c->falls || c->only_times_differ))
 		c->different = true;
 	else if (differ && c->alike < A_THIRD)
-		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = true));
-	else if (!differ && !there && c->alike < A_THIRD)
-		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = false));
+		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = "differs"));
+	else if (!differ && c->alike < A_THIRD && (!there || c->placed < A_HALF))
+		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = there ? "alike" : "none"));
 }
 
 /* What has no name may be anything. */

@@ -60,7 +60,8 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 	return material;
 }
 
-/* `side` runs them less often. Whether fills and copies were needed no profile tells, and little is no other work. */
+/* `side` runs them less often. Whether fills and copies were needed no profile tells, nor whether what hardly runs does
+ * the same; and little is no other work. */
 static void add_left_out(struct guard *c, const struct work_left_out *l, int side, double all)
 {
 	if (!l->n)
@@ -71,20 +72,20 @@ static void add_left_out(struct guard *c, const struct work_left_out *l, int sid
 	guard_find(c, true,
 	           FACT_NEW(c->arena, kernels_missing, side, .named = *l->name != 0, .kernel = l->name,
 	                    .more = l->n - 1, .runs = l->with, .unit = guard_per(c), .some = l->without > 0,
-	                    .instead = l->without));
+	                    .instead = l->without, .little = l->little));
 }
 
 static void add_fall(struct guard *c, const struct work_fall *f, double all)
 {
-	c->falls = f->n > 1 && f->time > GUARD_MATERIAL * all;
+	c->falls = f->n && f->time > GUARD_MATERIAL * all;
 	if (!c->falls)
 		return;
-	bool moved = f->grown > GUARD_MATERIAL * all;
+	bool moved = f->renamed || f->n == 1 || f->grown > GUARD_MATERIAL * all;
 	c->doubtful |= moved;
 	c->different |= !moved;
-	guard_find(
-		c, true,
-		FACT_NEW(c->arena, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1, .times = f->ratio));
+	guard_find(c, true,
+	           FACT_NEW(c->arena, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
+	                    .renamed = f->renamed, .times = f->ratio));
 }
 
 /* ms a step of CUDA graphs that were traced whole. */
@@ -155,6 +156,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	double all = fmax(k.time[0], k.time[1]);
 	c->out.clock = k.clock;
 	c->out.clock_share = k.clock_share;
+	c->placed = k.placed;
 	find_alike(c, &k);
 	if (compare_units(c, &k.multiple))
 		return;

@@ -20,6 +20,7 @@ struct guard {
 	                  */
 	double as_much;  /* as in struct work_scale */
 	double alike;    /* share of the kernels' time on both sides that is alike: struct work_kernels */
+	double placed;   /* as in struct work_kernels */
 	bool kernels_differ;
 	bool falls;             /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */

@@ -4,6 +4,7 @@
 #include "base/keymap.h"
 #include "base/list.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
 static const double SAME_INPUT = 0.05; /* … and of input */
 static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
+static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
 struct rows {
@@ -64,13 +66,22 @@ static void add_amounts(struct work_row *to, const struct work_row *from)
 	}
 }
 
+/* Not of "broadcast", nor of PyTorch's LoadWithCast, with which any kernel reads another type. */
+static bool begins_word(const char *name, const char *at)
+{
+	bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
+	              (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
+	return begins && !(at - name >= 4 && strncmp(at - 4, "With", 4) == 0);
+}
+
 /* Kernels that only set, copy or convert values: a program that runs fewer of them may not have needed them. */
 static bool is_fill(const char *name)
 {
 	static const char *const words[] = {"fill", "memset", "zero", "copy", "cast", "convert"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcasestr(name, words[i]))
-			return true;
+		for (const char *at = strcasestr(name, words[i]); at; at = strcasestr(at + 1, words[i]))
+			if (begins_word(name, at))
+				return true;
 	return false;
 }
 
@@ -283,22 +294,31 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 	double longest = -1;
 	find_shrinking(s);
 	for (size_t k = 0; k < s->n; k++) {
-		bool replaced = false;
 		if (!changes(s, &s->all[k], -1))
 			continue;
-		for (size_t g = 0; g < s->n && !replaced; g++)
-			replaced = changes(s, &s->all[g], 1) && may_replace(s, g, k);
+		const double there = s->all[k].instances[1 - s->less], here = s->all[k].instances[s->less];
+		const double lost = s->all[k].time[1 - s->less] * (1 - here / there);
+		double grown = 0;
+		bool replaced = false, any = false;
+		for (size_t g = 0; g < s->n && !replaced; g++) {
+			if (!changes(s, &s->all[g], 1) || !may_replace(s, g, k))
+				continue;
+			const double *runs = s->all[g].instances;
+			grown += s->all[g].time[s->less] * (1 - runs[1 - s->less] / runs[s->less]);
+			replaced = grown >= HARDLY * lost;
+			any = true;
+		}
 		if (replaced)
 			continue;
-		double there = s->all[k].instances[1 - s->less], here = s->all[k].instances[s->less];
 		out->n++;
-		*(s->all[k].fill ? &out->fills : &out->time) += s->all[k].time[1 - s->less] * (1 - here / there);
+		*(s->all[k].fill || any ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)
 			continue;
 		longest = s->all[k].time[1 - s->less];
 		out->name = s->all[k].key;
-		out->with = s->all[k].instances[1 - s->less];
-		out->without = s->all[k].instances[s->less];
+		out->with = there;
+		out->without = here;
+		out->little = any;
 	}
 }
 
@@ -424,7 +444,8 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	out->ratio = find_ratio(search.all, search.n, out);
 	out->multiple = find_multiple(scale, search.all, search.n);
 	work_find_alike(scale, search.all, search.n, &scratch, out);
-	work_find_fall(scale, search.all, search.n, &out->fall);
+	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
+	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {
 		search.shrinks = ARENA_NEW(&scratch, names->n, bool);
 		find_left_out(&search, &out->left_out[search.less]);

@@ -21,14 +21,18 @@ struct work_left_out {
 	uint32_t n;           /* keys; 0: nothing is left out */
 	const char *name;     /* the one that runs longest on the other side … */
 	double with, without; /* … how often a step there, and here */
-	double time, fills; /* ns a step that all of them took there, and those that only set, copy or convert values */
+	bool little;          /* … and that something runs in its place, but hardly any time */
+	double time, unclear; /* ns a step that they took there: `unclear` where something hardly runs in their place,
+	                       * and of those that only set, copy or convert values */
 };
 
-/* Two kernels or more of which one side does less under the same names, in one ratio: layers that are gone, half of a
- * batch. Work is blocks, where these were recorded. */
+/* Kernels of which one side does less in one ratio: layers that are gone, half of a batch. Two or more under the same
+ * names, by their blocks, where these were recorded; or one, whose time falls with its blocks; or two or more that have
+ * other names, and nearly all that have. */
 struct work_fall {
-	uint32_t n;       /* keys; fewer than 2: no such family */
+	uint32_t n;       /* keys; 0: no such family */
 	int less;         /* the side that does less */
+	bool renamed;     /* kernels that have other names there, and run so many times as often */
 	double ratio;     /* below 1: it does so much of what the other one does */
 	double time;      /* ns a step that the family takes less there … */
 	double grown;     /* … and that other kernels take more: they may do what is missing */
@@ -52,6 +56,9 @@ struct work_kernels {
 	double ratio; /* all kernels of both sides, two at least, are in `times`, and take so many times as long on the
 	               * fixed side, each within 2 %; 0: it is not so */
 	struct work_left_out left_out[2]; /* by the side that leaves it out */
+	double placed; /* share of the time of kernels that one side alone runs, on the side where it is less: they run
+	                * in a phase in which the other side has such, too, or as often as one of those; 1: there are
+	                * none */
 	struct work_fall fall;
 	/* Evidence that the work is the same, ns a step by side: of all kernels but communication; of those that both
 	 * run as often, with as many blocks, and that take, but for a factor common to all, as long. Amounts may differ

@@ -9,6 +9,7 @@ static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take a
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double CHANCE = 3;          /* standard errors */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
+static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 
 /* How often it was seen independently of itself: its launches of one step vary together. */
@@ -136,9 +137,113 @@ static double ln_work(const struct work_scale *s, const struct work_row *r)
 	return fabs(ln_ratio(s, r, false, &slack)) <= FALLS ? log(r->instances[1] / r->instances[0]) : 0;
 }
 
-/* Two kernels or more of which one side runs less, in one ratio and in less time. */
-void work_find_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct work_fall *out)
+/* ---- other names ---- */
+
+/* Whether only side `s` runs the kernel. */
+static bool is_only(const struct work_row *r, int s)
 {
+	return !r->comm && r->instances[s] > 0 && r->instances[1 - s] <= 0;
+}
+
+/* Pairs kernels that one side alone runs with those of the other that run `ratio` times as often, each once. `time`
+ * gets what those take that have a partner, by side; returns how many pairs there are. */
+static uint32_t pair_others(const struct work_scale *s, const struct work_row *all, size_t n, double ratio, bool *taken,
+                            double time[2])
+{
+	uint32_t pairs = 0;
+	time[0] = time[1] = 0;
+	for (size_t k = 0; k < n; k++)
+		taken[k] = false;
+	for (size_t k = 0; k < n; k++)
+		for (size_t f = 0; is_only(&all[k], 0) && f < n; f++) {
+			if (taken[f] || !is_only(&all[f], 1) ||
+			    work_differs(s, ratio * all[k].instances[0], all[f].instances[1]))
+				continue;
+			taken[f] = true;
+			time[0] += all[k].time[0];
+			time[1] += all[f].time[1];
+			pairs++;
+			break;
+		}
+	return pairs;
+}
+
+/* What kernels take that one side alone runs, by side; `longest`: which of them, by side, or n. */
+static void sum_others(const struct work_row *all, size_t n, double time[2], size_t longest[2])
+{
+	for (int s = 0; s < 2; s++) {
+		time[s] = 0;
+		longest[s] = n;
+		for (size_t k = 0; k < n; k++)
+			if (is_only(&all[k], s)) {
+				time[s] += all[k].time[s];
+				if (longest[s] == n || all[k].time[s] > all[longest[s]].time[s])
+					longest[s] = k;
+			}
+	}
+}
+
+double work_placed(const struct work_scale *s, const struct work_row *row, size_t n_rows, const struct work_row *all,
+                   size_t n, struct arena *arena)
+{
+	double time[2], as_often[2], in_phases[2] = {0};
+	size_t longest[2];
+	sum_others(all, n, time, longest);
+	if (longest[0] == n || longest[1] == n)
+		return 1;
+	pair_others(s, all, n, 1, ARENA_NEW(arena, n, bool), as_often);
+	uint32_t phases = 0;
+	for (size_t i = 0; i < n_rows; i++)
+		phases = row[i].phase >= phases ? row[i].phase + 1 : phases;
+	double *others[2];
+	for (int side = 0; side < 2; side++) {
+		others[side] = ARENA_NEW(arena, phases, double);
+		for (size_t i = 0; i < n_rows; i++)
+			others[side][row[i].phase] += is_only(&row[i], side) ? row[i].time[side] : 0;
+	}
+	for (uint32_t p = 1; p < phases; p++)
+		for (int side = 0; side < 2; side++)
+			in_phases[side] += others[1 - side][p] > 0 ? others[side][p] : 0;
+	return fmin(fmax(as_often[0], in_phases[0]) / time[0], fmax(as_often[1], in_phases[1]) / time[1]);
+}
+
+/* Other names alone do not make fewer layers the same job. */
+static void find_renamed_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
+                              struct work_fall *out)
+{
+	double time[2], paired[2];
+	size_t longest[2];
+	sum_others(all, n, time, longest);
+	if (longest[0] == n || longest[1] == n)
+		return;
+	double ratio = all[longest[1]].instances[1] / all[longest[0]].instances[0];
+	uint32_t pairs = pair_others(s, all, n, ratio, ARENA_NEW(arena, n, bool), paired);
+	if (pairs < 2 || fabs(log(ratio)) <= FALLS || paired[0] < NEARLY_ALL * time[0] ||
+	    paired[1] < NEARLY_ALL * time[1])
+		return;
+	int less = ratio < 1;
+	*out = (struct work_fall){.n = pairs,
+	                          .less = less,
+	                          .renamed = true,
+	                          .ratio = fmin(ratio, 1 / ratio),
+	                          .time = time[1 - less] * (1 - fmin(ratio, 1 / ratio)),
+	                          .name = *all[longest[less]].key ? all[longest[less]].key : "(no name)"};
+}
+
+/* ---- the same names ---- */
+
+/* One kernel alone may only be cut in another way: its time has to fall with its blocks. */
+static bool is_alone_less(const struct work_scale *s, const struct work_fall *f, const struct work_row *r)
+{
+	return is_sized(r) && !work_differs(s, r->instances[0], r->instances[1]) &&
+	       fabs(log(r->time[f->less] / r->time[!f->less]) - log(f->ratio)) <= FALLS;
+}
+
+/* Kernels of which one side runs less, in one ratio and in less time. */
+void work_find_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
+                    struct work_fall *out)
+{
+	const struct work_row *largest = NULL;
 	double most = 0, ratio = 0;
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
@@ -146,6 +251,7 @@ void work_find_fall(const struct work_scale *s, const struct work_row *all, size
 		if (fabs(ln) > FALLS && ln * shorter < 0 && fabs(shorter) > most) {
 			most = fabs(shorter);
 			ratio = ln;
+			largest = r;
 			out->name = *r->key ? r->key : "(no name)";
 		}
 	}
@@ -161,4 +267,8 @@ void work_find_fall(const struct work_scale *s, const struct work_row *all, size
 			out->grown += missing;
 		}
 	}
+	if (out->n == 1 && !is_alone_less(s, out, largest))
+		out->n = 0;
+	if (!out->n)
+		find_renamed_fall(s, all, n, arena, out);
 }

@@ -26,7 +26,12 @@ bool work_has_same_blocks(const struct work_scale *scale, const struct work_row 
 void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *out);
 
-/* The family of kernels that differs most. */
-void work_find_fall(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_fall *out);
+/* The family of kernels that differs most. `arena`: as above. */
+void work_find_fall(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
+                    struct work_fall *out);
+
+/* work_kernels.placed. `row`: the kernels in phases, `all`: of all phases. `arena`: for the time of the call. */
+double work_placed(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
+                   const struct work_row *all, size_t n, struct arena *arena);
 
 #endif
