@@ -13,12 +13,39 @@ static bool fits_managed(const struct cell_key *idle)
 	return idle->cause == CAUSE_MANAGED_MEMORY;
 }
 
+/* Migrations beside which something else runs, ns a step: kernels that stop at pages that are not there yet. */
+static double overlapped_kernels(const struct evidence *e)
+{
+	double time = 0;
+	for (uint32_t i = 0; i < e->side->n_copies; i++) {
+		enum copy_kind kind = e->side->copies[i].kind;
+		bool managed = kind == COPY_UM_H2D || kind == COPY_UM_D2H || kind == COPY_UM_D2D;
+		time += managed && !e->side->copies[i].memset ? e->side->copies[i].per_step : 0;
+	}
+	return fmax(0, time / fmax(1, e->side->n_devices) - e->facts->copy_managed);
+}
+
+/* Where they hold up nothing else, what kernels may wait for is said all the same; how much of it they do nobody knows.
+ */
 void find_managed(struct evidence *e)
 {
+	double overlapped = overlapped_kernels(e);
 	rule_blame(e, e->facts->work.managed_copies, "migrations");
 	rule_note(e, "migrations", FINDING_COUNT, e->facts->work.managed_copies);
 	rule_claim(e, fits_managed);
-	rule_costs(e, e->facts->copy_managed, SMALL);
+	rule_note(e, "overlapped", FINDING_TIME, overlapped);
+	if (rule_costs(e, e->facts->copy_managed, SMALL) || overlapped < MANY * rule_period(e))
+		return;
+	e->per_step = e->amount = overlapped;
+	e->ceiling = 0;
+}
+
+const struct fact *tell_managed(const struct evidence *e)
+{
+	double overlapped = rule_value(e, "overlapped");
+	return FACT_NEW(e->arena, managed_memory, e->side_no, RULE_COSTS(e), .migrations = rule_value(e, "migrations"),
+	                .stalls = e->ceiling > 0,
+	                .overlapped = overlapped >= SMALL * rule_period(e) ? overlapped : NAN);
 }
 
 static const double WORTH_PINNING = 4096; /* bytes a step; a scalar takes as long from pinned memory */
@@ -198,6 +225,7 @@ void find_gpu_bound(struct evidence *e)
 	e->amount = b->compute;
 	rule_note(e, "cost", FINDING_TIME, b->compute);
 	rule_note(e, "period", FINDING_TIME, b->period);
+	rule_note(e, "overlapped", FINDING_TIME, overlapped_kernels(e));
 	rule_note(e, "tiny", FINDING_COUNT, tiny);
 	rule_note(e, "tiny_time", FINDING_TIME, time);
 	if (b->compute >= 0.9 * b->period)
@@ -208,6 +236,7 @@ const struct fact *tell_gpu_bound(const struct evidence *e)
 {
 	double tiny = rule_value(e, "tiny"), time = rule_value(e, "tiny_time");
 	return FACT_NEW(e->arena, gpu_bound, e->side_no, RULE_COSTS(e), .period = rule_value(e, "period"),
+	                .pages = rule_value(e, "overlapped") >= MANY * rule_period(e),
 	                .many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount, .tiny = tiny,
 	                .tiny_time = time, .limit = TINY, .profiler = e->facts->amd ? "rocprof" : "ncu");
 }

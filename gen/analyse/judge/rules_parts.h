@@ -67,6 +67,7 @@ const struct fact *tell_launches(const struct evidence *e);
 
 /* What the GPUs do: copies, communication, computing (rules_gpu.c). */
 void find_managed(struct evidence *e);
+const struct fact *tell_managed(const struct evidence *e);
 void find_pageable(struct evidence *e);
 void find_serial_copies(struct evidence *e);
 void find_comm(struct evidence *e);
