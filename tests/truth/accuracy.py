@@ -83,9 +83,9 @@ def row(gapline, folder, pair, size, collector, fault):
 def said_of(gapline, change, scratch):
     """What gapline says of a made change, as the JSON's verdict."""
     paths = [str(pathlib.Path(scratch) / f"{side}.sqlite") for side in ("baseline", "fixed")]
-    for path, step, phases in zip(paths, change[1:3], change.phases):
+    for seed, (path, step, phases) in enumerate(zip(paths, change[1:3], change.phases)):
         pathlib.Path(path).unlink(missing_ok=True)
-        made_work.make(path, step, phases, seed=path.count("f"))
+        made_work.make(path, step, phases, seed=seed)
     run = subprocess.run([gapline, "report", "--baseline", paths[0], "--fixed", paths[1], "-q", "--json", "-"], capture_output=True, text=True)
     return json.loads(run.stdout)["verdict"]
 
