@@ -18,6 +18,7 @@ struct program {
 	int64_t launch; /* ns of each launch call */
 	int64_t late;   /* ns from the end of a kernel to the start of the next, which was queued before */
 	int64_t second; /* stream of every other kernel */
+	int64_t paging; /* ns in which unified memory is brought while a kernel runs */
 	int tiny;
 };
 
@@ -37,6 +38,12 @@ static const struct analysis *show(struct scene *s, const struct program *p)
 			gpu = start + (p->tiny ? 4 : 100) * US;
 			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
 			         s->correlation);
+			if (!p->paging)
+				continue;
+			size_t op = maker_op(&s->m, s->gpu, 0, OP_COPY, start + US, start + US + p->paging,
+			                     "[CUDA memcpy Unified Host-to-Device]", 0);
+			s->m.trace->ops.copy[op] = COPY_UM_H2D;
+			s->m.trace->ops.flags[op] = OPF_MANAGED;
 		}
 		scene_range(s, s->main, begin, host, "step");
 	}
@@ -56,6 +63,30 @@ static const struct finding *idle_finding(const struct analysis *a)
 	return NULL;
 }
 
+static const struct finding *find(const struct analysis *a, const char *id)
+{
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, id) == 0)
+			return &a->findings.list[i];
+	return NULL;
+}
+
+/* Kernels of 100 µs that may wait for pages for 60, or 2: nobody knows how long they do, and little is not said. */
+static void test_pages_of_kernels(void **state)
+{
+	struct program much = {.launch = 2 * US, .second = 7, .paging = 60 * US}, little = much;
+	little.paging = 2 * US;
+	const struct analysis *a = show(*state, &much);
+	const struct finding *f = find(a, "managed_memory");
+	assert_non_null(f);
+	assert_false(f->has_ceiling);
+	assert_non_null(strstr(f->text, "overlap kernels for 0.6 ms"));
+	assert_non_null(strstr(find(a, "gpu_bound")->text, "waiting for pages of unified memory"));
+	a = show(*state, &little);
+	assert_null(find(a, "managed_memory"));
+	assert_non_null(strstr(find(a, "gpu_bound")->text, "so only faster kernels help"));
+}
+
 /* A busy GPU with a thousand kernels of 4 µs or more in a step: their number is the fault. */
 static void test_short_kernels(void **state)
 {
@@ -64,10 +95,7 @@ static void test_short_kernels(void **state)
 	long_ones.tiny = 0;
 	const struct program *const programs[] = {&many, &few, &long_ones};
 	for (size_t i = 0; i < 3; i++) {
-		const struct findings *all = &show(*state, programs[i])->findings;
-		const struct finding *f = NULL;
-		for (uint32_t k = 0; k < all->n; k++)
-			f = strcmp(all->list[k].id, "gpu_bound") == 0 ? &all->list[k] : f;
+		const struct finding *f = find(show(*state, programs[i]), "gpu_bound");
 		assert_non_null(f);
 		assert_int_equal(strstr(f->advice, "Fuse the short kernels, or compile") != NULL, i == 0);
 		assert_int_equal(strstr(f->text, "1200 kernels of at most 10 µs take 4.8 ms of it.") != NULL, i == 0);
@@ -105,6 +133,6 @@ static void test_queued_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {SCENE(test_short_kernels), SCENE(test_launch_calls),
-	                                   SCENE(test_queued_work)};
+	                                   SCENE(test_pages_of_kernels), SCENE(test_queued_work)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -357,39 +357,6 @@ static const struct trace *stepless_run(struct scene *s, int64_t pause)
 	return maker_link(&s->m);
 }
 
-/* Kernels of 1 ms, in each of which unified memory is brought for `paging` ns. */
-static const struct trace *paging_run(struct scene *s, int64_t paging)
-{
-	struct clock c = {.s = s};
-	scene_trace_begin(s);
-	for (int i = 0; i < STEPS; i++) {
-		kernel(&c, "gemm", 1 * MS);
-		size_t op = paging ? maker_op(&s->m, s->gpu, 0, OP_COPY, c.gpu - 950 * US, c.gpu - 950 * US + paging,
-		                              "[CUDA memcpy Unified Host-to-Device]", 0)
-		                   : 0;
-		if (paging) {
-			s->m.trace->ops.copy[op] = COPY_UM_H2D;
-			s->m.trace->ops.flags[op] = OPF_MANAGED;
-		}
-		c.t = c.gpu;
-	}
-	return maker_link(&s->m);
-}
-
-static void test_faults_inside_kernels_are_said(void **state)
-{
-	const struct analysis *a = compare_traces(*state, paging_run(*state, 600 * US), paging_run(*state, 0));
-	const struct finding *f = finding_of(a, "managed_memory");
-	assert_non_null(f);
-	assert_false(f->has_ceiling); /* nobody knows how much of it the kernels wait for */
-	assert_non_null(strstr(f->text, "overlap kernels for"));
-	assert_non_null(strstr(finding_of(a, "gpu_bound")->text, "waiting for pages of unified memory"));
-	/* hardly any is not said, and a kernel that does not wait is what there is to fix */
-	a = compare_traces(*state, paging_run(*state, 20 * US), paging_run(*state, 0));
-	assert_null(finding_of(a, "managed_memory"));
-	assert_non_null(strstr(finding_of(a, "gpu_bound")->text, "so only faster kernels help"));
-}
-
 static void test_once_without_steps(void **state)
 {
 	const struct trace *paused = stepless_run(*state, 300 * MS);
@@ -520,7 +487,6 @@ int main(void)
 		TEST(test_all_is_not_worth_less_than_a_part),
 		TEST(test_what_happened_once),
 		TEST(test_once_without_steps),
-		TEST(test_faults_inside_kernels_are_said),
 		TEST(test_a_free_waits_for_the_gpu),
 		TEST(test_without_frees_the_host_runs_ahead),
 		TEST(test_a_program_that_sleeps),
