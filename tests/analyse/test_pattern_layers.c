@@ -47,10 +47,10 @@ static uint32_t joined(struct written *w, struct pattern_found *out)
 		s.at[i] = (int64_t)i * 10;
 		s.end[i] = (int64_t)i * 10 + 9;
 		s.length[i] = 9;
-		s.flags[i] = c == '<'   ? PATTERN_HOST
-		             : c == '>' ? PATTERN_HOST | PATTERN_INPUT
-		             : c == 'u' ? PATTERN_WORK | PATTERN_UPDATE
-		                        : PATTERN_WORK;
+		s.flags[i] = c == '<'               ? PATTERN_HOST
+		             : c == '>'             ? PATTERN_HOST | PATTERN_INPUT
+		             : c == 'u' || c == 'U' ? PATTERN_WORK | PATTERN_UPDATE
+		                                    : PATTERN_WORK;
 		if (c == 'a')
 			cut[n++] = i;
 	}
@@ -131,6 +131,25 @@ static void what_holds_an_optimizer_is_a_step(void **state)
 	assert_int_equal(joined_steps("xy", "abcu", 30, "opq<", 30, &found), 0);
 }
 
+static void micro_batches_end_with_an_optimizer(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	/* each has its input and its loss, so that nothing else parts steps */
+	uint32_t n = joined_steps("", "abcdefghiu>", 4, "U<", 30, &found);
+	assert_in_range(n, 29, 30);
+	assert_int_equal(found.fewest, 4);
+	assert_int_equal(found.fit.ops, 4 * 11 + 2);
+	/* more than one op in twenty lies between the micro-batches, which come in bursts then */
+	n = joined_steps("", "abcdefghiu>", 8, "wxyzUU<", 30, &found);
+	assert_in_range(n, 29, 30);
+	assert_int_equal(found.fit.ops, 8 * 11 + 7);
+	/* what is in every cycle ends no step, nor does what is no optimizer, or is too seldom */
+	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "u<", 30, &found), 0);
+	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "x<", 30, &found), 0);
+	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "U<", 19, &found), 0);
+}
+
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
@@ -153,6 +172,7 @@ int main(void)
 		cmocka_unit_test(steps_of_which_every_tenth_is_logged),
 		cmocka_unit_test(a_good_part_of_a_layer_parts_steps),
 		cmocka_unit_test(what_holds_an_optimizer_is_a_step),
+		cmocka_unit_test(micro_batches_end_with_an_optimizer),
 		cmocka_unit_test(too_few_or_uneven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,23 @@ def uneven(p, rng):
     p.others, p.or_none = [p.micro], True
 
 
+def accumulated(p, rng):
+    """Micro-batches with a loss each, then the optimizer, which is told by its name: a step is all of them."""
+    k, style, read = rng.choice([2, 4, 5, 8]), rng.choice(["read", "wait", "ahead"]), rng.random() < 0.5
+    micro = [*body(rng, rng.randint(10, 40)), "nll_loss_forward_kernel", "nll_loss_backward_kernel", *body(rng, rng.randint(10, 40), "b")]
+    tail = [*body(rng, rng.randint(0, 5), "norm"), *["multi_tensor_apply_kernel"] * rng.randint(1, 4)]
+    start_up(p, rng)
+    for _ in range(rng.randint(24, 60)):
+        for _ in range(k):
+            p.copy(1, 10**5)
+            run(p, micro)
+            if read:
+                p.copy(2, 4)
+                p.wait()
+        run(p, tail)
+        close(p, rng, style)
+
+
 def rollouts(p, rng):
     """Reinforcement learning: so many steps in an environment, each a small network and a read-back, then updates."""
     act, learn = body(rng, rng.randint(6, 20), "act"), body(rng, rng.randint(30, 70), "learn")
@@ -177,4 +194,4 @@ def multigrid(p, rng):
         close(p, rng, rng.choice(["read", "ahead"]))
 
 
-KINDS.update({k.__name__: k for k in (uneven, rollouts, serving, chunks, resident, trained, tested, short_epochs, seldom, stages, multigrid)})
+KINDS.update({k.__name__: k for k in (uneven, accumulated, rollouts, serving, chunks, resident, trained, tested, short_epochs, seldom, stages, multigrid)})

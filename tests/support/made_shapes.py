@@ -216,7 +216,8 @@ def requests(p, rng):
             if i:
                 p.tokens.append(p.latest)
         close(p, rng, "read")
-    p.or_none, p.others = True, [p.tokens]  # the prompt's pass is no token of an answer
+    # the prompt's pass is no token of an answer, and the first answer need not be part of the loop
+    p.or_none, p.others = True, [p.tokens, p.ends[1:]]
 
 
 def games_of_two(p, rng):

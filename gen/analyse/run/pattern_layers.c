@@ -25,7 +25,6 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 		others++;
 	}
 	size_t usual = others + (fit->grade[k] == GRADE_NONE ? 0 : fit->ops);
-	end->last = k;
 	end->works = end->works || works;
 	end->host = end->host || host;
 	end->others += others;
@@ -42,6 +41,23 @@ static bool is_sure(const struct pattern_fit *fit, const struct end *end)
 	/* who only waits takes no loss to print */
 	bool waits = end->host && !end->read;
 	return end->others >= end->again && (end->input || !end->host || waits || much);
+}
+
+/* Whether cycle `k` holds an optimizer's kernel that no usual cycle has: behind several micro-batches. */
+static bool updates(const struct pattern_sequence *s, const struct pattern_fit *fit, uint32_t k)
+{
+	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++)
+		if (s->flags[i] & PATTERN_UPDATE && !fit->usual[s->token[i]])
+			return true;
+	return false;
+}
+
+static uint32_t count_updates(const struct pattern_sequence *s, const struct pattern_found *f)
+{
+	uint32_t n = 0;
+	for (uint32_t k = f->from; k < f->to; k++)
+		n += updates(s, &f->fit, k);
+	return n;
 }
 
 static uint32_t far(uint32_t a, uint32_t b)
@@ -62,7 +78,8 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
                          struct pattern_found *out)
 {
 	const struct pattern_fit *fit = &f->fit;
-	if (f->bursts || usual_has(s, fit, PATTERN_UPDATE))
+	bool by_update = count_updates(s, f) >= RULE_MANY;
+	if (!by_update && (f->bursts || usual_has(s, fit, PATTERN_UPDATE)))
 		return false;
 	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
 	struct end end = {0};
@@ -70,11 +87,12 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
 	for (uint32_t k = f->from; k < f->to; k++) {
 		struct end next = goes_on ? end : (struct end){0};
+		next.last = k;
 		if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
 			layers++;
 			continue;
 		}
-		bool ends = k + 1 < f->to && ends_step(s, fit, k, &next);
+		bool ends = k + 1 < f->to && (by_update ? updates(s, fit, k) : ends_step(s, fit, k, &next));
 		if (goes_on && !ends) {
 			if (n) {
 				fewest = layers < fewest ? layers : fewest;
@@ -82,7 +100,7 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 			}
 			layers = 0;
 			last[n++] = end.last;
-			sure += is_sure(fit, &end);
+			sure += by_update || is_sure(fit, &end);
 		}
 		layers += fit->grade[k] != GRADE_NONE;
 		end = next;
