@@ -210,6 +210,31 @@ static void test_no_stretches(void **state)
 	}
 }
 
+static void test_stands_in(void **state)
+{
+	(void)state;
+	/* Every 15th step runs without its graph: the layers in its place are a loop, and none that parts stretches. */
+	struct loop_program p;
+	struct run run;
+	loop_program_init(&p);
+	for (int k = 0; k < 90; k++) {
+		loop_program_kernel(&p, "a", 20000, true);
+		loop_program_kernel(&p, "b", 20000, true);
+		loop_program_kernel(&p, "c", 20000, true);
+		for (int layer = 0; k % 15 == 14 && layer < 12; layer++) {
+			loop_program_kernel(&p, "d", 1000, true);
+			loop_program_kernel(&p, "e", 1000, true);
+		}
+		if (k % 15 != 14)
+			loop_program_kernel(&p, "graph", 40000, true);
+		wait_for_gpu(&p);
+	}
+	loop_program_find(&p, &run);
+	assert_int_equal(run.steps.n, 90);
+	assert_int_equal(run.steps.n_stretches, 0);
+	arena_release(&p.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_half_of_the_work),
 		cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_no_stretches),
+		cmocka_unit_test(test_stands_in),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

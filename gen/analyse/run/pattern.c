@@ -231,16 +231,20 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 	loop->same = f->same > 0 ? f->same : 1;
 	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
+	loop->lacks = ARENA_NEW(arena, f->to - f->from, bool);
 	for (uint32_t k = f->from; k < f->to; k++) {
 		if (fit->grade[k] == GRADE_NONE)
 			continue;
 		size_t end = cycle_end(fit, k);
+		uint32_t usual = 0;
 		for (size_t i = fit->cut[k]; i < end; i++) {
+			usual += fit->model != UINT32_MAX && fit->usual[s->token[i]];
 			out->loop[row[i]] = (uint8_t)out->n_loops;
 			out->cycle[row[i]] = loop->n;
 			loop->time += (double)s->length[i];
 			loop->n_ops++;
 		}
+		loop->lacks[loop->n] = fit->model != UINT32_MAX && usual < fit->ops;
 		loop->differ += fit->grade[k] != GRADE_EXACT;
 		loop->at[loop->n++] = s->at[fit->cut[k]];
 		loop->at[loop->n] = end < s->n ? s->at[end] : INT64_MAX;

@@ -35,8 +35,9 @@ static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1
 }
 
 /* Where a stretch of a loop begins: with the first cycle behind a few cycles of other loops, also of those that are not
- * worth a row: a validation, an evaluation. And whether the first loop is most of what repeats, by time and by number.
- */
+ * worth a row: a validation, an evaluation. Beside a cycle that lacks something they are what stands in for that: the
+ * layers of a step that ran without its graph. And whether the first loop is most of what repeats, by time and by
+ * number. */
 static void find_stretches(struct part *part, struct arena *arena)
 {
 	const struct pattern *p = &part->pattern;
@@ -57,8 +58,9 @@ static void find_stretches(struct part *part, struct arena *arena)
 		if (!loop)
 			continue;
 		if (p->cycle[i] != last[loop]) {
-			uint32_t together = p->loops[loop - 1].fewest > 1 ? p->loops[loop - 1].fewest : 1;
-			part->opens[i] = last[loop] != UINT32_MAX && others[loop] >= RULE_FEW;
+			const struct pattern_loop *of = &p->loops[loop - 1];
+			uint32_t together = of->fewest > 1 ? of->fewest : 1, k = p->cycle[i];
+			part->opens[i] = k && others[loop] >= RULE_FEW && !of->lacks[k] && !of->lacks[k - 1];
 			last[loop] = p->cycle[i];
 			for (uint32_t l = 1; l <= p->n_loops && computes[loop]; l++)
 				others[l] += together;
