@@ -471,8 +471,8 @@ class Words:
                 if section == "": # of the runs, as the profiles say it
                     text = re.sub(r"\b\d{4}-\d\d-\d\d\b", "", text)
                 if section == "verdict":
-                    head, other, work = text.partition(", with other work: ")
-                    self.claim(not other or self.is_name(work, verdict["differences"][0].rstrip(".")), section, text)
+                    head, *other = re.split(", with (other work|another result): ", text)
+                    self.claim(not other or other[0] == "another result" or self.is_name(other[1], verdict["differences"][0].rstrip(".")), section, text)
                     text = head
                     for reason in verdict["reasons"]:
                         text = text.replace(re.sub(r"\s+", " ", reason).strip(), "")
