@@ -255,23 +255,6 @@ static void add_part(struct rows *rows, int which, const char *name, const char 
 	page_fill(row, "change", change);
 }
 
-static const struct fact *reason_of(const struct analysis *a, const struct reason *r, struct arena *arena)
-{
-	static const char *const work[] = {[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy"};
-	const struct waterfall_part *part = &r->part;
-	const char *where = a->side[0].phases_by_work ? "before" : "in";
-	uint32_t phase = r->every_phase ? 0 : part->phase;
-	if (part->kind == PART_IDLE && r->every_cause)
-		return FACT_NEW(arena, why_idle, FACT_NO_SIDE, .phase = phase, .where = where,
-		                .renamed = part->renamed);
-	if (part->kind == PART_IDLE)
-		return FACT_NEW(arena, why_waits, FACT_NO_SIDE, .cause = cause_name(part->cause), .phase = phase,
-		                .where = where, .renamed = phase ? part->renamed : 0);
-	bool straggler = part->kind == PART_COMM && card_make(a).straggler;
-	return FACT_NEW(arena, why_work, FACT_NO_SIDE, .what = straggler ? "straggler" : work[part->kind],
-	                .kernel = part->kind == PART_COMPUTE ? card_kernel(a, arena).name : 0);
-}
-
 /* Parts that explain the change, the largest first, and the rest as one line: together they are the change. */
 static void fill_why(const struct analysis *a, struct page *page)
 {
@@ -288,7 +271,7 @@ static void fill_why(const struct analysis *a, struct page *page)
 		const char *change = format_change(arena, unit, part->delta);
 		if (part->has_interval)
 			change = arena_format(arena, "%s \xC2\xB1 %s", change, format_number(arena, unit, part->half));
-		add_part(rows, palette_of_part(part), say(reason_of(a, &w->reason[i], arena), page),
+		add_part(rows, palette_of_part(part), say(words_reason(a, &w->reason[i], arena), page),
 		         brief_pair(arena, part->baseline, part->fixed),
 		         arena_format(arena, "%s %s", change, unit.name));
 		rest[0] -= part->baseline;

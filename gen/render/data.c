@@ -379,7 +379,7 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_bool(&w->json, "phases", view_has_phases(w->a));
 	json_text(&w->json, "no_phase", view_phase(w->a, 0));
 	json_text(&w->json, "outside", view_in_phase(w->a, 0, w->arena));
-	json_text(&w->json, "inside", view_inside(w->a));
+	json_text(&w->json, "inside", view_inside(w->a, w->arena));
 	int shorter;
 	json_text(&w->json, "saving", lanes_saving(w->a, &shorter, w->arena));
 	json_integer(&w->json, "shorter", shorter);

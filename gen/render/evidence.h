@@ -10,12 +10,7 @@
  * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
 const char *evidence_of(const struct side *side, struct arena *arena);
 
-/* "step_#: 24 steps, 3 left out as warm-up, 21 periods measured; 98.1 % of the GPU's work", of all runs of a side that
- * has steps. */
-const char *evidence_measured(const struct analysis *analysis, const struct side *side, struct arena *arena);
-
-/* "3 ranges named ProfilerStep#, none left out as warm-up; 98 % of the GPU's work": of a side's first run with steps.
- */
+/* "step_#: 24 steps, 3 left out as warm-up, 21 periods measured; 98.1 % of the GPU's work", of all runs of a side. */
 const char *evidence_steps(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
 /* "gemm + softmax: 200 × 4.11 ms, 61 % of the GPU's work, judged". */
@@ -24,14 +19,8 @@ const char *evidence_loop(const struct analysis *analysis, const struct loop_res
 /* All loops of a side in one line. */
 const char *evidence_loops(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
-/* "3.29 s before the first step: before CUDA 1.2 s, module load, JIT 0.9 s, …": the three largest parts. */
-const char *evidence_startup(const struct analysis *analysis, const struct side *side, struct arena *arena);
-
-/* Both sides' start-up: "3.29 -> 3.27 s", with "not known" for what a profile does not say; NULL where neither side
- * knows it. */
-const char *evidence_startups(const struct analysis *analysis, struct arena *arena);
-
-/* "before CUDA 2.10 -> 2.08 s; module load, JIT 0.40 -> 0.41 s; …": the three parts that are longest on either side. */
-const char *evidence_startup_parts(const struct analysis *analysis, struct arena *arena);
+/* The start-up with the three parts that are longest: "3.29 -> 3.27 s: before CUDA 2.10 -> 2.08 s, module load, JIT 0.40
+ * -> 0.41 s, …"; NULL where no side knows it. */
+const char *evidence_startup(const struct analysis *analysis, struct arena *arena);
 
 #endif

@@ -5,6 +5,7 @@
 #include "render/icicle.h"
 #include "render/tables.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +15,8 @@ static const double MOST_OF = 0.95; /* so much is not worth a word */
 
 /* ---- words ---- */
 
-/* "What waited for Python's GIL in forward waited for the thread 'loader-1' (97.1 %)." */
-static const char *holders_said(const struct analysis *a, int s, struct arena *arena)
+/* What waited for Python's GIL: "the thread 'loader-1' (97.1 %)", …; NULL: nothing that is worth a word. */
+static const struct fact *holders_of(const struct analysis *a, int s, struct arena *arena)
 {
 	enum { NAMED = 3 };
 	const struct sampled_cause *gil = NULL;
@@ -24,67 +25,42 @@ static const char *holders_said(const struct analysis *a, int s, struct arena *a
 		if (cause->n_holders && cause->idle[s] > 0 && (!gil || cause->idle[s] > gil->idle[s]))
 			gil = cause;
 	}
-	const char *text = "";
-	for (uint32_t i = 0, n = 0; gil && i < gil->n_holders && n < NAMED; i++) {
+	struct facts *holders = ARENA_NEW(arena, 1, struct facts);
+	for (uint32_t i = 0; gil && i < gil->n_holders && holders->n < NAMED; i++) {
 		const struct lock_holder *h = &gil->holders[i];
-		if (h->time[s] < (1 - MOST_OF) * gil->idle[s])
-			continue;
-		const char *who = h->main   ? "the main thread"
-		                  : h->name ? arena_format(arena, "the thread '%s'",
-		                                           say_short(arena, names_text(a->names, h->name)))
-		                            : "threads without a name";
-		text = arena_format(arena, "%s%s %s (%s)", text, n++ ? "," : "", who,
-		                    format_share(arena, h->time[s] / gil->idle[s]));
+		if (h->time[s] >= (1 - MOST_OF) * gil->idle[s])
+			facts_add(holders, arena,
+			          FACT_NEW(arena, lock_holder, FACT_NO_SIDE,
+			                   .who = h->main   ? "main"
+			                          : h->name ? "named"
+			                                    : "unnamed",
+			                   .name = h->name, .share = h->time[s] / gil->idle[s]));
 	}
-	return *text ? arena_format(arena, " What waited for %s%s waited for%s.", cause_label(CAUSE_GIL),
-	                            view_in_phase(a, gil->phase, arena), text)
-	             : "";
+	return holders->n ? FACT_NEW(arena, lock_holders, FACT_NO_SIDE, .phase = view_in_phase(a, gil->phase, arena),
+	                             .holders = holders)
+	                  : NULL;
 }
 
-/* A sampler that is not let run looks at nobody. */
-static const char *unlooked_said(const struct analysis *a, int s, struct arena *arena)
+/* How much a sampler that is not let run did not see; NAN: hardly any. */
+static double unlooked(const struct analysis *a, int s)
 {
 	const double least = 0.001; /* of a step */
 	const struct budget *b = &a->side[s].budget;
-	if (!a->side[s].source.has_lock || b->unlooked < least * b->period)
-		return "";
-	return arena_format(
-		arena, " In %s of the idle time nobody looked whether a thread waited for %s: that much more may be.",
-		format_share(arena, b->unlooked / b->idle), cause_label(CAUSE_GIL));
+	return !a->side[s].source.has_lock || b->unlooked < least * b->period ? NAN : b->unlooked / b->idle;
 }
 
 const char *functions_said(const struct analysis *a, int s, struct arena *arena)
 {
 	const struct sampling *of = &a->functions.side[s];
 	if (of->samples <= 0)
-		return "";
-	const char *text = arena_format(
-		arena,
-		"%.0f samples of threads, one every %s; the GPU waited in %.0f of them, which stand for %s of the "
-		"idle time that threads are the reason of.",
-		of->samples, format_time(arena, of->interval), of->idle, format_share(arena, of->stands));
-	if (of->idle <= 0)
-		return text;
-	if (of->broken > 0 || of->unnamed > 0 || of->bare > 0)
-		text = arena_format(arena,
-		                    "%s In %s of these the callers are not known, in %s the code has no symbols, "
-		                    "in %s there is no stack at all.",
-		                    text, format_share(arena, of->broken / of->idle),
-		                    format_share(arena, of->unnamed / of->idle),
-		                    format_share(arena, of->bare / of->idle));
-	if (of->covered < MOST_OF)
-		text = arena_format(arena,
-		                    "%s Samples were taken in %s of that idle time: the rest counts as the like.", text,
-		                    format_share(arena, of->covered));
-	if (of->stands < MOST_OF)
-		text = arena_format(
-			arena, "%s What no sample stands for is nobody's: a thread slept, or was not sampled.", text);
-	if (of->cut)
-		text = arena_format(arena,
-		                    "%s %lld samples lack their innermost functions, because their stacks differ too "
-		                    "much.",
-		                    text, (long long)of->cut);
-	return arena_format(arena, "%s%s%s", text, holders_said(a, s, arena), unlooked_said(a, s, arena));
+		return SAY(NULL, arena, no_samples);
+	const bool any = of->idle > 0, bad = any && (of->broken > 0 || of->unnamed > 0 || of->bare > 0);
+	return SAY(a->names, arena, samples_taken, .samples = of->samples, .interval = of->interval, .idle = of->idle,
+	           .stands = of->stands, .broken = bad ? of->broken / of->idle : NAN,
+	           .unnamed = bad ? of->unnamed / of->idle : NAN, .bare = bad ? of->bare / of->idle : NAN,
+	           .covered = any && of->covered < MOST_OF ? of->covered : NAN, .nobody = any && of->stands < MOST_OF,
+	           .cut = any && of->cut ? (int64_t)of->cut : FACT_UNKNOWN,
+	           .holders = any ? holders_of(a, s, arena) : NULL, .unlooked = any ? unlooked(a, s) : NAN);
 }
 
 /* ---- the page ---- */
@@ -164,8 +140,7 @@ static void fill_rest(struct rows *sums, const struct analysis *a, const struct 
 	for (uint32_t i = shown; i < list->n; i++)
 		for (int s = 0; s < 2; s++)
 			rest[s] += list->row[i].self[s];
-	fill_sum(page_row(sums), a, arena_format(sums->page->arena, "and %u more", list->n - shown + list->left_out),
-	         rest, of, unit);
+	fill_sum(page_row(sums), a, view_more(list->n - shown + list->left_out, sums->page->arena), rest, of, unit);
 }
 
 static void fill_all(const struct analysis *a, struct unit unit, struct page *page)
@@ -198,7 +173,7 @@ static void fill_causes(const struct analysis *a, struct unit unit, struct page 
 			fill_function(page_row(rows), a, &cause->functions.row[i], cause->idle, unit);
 		fill_rest(sums, a, &cause->functions, shown, cause->idle, unit);
 		if (nobody[0] > (1 - MOST_OF) * cause->idle[0] || nobody[1] > (1 - MOST_OF) * cause->idle[1])
-			fill_sum(page_row(sums), a, "no sample", nobody, cause->idle, unit);
+			fill_sum(page_row(sums), a, say_word(WORDS_heading, "no_sample"), nobody, cause->idle, unit);
 	}
 }
 
@@ -208,21 +183,17 @@ void functions_fill(const struct analysis *a, struct unit unit, struct page *pag
 	const struct functions *f = &a->functions;
 	page_if(&page->top, "functions", f->known);
 	struct rows *words = page_rows(&page->top, "functions.word");
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		const char *said = functions_said(a, (int)s, arena);
+	for (uint32_t s = 0; s < a->n_sides; s++)
 		page_fill(page_row(words), "text",
-		          arena_format(arena, "%s: %s", a->side[s].label, *said ? said : "no samples."));
-	}
+		          arena_format(arena, "%s: %s", a->side[s].label, functions_said(a, (int)s, arena)));
 	xmlNode *place = page_draw(&page->top, "functions.picture");
 	if (f->known)
 		icicle_draw(a, unit, arena, place);
 	page_fill(&page->top, "functions.caption",
-	          arena_format(arena, "Functions that the GPU waited for, %s a %s%s", unit.name, view_units(a),
-	                       f->both ? "; those that changed stand first" : ""));
+	          view_caption(a, f->both ? "functions_changed" : "functions", unit, arena));
 	fill_all(a, unit, page);
 	page_if(&page->top, "functions.causes", f->n_causes > 0);
-	page_fill(&page->top, "functions.causes.caption",
-	          arena_format(arena, "The same by cause, %s a %s", unit.name, view_units(a)));
+	page_fill(&page->top, "functions.causes.caption", view_caption(a, "by_cause", unit, arena));
 	fill_causes(a, unit, page);
 }
 

@@ -38,7 +38,7 @@ static void fill_texts(struct page *page, const char *name, const char **text, s
 	for (size_t i = 0; i < n && i < MOST_TEXTS; i++)
 		page_say(page_row(rows), "text", format_name(arena, text[i], TEXT));
 	if (n > MOST_TEXTS)
-		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
+		page_fill(page_row(rows), "text", view_more(n - MOST_TEXTS, arena));
 }
 
 /* The same of facts, with what is there only if there are some. */
@@ -56,17 +56,12 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 		return format_name(arena, a->title, 200);
 	if (a->n_sides < 2)
 		return format_name(arena, b->name ? b->name : b->runs[0].file, 80);
-	if (b->name && f->name)
-		return strcmp(b->name, f->name) == 0
-		               ? arena_format(arena, "%s, baseline and fixed", format_name(arena, b->name, 80))
-		               : arena_format(arena, "%s and %s", format_name(arena, b->name, 80),
-		                              format_name(arena, f->name, 80));
-	if (step_times_several(a))
-		return arena_format(arena, "%s of the baseline and %u of the fixed side",
-		                    format_plural(arena, b->n_runs, "run", "runs"), f->n_runs);
-	const char *first = format_name(arena, b->runs[0].file, 80), *second = format_name(arena, f->runs[0].file, 80);
-	return strcmp(first, second) == 0 ? arena_format(arena, "%s, baseline and fixed", first)
-	                                  : arena_format(arena, "%s and %s", first, second);
+	if (!(b->name && f->name) && step_times_several(a))
+		return SAY(NULL, arena, title_of_runs, .baseline = b->n_runs, .fixed = f->n_runs);
+	const bool named = b->name && f->name;
+	const char *first = format_name(arena, named ? b->name : b->runs[0].file, 80);
+	const char *second = format_name(arena, named ? f->name : f->runs[0].file, 80);
+	return SAY(NULL, arena, title_of_pair, .first = first, .second = second, .both = strcmp(first, second) == 0);
 }
 
 /* "2026-06-24"; "" where the profile does not say when its run began. */
@@ -98,7 +93,7 @@ static const char *where_of(const struct analysis *a, struct arena *arena)
 
 static void fill_head(const struct analysis *a, struct page *page)
 {
-	page_head(page, a->n_sides < 2 ? "Profile" : words_result(a), title_of(a, page->arena),
+	page_head(page, a->n_sides < 2 ? say_word(WORDS_heading, "profile") : words_result(a), title_of(a, page->arena),
 	          arena_format(page->arena, " 'sha256-%s' 'sha256-%s'", asset_early_js.sha256, asset_report_js.sha256));
 	page_if(&page->top, "where", *where_of(a, page->arena) != 0);
 	page_fill(&page->top, "where", where_of(a, page->arena));
@@ -111,45 +106,36 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 	return format_name(arena, s->runs[s->median_run].file, 60);
 }
 
+static const struct fact *stretch_of(const struct side *s, struct arena *arena)
+{
+	const struct timeline *t = &s->timeline;
+	return FACT_NEW(arena, stretch_shown, FACT_NO_SIDE, .whole = !s->steps.found,
+	                .steps = t->n_boundaries ? (int64_t)t->n_boundaries - 1 : 0, .runs = s->n_runs,
+	                .file = s->n_runs > 1 ? file_shown(s, arena) : NULL);
+}
+
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *shown[2] = {"", ""}, *first = "", *named = "", *overview = "The whole run";
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	const char *named = "";
 	uint32_t gpus = 0;
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		const struct timeline *t = &a->side[s].timeline;
-		shown[s] = !a->side[s].steps.found ? "the whole run"
-		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
-		                                                   "typical step", "typical steps");
-		if (a->side[s].n_runs > 1)
-			shown[s] = arena_format(arena, "%s of %s, one of %u runs", shown[s],
-			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
-		gpus = t->n_devices > gpus ? t->n_devices : gpus;
-	}
 	for (uint32_t s = 0; s < a->n_sides; s++) {
 		const char *drawn = lanes_drawn(&a->side[s], arena);
 		named = arena_format(arena, "%s%s%s", named, *named && *drawn ? "; " : "", drawn);
+		gpus = a->side[s].timeline.n_devices > gpus ? a->side[s].timeline.n_devices : gpus;
 	}
-	if (*named)
-		named = arena_format(arena, ": the slowest, the median and the fastest (%s), then the next slowest",
-		                     named);
-	if (gpus > LANES_DEVICES)
-		first = arena_format(arena, " Of %u GPUs %s%d are drawn%s.", gpus, *named ? "" : "the first ",
-		                     LANES_DEVICES, named);
-	static const char grey[] = "Grey is work; colour is a wait, and its colour is the cause.";
 	page_fill(&page->top, "timeline.text",
-	          a->n_sides < 2 ? arena_format(arena, "Drawn: %s. %s%s", shown[0], grey, first)
-	                         : arena_format(arena, "Baseline (%s) above fixed (%s), on one time scale%s. %s%s",
-	                                        shown[0], shown[1],
-	                                        a->side[0].steps.found && a->side[1].steps.found
-	                                                ? ", aligned where a step ends"
-	                                                : "",
-	                                        grey, first));
+	          SAY(a->names, arena, timeline_shows, .pair = a->n_sides > 1, .baseline = stretch_of(b, arena),
+	              .fixed = a->n_sides > 1 ? stretch_of(f, arena) : NULL,
+	              .aligned = b->steps.found && f->steps.found, .gpus = gpus > LANES_DEVICES ? gpus : FACT_UNKNOWN,
+	              .drawn = LANES_DEVICES, .named = *named ? named : NULL));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
-	if (step_times_several(a))
-		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
-		                        file_shown(&a->side[1], arena));
-	page_fill(&page->top, "overview.title", overview);
+	const bool several = step_times_several(a);
+	page_fill(&page->top, "overview.title",
+	          SAY(NULL, arena, overview_shows, .several = several,
+	              .baseline = several ? file_shown(b, arena) : NULL,
+	              .fixed = several ? file_shown(f, arena) : NULL));
 	overview_draw(a, arena, page_draw(&page->top, "overview"));
 }
 
@@ -198,9 +184,9 @@ static void fill_fact(struct rows *rows, const char *name, const char *before, c
 {
 	struct arena *arena = rows->page->arena;
 	struct scope *row = page_row(rows);
-	page_fill(row, "name", name);
-	page_fill(row, "before", *before ? format_name(arena, before, TEXT) : "unknown");
-	page_fill(row, "after", *after ? format_name(arena, after, TEXT) : "unknown");
+	page_fill(row, "name", say_word(WORDS_environment, name));
+	page_fill(row, "before", *before ? format_name(arena, before, TEXT) : say_word(WORDS_heading, "unknown"));
+	page_fill(row, "after", *after ? format_name(arena, after, TEXT) : say_word(WORDS_heading, "unknown"));
 }
 
 static const char *files_of(const struct side *s, struct arena *arena)
@@ -208,36 +194,33 @@ static const char *files_of(const struct side *s, struct arena *arena)
 	const char *text = "";
 	for (uint32_t i = 0; i < s->n_runs && i < MOST_FILES; i++)
 		text = arena_format(arena, "%s%s%s", text, i ? ", " : "", format_name(arena, s->runs[i].file, 80));
-	return s->n_runs > MOST_FILES ? arena_format(arena, "%s and %u more", text, s->n_runs - MOST_FILES) : text;
+	return s->n_runs > MOST_FILES ? arena_format(arena, "%s %s", text, view_more(s->n_runs - MOST_FILES, arena))
+	                              : text;
 }
 
 static const char *recorded_by(const struct side *s, struct arena *arena)
 {
 	const struct trace_source *t = &s->source;
 	const char *who = *t->exporter ? t->exporter : t->collector;
-	return *t->schema ? arena_format(arena, "%s, schema %s", who, t->schema) : who;
+	return *who ? SAY(NULL, arena, exported_by, .who = who, .schema = *t->schema ? t->schema : NULL) : "";
 }
 
 /* "gapline 0.1.0 through CUPTI 13.0.1" */
 static const char *captured_by(const struct side *s, struct arena *arena)
 {
 	const struct trace_source *t = &s->source;
-	if (!*t->captured_by)
-		return "another tool";
-	return *t->cupti ? arena_format(arena, "gapline %s through CUPTI %s", t->captured_by, t->cupti)
-	                 : arena_format(arena, "gapline %s through %s", t->captured_by, t->collector);
+	return SAY(NULL, arena, captured_by, .gapline = *t->captured_by != 0, .version = t->captured_by,
+	           .through = *t->cupti ? arena_format(arena, "CUPTI %s", t->cupti) : t->collector);
 }
 
 static const char *events_of(const struct side *s, struct arena *arena)
 {
 	const struct trace_source *t = &s->source;
-	static const char *const graphs[] = {[GRAPHS_NONE] = "",
-	                                     [GRAPHS_WHOLE] = ", CUDA graphs as a whole",
-	                                     [GRAPHS_BY_NODE] = ", CUDA graphs node by node"};
-	return arena_format(arena, "GPU work%s%s%s%s%s", t->has_calls ? ", CUDA calls" : "",
-	                    t->has_ranges ? (t->kind == SOURCE_KINETO ? ", annotations" : ", NVTX") : "",
-	                    t->has_os_calls ? ", operating-system calls" : "",
-	                    t->has_overheads ? ", the profiler's overhead" : "", graphs[t->graphs]);
+	return SAY(NULL, arena, events_recorded, .calls = t->has_calls,
+	           .ranges = !t->has_ranges             ? "none"
+	                     : t->kind == SOURCE_KINETO ? "kineto"
+	                                                : "nvtx",
+	           .os = t->has_os_calls, .overheads = t->has_overheads, .graphs = view_graph_mode(t->graphs));
 }
 
 /* Copies to, from and between devices whose bytes nobody recorded. */
@@ -247,40 +230,36 @@ static double unsized_of(const struct side *s, size_t direction)
 	return unsized[direction];
 }
 
-static const char *measured_of(const struct analysis *a, const struct side *s, struct arena *arena)
-{
-	return s->steps.found ? evidence_measured(a, s, arena) : "none found: whole runs are taken";
-}
-
 static void fill_environment(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct rows *rows = page_rows(&page->top, "fact");
-	fill_fact(rows, "GPU", view_gpus(a, b, arena), view_gpus(a, f, arena));
-	fill_fact(rows, "NVIDIA driver", b->source.driver, f->source.driver);
-	fill_fact(rows, "CUDA version of the driver", b->source.cuda_driver, f->source.cuda_driver);
-	fill_fact(rows, "Profile", files_of(b, arena), files_of(f, arena));
-	fill_fact(rows, "Recorded by", recorded_by(b, arena), recorded_by(f, arena));
+	fill_fact(rows, "gpu", view_gpus(a, b, arena), view_gpus(a, f, arena));
+	fill_fact(rows, "driver", b->source.driver, f->source.driver);
+	fill_fact(rows, "cuda", b->source.cuda_driver, f->source.cuda_driver);
+	fill_fact(rows, "profile", files_of(b, arena), files_of(f, arena));
+	fill_fact(rows, "profiled_by", recorded_by(b, arena), recorded_by(f, arena));
 	if (*b->source.captured_by || *f->source.captured_by)
-		fill_fact(rows, "Captured by", captured_by(b, arena), captured_by(f, arena));
-	fill_fact(rows, "Recorded events", events_of(b, arena), events_of(f, arena));
-	fill_fact(rows, "Runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
-	fill_fact(rows, "Steps", measured_of(a, b, arena), measured_of(a, f, arena));
+		fill_fact(rows, "captured_by", captured_by(b, arena), captured_by(f, arena));
+	fill_fact(rows, "events", events_of(b, arena), events_of(f, arena));
+	fill_fact(rows, "runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
+	fill_fact(rows, "steps", evidence_steps(a, b, arena), evidence_steps(a, f, arena));
 	if (b->n_loops > 1 || f->n_loops > 1)
-		fill_fact(rows, "Loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
+		fill_fact(rows, "loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
 
-	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_units(a)));
+	page_fill(&page->top, "work.caption", SAY(NULL, arena, work_caption, .per = view_per(a)));
 	const char *ranges = ranges_label(&b->source, &f->source, false);
 	enum { COUNTS = 5 }; /* the rest are bytes */
-	const struct pair work[] = {{"kernel launches", {b->counts.launches, f->counts.launches}},
-	                            {"CUDA graph launches", {b->counts.graph_launches, f->counts.graph_launches}},
-	                            {"communication kernels", {b->counts.collectives, f->counts.collectives}},
-	                            {"synchronising calls", {b->counts.syncs, f->counts.syncs}},
-	                            {ranges, {b->counts.ranges, f->counts.ranges}},
-	                            {"bytes, host to device", {b->counts.bytes_h2d, f->counts.bytes_h2d}},
-	                            {"bytes, device to host", {b->counts.bytes_d2h, f->counts.bytes_d2h}},
-	                            {"bytes, between and within devices", {b->counts.bytes_d2d, f->counts.bytes_d2d}}};
+	const struct pair work[] = {
+		{say_word(WORDS_work, "launches"), {b->counts.launches, f->counts.launches}},
+		{say_word(WORDS_work, "graphs"), {b->counts.graph_launches, f->counts.graph_launches}},
+		{say_word(WORDS_work, "collectives"), {b->counts.collectives, f->counts.collectives}},
+		{say_word(WORDS_work, "syncs"), {b->counts.syncs, f->counts.syncs}},
+		{ranges, {b->counts.ranges, f->counts.ranges}},
+		{say_word(WORDS_work, "h2d"), {b->counts.bytes_h2d, f->counts.bytes_h2d}},
+		{say_word(WORDS_work, "d2h"), {b->counts.bytes_d2h, f->counts.bytes_d2h}},
+		{say_word(WORDS_work, "d2d"), {b->counts.bytes_d2d, f->counts.bytes_d2d}}};
 	rows = page_rows(&page->top, "work");
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
 		const double *v = work[i].value, change = v[1] - v[0];
@@ -290,8 +269,10 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", work[i].name);
 		if (unsized[0] > 0 || unsized[1] > 0) {
-			page_fill(row, "before", unsized[0] > 0 ? "not known" : format_bytes(arena, v[0]));
-			page_fill(row, "after", unsized[1] > 0 ? "not known" : format_bytes(arena, v[1]));
+			page_fill(row, "before",
+			          unsized[0] > 0 ? say_word(WORDS_heading, "unknown") : format_bytes(arena, v[0]));
+			page_fill(row, "after",
+			          unsized[1] > 0 ? say_word(WORDS_heading, "unknown") : format_bytes(arena, v[1]));
 			page_fill(row, "change", "");
 			continue;
 		}
@@ -303,46 +284,46 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		                                     : format_count_change(arena, change));
 	}
 	clocks_fill(a, page);
-	page_say(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
+	page_say(&page->top, "environment.comparable", arena_format(arena, "%s.", words_comparable(a, arena)));
 	fill_facts(a, page, "environment.differences", "environment.difference", &a->comparison.differences);
 	fill_facts(a, page, "notes", "note", &a->comparison.notes);
 }
 
 static const char *dropped_of(const struct side *s, struct arena *arena)
 {
-	const char *text = "";
+	struct facts dropped = {0};
 	for (uint32_t i = 0; i < s->quality.n_dropped && i < MOST_FILES; i++)
-		text = arena_format(arena, "%s%s%lld in %s: %s", text, i ? "; " : "",
-		                    (long long)s->quality.dropped[i].rows,
-		                    format_name(arena, s->quality.dropped[i].where, 60),
-		                    format_name(arena, s->quality.dropped[i].reason, 60));
-	if (s->quality.n_dropped > MOST_FILES)
-		text = arena_format(arena, "%s; and %u more kinds", text, s->quality.n_dropped - MOST_FILES);
-	return *text ? text : "none";
+		facts_add(&dropped, arena,
+		          FACT_NEW(arena, dropped_rows, FACT_NO_SIDE, .rows = s->quality.dropped[i].rows,
+		                   .where = s->quality.dropped[i].where, .reason = s->quality.dropped[i].reason));
+	return SAY(NULL, arena, all_of_them, .any = dropped.n > 0, .list = &dropped,
+	           .more = s->quality.n_dropped > MOST_FILES ? s->quality.n_dropped - MOST_FILES : 0);
 }
 
 static const char *diagnostics_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
-	const char *text = "";
+	struct facts said = {0};
 	for (uint32_t i = 0; i < s->quality.n_diagnostics && i < MOST_FILES; i++)
-		text = arena_format(arena, "%s%s%s: %s", text, i ? " " : "",
-		                    s->quality.diagnostics[i].severity >= 3 ? "Error" : "Warning",
-		                    format_name(arena, names_text(a->names, s->quality.diagnostics[i].text), 160));
-	if (s->quality.n_diagnostics > MOST_FILES)
-		text = arena_format(arena, "%s And %u more.", text, s->quality.n_diagnostics - MOST_FILES);
-	return *text ? text : "none";
+		facts_add(&said, arena,
+		          FACT_NEW(arena, collector_said, FACT_NO_SIDE,
+		                   .error = s->quality.diagnostics[i].severity >= 3,
+		                   .text = format_name(arena, names_text(a->names, s->quality.diagnostics[i].text),
+		                                       160)));
+	return SAY(NULL, arena, all_of_them, .any = said.n > 0, .list = &said,
+	           .more = s->quality.n_diagnostics > MOST_FILES ? s->quality.n_diagnostics - MOST_FILES : 0);
 }
 
 static const char *unlaunched(const struct side *s, struct arena *arena)
 {
-	return s->quality.unlaunched_share > 0 ? format_share(arena, s->quality.unlaunched_share) : "none";
+	return s->quality.unlaunched_share > 0 ? format_share(arena, s->quality.unlaunched_share)
+	                                       : say_word(WORDS_heading, "none");
 }
 
 static const char *overhead(const struct side *s, struct arena *arena)
 {
-	return s->counts.overhead > 0
-	               ? arena_format(arena, "%s a %s", format_time(arena, s->counts.overhead), view_unit(s))
-	               : "none";
+	return s->counts.overhead > 0 ? arena_format(arena, "%s %s", format_time(arena, s->counts.overhead),
+	                                             say_word(WORDS_each, view_unit(s)))
+	                              : say_word(WORDS_heading, "none");
 }
 
 static void fill_method(const struct analysis *a, struct page *page)
@@ -350,10 +331,10 @@ static void fill_method(const struct analysis *a, struct page *page)
 	struct arena *arena = page->arena;
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct rows *rows = page_rows(&page->top, "quality");
-	fill_fact(rows, "Rows that made no sense, left out", dropped_of(b, arena), dropped_of(f, arena));
-	fill_fact(rows, "GPU operations without a launch in the profile", unlaunched(b, arena), unlaunched(f, arena));
-	fill_fact(rows, "Messages of the collector", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
-	fill_fact(rows, "The profiler's own overhead on launching threads", overhead(b, arena), overhead(f, arena));
+	fill_fact(rows, "dropped", dropped_of(b, arena), dropped_of(f, arena));
+	fill_fact(rows, "unlaunched", unlaunched(b, arena), unlaunched(f, arena));
+	fill_fact(rows, "messages", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
+	fill_fact(rows, "overhead", overhead(b, arena), overhead(f, arena));
 	page_if(&page->top, "remarks", b->quality.notes.n + f->quality.notes.n > 0);
 	size_t n = 0;
 	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.notes.n + f->quality.notes.n, const char *);
@@ -363,10 +344,8 @@ static void fill_method(const struct analysis *a, struct page *page)
 			remarks[n++] = a->n_sides < 2 ? note : arena_format(arena, "%s: %s", a->side[s].label, note);
 		}
 	fill_texts(page, "remark", remarks, n);
-	uint32_t profiles = b->n_runs + f->n_runs;
 	page_fill(&page->top, "made",
-	          arena_format(arena, "Made by gapline " GAPLINE_VERSION " from %s.",
-	                       format_plural(arena, profiles, "profile", "profiles")));
+	          SAY(NULL, arena, page_made, .version = GAPLINE_VERSION, .profiles = b->n_runs + f->n_runs));
 }
 
 /* What the page was judged from, for those who judge it again. */

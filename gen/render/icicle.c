@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "render/svg.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,11 +24,11 @@ static const double THINNEST = 0.7;
 /* Light enough for dark names on them, in every theme; told apart by a mark before the name, too. */
 static const struct {
 	const char *fill, *mark, *label;
-} change_look[] = {[STACK_SAME] = {"#d6d6d6", "", "no change that samples can tell"},
-                   [STACK_LESS] = {"#bfe0f2", "\xE2\x96\xBC ", "\xE2\x96\xBC less"},
-                   [STACK_MUCH_LESS] = {"#6fbbe8", "\xE2\x96\xBC ", "\xE2\x96\xBC less by half or more"},
-                   [STACK_MORE] = {"#f8d9ae", "\xE2\x96\xB2 ", "\xE2\x96\xB2 more"},
-                   [STACK_MUCH_MORE] = {"#efaa3c", "\xE2\x96\xB2 ", "\xE2\x96\xB2 more by half or more"}};
+} change_look[] = {[STACK_SAME] = {"#d6d6d6", "", "same"},
+                   [STACK_LESS] = {"#bfe0f2", "\xE2\x96\xBC ", "less"},
+                   [STACK_MUCH_LESS] = {"#6fbbe8", "\xE2\x96\xBC ", "much_less"},
+                   [STACK_MORE] = {"#f8d9ae", "\xE2\x96\xB2 ", "more"},
+                   [STACK_MUCH_MORE] = {"#efaa3c", "\xE2\x96\xB2 ", "much_more"}};
 
 static bool is_cause(const struct stack_part *part)
 {
@@ -63,17 +64,16 @@ static const char *hover_of(const struct analysis *a, const struct stack_part *p
                             struct arena *arena)
 {
 	const struct functions *f = &a->functions;
-	const char *name = whole_name(a, part, NAME, arena), *module = "";
+	const char *name = whole_name(a, part, NAME, arena), *module = NULL;
 	if (part->function.kind == FRAME_NAMED && part->function.module && !is_cause(part))
-		module = arena_format(arena, " (%s)",
-		                      format_name(arena, names_text(a->names, part->function.module), 60));
+		module = format_name(arena, names_text(a->names, part->function.module), 60);
 	const char *time = format_number(arena, unit, part->time[s]);
 	if (f->both)
 		time = arena_format(arena, "%s \xE2\x86\x92 %s", format_number(arena, unit, part->time[0]),
 		                    format_number(arena, unit, part->time[1]));
-	return arena_format(arena, "%s%s: %s %s a %s, %s of what is shown, %.0f samples", name, module, time, unit.name,
-	                    view_units(a), format_share(arena, f->idle[s] > 0 ? part->time[s] / f->idle[s] : 0),
-	                    part->samples[s]);
+	return SAY(NULL, arena, stack_part_is, .name = name, .module = module, .time = time, .unit = unit.name,
+	           .per = view_per(a), .share = f->idle[s] > 0 ? part->time[s] / f->idle[s] : 0,
+	           .samples = part->samples[s]);
 }
 
 /* That there are no symbols is said where there is room for it. */
@@ -111,8 +111,8 @@ static double draw_side(const struct analysis *a, int s, struct unit unit, doubl
 	svg_attribute(svg_text(ink, EDGE + 2, y + 13, ANCHOR_START, view_side(&a->side[s], arena)), "font-weight",
 	              "bold");
 	svg_text(ink, WIDTH - EDGE - 2, y + 13, ANCHOR_END,
-	         arena_format(arena, "%s %s a %s", format_number(arena, unit, f->idle[s]), unit.name,
-	                      view_unit(&a->side[s])));
+	         arena_format(arena, "%s %s %s", format_number(arena, unit, f->idle[s]), unit.name,
+	                      say_word(WORDS_each, view_unit(&a->side[s]))));
 	xmlNode *frames = svg_group(svg, NULL), *labels = svg_group(svg, NULL);
 	svg_attribute(frames, "stroke", "#fff");
 	svg_number(frames, "stroke-width", 0.6);
@@ -147,8 +147,9 @@ static double draw_legend(double y, xmlNode *svg)
 	svg_attribute(muted, "fill", "#555");
 	for (size_t i = 0; i < sizeof change_look / sizeof *change_look; i++) {
 		svg_attribute(svg_rect(svg, x, y, 14, 12, NULL), "fill", change_look[i].fill);
-		svg_text(muted, x + 18, y + 10, ANCHOR_START, change_look[i].label);
-		x += 18 + svg_text_width(change_look[i].label) + 18;
+		const char *label = say_word(WORDS_stack_change, change_look[i].label);
+		svg_text(muted, x + 18, y + 10, ANCHOR_START, label);
+		x += 18 + svg_text_width(label) + 18;
 	}
 	return y + 22;
 }
@@ -156,9 +157,8 @@ static double draw_legend(double y, xmlNode *svg)
 void icicle_draw(const struct analysis *a, struct unit unit, struct arena *arena, xmlNode *parent)
 {
 	const struct functions *f = &a->functions;
-	xmlNode *svg = svg_picture(parent, WIDTH, 100, "Functions that the GPU waited for",
-	                           "Stacks of the threads that the GPU waited for: callers above what they called, as "
-	                           "wide as the GPU waited. Both sides have one scale; the tables below say the same.");
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, say_word(WORDS_caption, "functions"),
+	                           say_word(WORDS_heading, "stacks"));
 	double y = 0;
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		if (f->side[s].idle > 0)

@@ -53,8 +53,7 @@ static void put_verdict(struct sheet *s)
 	markdown_text(&s->md, words_heading(a, &s->arena));
 	markdown_raw(&s->md, "\n\n");
 	if (a->title) {
-		markdown_raw(&s->md, "Workload: ");
-		markdown_text(&s->md, format_name(&s->arena, a->title, NAME));
+		markdown_text(&s->md, SAY(NULL, &s->arena, workload, .title = format_name(&s->arena, a->title, NAME)));
 		markdown_raw(&s->md, "\n\n");
 	}
 	markdown_raw(&s->md, "**");
@@ -69,21 +68,22 @@ static void put_verdict(struct sheet *s)
 static void put_gates(struct sheet *s)
 {
 	static const char *const sign[] = {[GATE_NONE] = "",
-	                                   [GATE_PASSED] = "\xE2\x9C\x85 passed",
-	                                   [GATE_FAILED] = "\xE2\x9D\x8C failed",
-	                                   [GATE_INCONCLUSIVE] = "\xE2\x9D\x94 inconclusive"};
+	                                   [GATE_PASSED] = "\xE2\x9C\x85",
+	                                   [GATE_FAILED] = "\xE2\x9D\x8C",
+	                                   [GATE_INCONCLUSIVE] = "\xE2\x9D\x94"};
 	const struct gates *gates = &s->a->gates;
 	if (!gates->n)
 		return;
-	buf_format(&s->block, "**Gates: %s**\n\n| gate | result | asked and found |\n|---|---|---|\n",
-	           sign[gates->result]);
+	buf_format(&s->block, "**%s: %s %s**\n\n| %s | %s | %s |\n|---|---|---|\n", say_word(WORDS_heading, "gates"),
+	           sign[gates->result], gate_result_name(gates->result), say_word(WORDS_heading, "gate"),
+	           say_word(WORDS_heading, "result"), say_word(WORDS_heading, "measured"));
 	bool fits = add(s);
 	for (size_t i = 0; fits && i < gates->n; i++) {
 		const struct gate *gate = &gates->gate[i];
 		s->md.cell = true;
 		markdown_raw(&s->md, "| ");
 		markdown_code(&s->md, format_name(&s->arena, gate->name, NAME));
-		buf_format(&s->block, " | %s | ", sign[gate->result]);
+		buf_format(&s->block, " | %s %s | ", sign[gate->result], gate_result_name(gate->result));
 		markdown_text(&s->md, say_fact(gate->fact, s->a->names, &s->arena));
 		markdown_raw(&s->md, " |\n");
 		s->md.cell = false;
@@ -114,11 +114,11 @@ static void row(struct sheet *s, const char *name, bool code, struct unit unit, 
 static void head(struct sheet *s, const char *what, struct unit unit)
 {
 	s->md.cell = true;
-	buf_format(&s->block, "| %s, %s", what, unit.name);
+	buf_format(&s->block, "| %s, %s", say_word(WORDS_heading, what), unit.name);
 	for (uint32_t i = 0; i < s->a->n_sides; i++) {
 		markdown_raw(&s->md, " | ");
 		markdown_text(&s->md, format_name(&s->arena, view_side(&s->a->side[i], &s->arena), NAME));
-		buf_format(&s->block, ", a %s", view_unit(&s->a->side[i]));
+		buf_format(&s->block, ", %s", say_word(WORDS_each, view_unit(&s->a->side[i])));
 	}
 	markdown_raw(&s->md, s->a->n_sides > 1 ? " |\n|---|--:|--:|\n" : " |\n|---|--:|\n");
 	s->md.cell = false;
@@ -128,18 +128,14 @@ static void head(struct sheet *s, const char *what, struct unit unit)
 static void put_steps(struct sheet *s)
 {
 	const char *text[2] = {0};
-	for (uint32_t i = 0; i < s->a->n_sides; i++) {
-		const struct side *side = &s->a->side[i];
-		text[i] = side->steps.found ? evidence_steps(s->a, side, &s->arena) : "none found";
-	}
-	if (s->a->n_sides < 2) {
-		paragraph(s, arena_format(&s->arena, "Steps: %s.", text[0]));
-		return;
-	}
-	paragraph(s, strcmp(text[0], text[1]) == 0
-	                     ? arena_format(&s->arena, "Steps of both sides: %s.", text[0])
-	                     : arena_format(&s->arena, "Steps: of the baseline %s. Of the fixed side %s.", text[0],
-	                                    text[1]));
+	for (uint32_t i = 0; i < s->a->n_sides; i++)
+		text[i] = evidence_steps(s->a, &s->a->side[i], &s->arena);
+	bool pair = s->a->n_sides > 1, same = pair && strcmp(text[0], text[1]) == 0;
+	paragraph(s, SAY(NULL, &s->arena, steps_line,
+	                 .sides = !pair  ? "profile"
+	                          : same ? "same"
+	                                 : "apart",
+	                 .first = text[0], .second = text[1]));
 }
 
 static void put_budget(struct sheet *s)
@@ -147,11 +143,11 @@ static void put_budget(struct sheet *s)
 	const struct budget *b = &s->a->side[0].budget, *f = &s->a->side[1].budget;
 	struct unit unit = view_table_unit(s->a);
 	head(s, "budget", unit);
-	row(s, "GPU compute", false, unit, b->compute, f->compute);
-	row(s, "communication not overlapped", false, unit, b->comm_exposed, f->comm_exposed);
-	row(s, "copies not overlapped", false, unit, b->copy_exposed, f->copy_exposed);
-	row(s, "GPU idle", false, unit, b->idle, f->idle);
-	row(s, "all, the mean", false, unit, b->period, f->period);
+	row(s, say_word(WORDS_part, "compute"), false, unit, b->compute, f->compute);
+	row(s, say_word(WORDS_part, "comm_exposed"), false, unit, b->comm_exposed, f->comm_exposed);
+	row(s, say_word(WORDS_part, "copy_exposed"), false, unit, b->copy_exposed, f->copy_exposed);
+	row(s, say_word(WORDS_part, "idle"), false, unit, b->idle, f->idle);
+	row(s, say_word(WORDS_part, "all"), false, unit, b->period, f->period);
 	markdown_raw(&s->md, "\n");
 	add(s);
 }
@@ -162,7 +158,7 @@ static void put_phases(struct sheet *s)
 	struct unit unit = view_table_unit(s->a);
 	if (!view_has_phases(s->a))
 		return;
-	head(s, "phases by cost", unit);
+	head(s, "phases", unit);
 	for (uint32_t i = 0; i < t.shown && i < TOP; i++)
 		row(s, view_phase(s->a, (uint32_t)t.row[i].key), true, unit, t.row[i].time[0], t.row[i].time[1]);
 	markdown_raw(&s->md, "\n");
@@ -171,13 +167,9 @@ static void put_phases(struct sheet *s)
 
 static void put_startup(struct sheet *s)
 {
-	const char *both = evidence_startups(s->a, &s->arena);
-	if (both && s->a->n_sides < 2)
-		paragraph(s, arena_format(&s->arena, "Start-up, in none of these numbers: %s.",
-		                          evidence_startup(s->a, &s->a->side[0], &s->arena)));
-	else if (both)
-		paragraph(s, arena_format(&s->arena, "Start-up, in none of these numbers: %s (%s).", both,
-		                          evidence_startup_parts(s->a, &s->arena)));
+	const char *startup = evidence_startup(s->a, &s->arena);
+	if (startup)
+		paragraph(s, SAY(NULL, &s->arena, startup_line, .startup = startup));
 }
 
 static void put_findings(struct sheet *s)
@@ -186,7 +178,9 @@ static void put_findings(struct sheet *s)
 	bool fits = true;
 	for (uint32_t i = 0; fits && i < n && i < TOP; i++) {
 		const struct finding *f = &s->a->findings.list[i];
-		markdown_raw(&s->md, i ? "- **" : "**Findings**\n\n- **");
+		if (!i)
+			buf_format(&s->block, "**%s**\n\n", say_word(WORDS_heading, "findings"));
+		markdown_raw(&s->md, "- **");
 		markdown_text(&s->md, f->title);
 		if (s->a->n_sides > 1)
 			buf_format(&s->block, "** (%s): ", words_status(f));
@@ -197,7 +191,7 @@ static void put_findings(struct sheet *s)
 		fits = add(s);
 	}
 	if (n > TOP)
-		buf_format(&s->block, "- and %u more in the report\n", n - TOP);
+		buf_format(&s->block, "- %s\n", SAY(NULL, &s->arena, more_in_report, .n = n - TOP));
 	markdown_raw(&s->md, n ? "\n" : "");
 	add(s);
 }
@@ -206,7 +200,9 @@ static void caveat(struct sheet *s, bool *said, const char *text)
 {
 	if (!*text)
 		return;
-	markdown_raw(&s->md, *said ? "- " : "**Know this**\n\n- ");
+	if (!*said)
+		buf_format(&s->block, "**%s**\n\n", say_word(WORDS_heading, "caveats"));
+	markdown_raw(&s->md, "- ");
 	markdown_text(&s->md, text);
 	markdown_raw(&s->md, "\n");
 	add(s);
@@ -222,7 +218,7 @@ static void put_caveats(struct sheet *s)
 	bool said = false;
 	const char *first = "";
 	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
-		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
+		caveat(s, &said, arena_format(&s->arena, "%s.", words_comparable(a, &s->arena)));
 		first = a->comparison.differences.n ? say_fact(a->comparison.differences.list[0], a->names, &s->arena)
 		                                    : "";
 		caveat(s, &said, first);
@@ -242,7 +238,7 @@ static void put_picture(struct sheet *s)
 {
 	if (!s->wish->svg_url)
 		return;
-	markdown_picture(&s->md, "Where the GPU worked and why it waited, both sides on one scale", s->wish->svg_url);
+	markdown_picture(&s->md, say_word(WORDS_heading, "picture"), s->wish->svg_url);
 	markdown_raw(&s->md, "\n\n");
 	add(s);
 }
@@ -252,9 +248,9 @@ static void put_end(struct sheet *s)
 {
 	struct markdown md = {.out = s->out};
 	if (s->cut)
-		markdown_raw(&md, "\nThere is no room here for everything; the report has it.\n\n");
+		buf_format(s->out, "\n%s\n\n", say_word(WORDS_heading, "no_room"));
 	if (s->wish->report_url) {
-		markdown_link(&md, "The whole report, with its evidence", s->wish->report_url);
+		markdown_link(&md, say_word(WORDS_heading, "report"), s->wish->report_url);
 		markdown_raw(&md, "\n\n");
 	}
 	markdown_text(&md, words_made(s->a, &s->arena));
@@ -265,12 +261,10 @@ static void put_end(struct sheet *s)
 static void put_side(struct sheet *s)
 {
 	const struct side *side = &s->a->side[0];
-	const char *unit = view_unit(side);
 	double idle = side->budget.period > 0 ? side->budget.idle / side->budget.period : 0;
 	markdown_raw(&s->md, "### ");
-	markdown_text(&s->md,
-	              arena_format(&s->arena, "%s a %s, the GPU idle %s of it",
-	                           format_time(&s->arena, side->headline.step), unit, format_share(&s->arena, idle)));
+	markdown_text(&s->md, SAY(NULL, &s->arena, profile_line, .time = side->headline.step, .of = view_unit(side),
+	                          .idle = idle));
 	markdown_raw(&s->md, "\n\n");
 	add(s);
 	paragraph(s, side->doubt ? side->doubt : "");

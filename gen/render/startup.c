@@ -1,11 +1,12 @@
 #include "render/startup.h"
 
 #include "analyse/table.h"
-#include "render/evidence.h"
 #include "render/pictures.h"
 #include "render/slices.h"
 #include "render/tables.h"
 #include "render/view.h"
+#include "render/words.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -14,19 +15,16 @@ static const double VISIBLE = 5e-3; /* of the longer start-up: a smaller change 
 
 static const char *heading(const struct side *s, struct arena *arena)
 {
-	const char *name = view_side(s, arena);
-	if (s->startup.ns <= 0)
-		return arena_format(arena, "%s: not known", name);
-	return arena_format(arena, "%s, %s", name, format_time(arena, s->startup.ns));
+	return SAY(NULL, arena, side_took, .side_name = view_side(s, arena),
+	           .time = s->startup.ns > 0 ? s->startup.ns : NAN);
 }
 
 static void draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	double most = fmax(a->side[0].startup.ns, a->side[1].startup.ns);
 	xmlNode *svg = svg_picture(parent, SLICES_WIDTH, (int)a->n_sides * ROW,
-	                           a->n_sides > 1 ? "Start-up by what the program did, baseline above fixed"
-	                                          : "Start-up by what the program did",
-	                           "On one scale; the table below has the numbers.");
+	                           SAY(NULL, arena, startup_picture, .pair = a->n_sides > 1),
+	                           say_word(WORDS_heading, "one_scale"));
 	svg_stretch(svg);
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#111");
@@ -57,8 +55,12 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 		key_draw(page_draw(row, "key"), palette_of_startup(part));
 		page_fill(row, "name", startup_part_label(part));
 		bars_draw(page_draw(row, "bars"), time[0], time[1], t.most);
-		tables_number(row, "before", known[0] ? format_number(arena, unit, time[0]) : "not known", time[0]);
-		tables_number(row, "after", known[1] ? format_number(arena, unit, time[1]) : "not known", time[1]);
+		tables_number(row, "before",
+		              known[0] ? format_number(arena, unit, time[0]) : say_word(WORDS_heading, "unknown"),
+		              time[0]);
+		tables_number(row, "after",
+		              known[1] ? format_number(arena, unit, time[1]) : say_word(WORDS_heading, "unknown"),
+		              time[1]);
 		if (known[0] && known[1])
 			tables_change(row, "change", format_change(arena, unit, change),
 			              fabs(change) < VISIBLE * t.most ? 0 : change);
@@ -72,57 +74,53 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 	}
 }
 
-/* "Mean of 3 runs, of 3.21 to 3.35 s" */
-static const char *runs_of(const struct side *s, struct arena *arena)
+/* "The baseline: the mean of 3 runs, which took 3.21 to 3.35 s." */
+static void add_runs(const struct analysis *a, int side, struct facts *facts, struct arena *arena)
 {
-	if (s->n_runs < 2 || s->startup.ns <= 0)
-		return "";
-	return arena_format(arena, " The %s: the mean of %u runs, which took %s to %s.", s->label, s->n_runs,
-	                    format_time(arena, s->startup.least), format_time(arena, s->startup.most));
+	const struct side *s = &a->side[side];
+	if (s->n_runs > 1 && s->startup.ns > 0)
+		facts_add(facts, arena,
+		          FACT_NEW(arena, startup_runs, a->n_sides > 1 ? side : FACT_NO_SIDE, .runs = s->n_runs,
+		                   .least = s->startup.least, .most = s->startup.most));
 }
 
 static const char *begin_of(const struct analysis *a)
 {
 	const struct startup *b = &a->side[0].startup, *f = &a->side[1].startup;
 	bool before = b->ns > 0 && !b->whole, after = a->n_sides < 2 ? before : f->ns > 0 && !f->whole;
-	if (!before && !after)
-		return " It begins where the program was started.";
-	if (before && after)
-		return " It begins with the first thing that was recorded of the program; what it did before that is "
-		       "not "
-		       "in it.";
-	return before ? " The baseline's begins with the first thing that was recorded of the program, the fixed "
-	                "side's "
-	                "where the program was started: they cannot be compared as a whole."
-	              : " The fixed side's begins with the first thing that was recorded of the program, the "
-	                "baseline's "
-	                "where the program was started: they cannot be compared as a whole.";
+	return before && after ? "recorded" : before ? "baseline" : after ? "fixed" : "program";
 }
 
 void startup_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *both = evidence_startups(a, arena);
-	double time[2] = {a->side[0].startup.ns, a->side[1].startup.ns};
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	double time[2] = {b->startup.ns, f->startup.ns};
+	const bool any = time[0] > 0 || time[1] > 0, both = time[0] > 0 && time[1] > 0;
 	struct unit unit = format_unit(fmax(time[0], time[1]));
-	page_if(&page->top, "startup", both);
-	page_fill(&page->top, "startup.title", arena_format(arena, "Start-up: %s", both ? both : ""));
-	bool steps = a->side[0].steps.found && (a->n_sides < 2 || a->side[1].steps.found);
+	struct facts runs = {0};
+	add_runs(a, 0, &runs, arena);
+	add_runs(a, 1, &runs, arena);
+	page_if(&page->top, "startup", any);
+	page_fill(&page->top, "startup.title",
+	          SAY(NULL, arena, startup_title,
+	              .of = a->n_sides < 2 ? "profile"
+	                    : both         ? "both"
+	                    : time[0] > 0  ? "baseline"
+	                                   : "fixed",
+	              .time = both ? words_pair(arena, time[0], time[1]) : format_time(arena, fmax(time[0], time[1]))));
 	page_fill(&page->top, "startup.text",
-	          arena_format(arena,
-	                       "What lies before %s. It is part of no step, and of none of the numbers above.%s%s%s",
-	                       steps ? "the first step"
-	                             : "the first step, or where there are none before the last module was "
-	                               "loaded",
-	                       begin_of(a), runs_of(&a->side[0], arena), runs_of(&a->side[1], arena)));
-	page_fill(&page->top, "startup.caption",
-	          arena_format(arena, "Parts of the start-up, %s; each column adds up", unit.name));
+	          SAY(NULL, arena, startup_text, .steps = b->steps.found && (a->n_sides < 2 || f->steps.found),
+	              .begin = begin_of(a), .runs = runs.n ? &runs : NULL));
+	page_fill(&page->top, "startup.caption", SAY(NULL, arena, startup_caption, .unit = unit.name));
 	xmlNode *picture = page_draw(&page->top, "startup.picture");
-	if (both)
+	if (any)
 		draw(a, arena, picture);
 	fill_rows(a, unit, page);
-	page_fill(&page->top, "startup.before", time[0] > 0 ? format_number(arena, unit, time[0]) : "not known");
-	page_fill(&page->top, "startup.after", time[1] > 0 ? format_number(arena, unit, time[1]) : "not known");
+	page_fill(&page->top, "startup.before",
+	          time[0] > 0 ? format_number(arena, unit, time[0]) : say_word(WORDS_heading, "unknown"));
+	page_fill(&page->top, "startup.after",
+	          time[1] > 0 ? format_number(arena, unit, time[1]) : say_word(WORDS_heading, "unknown"));
 	page_fill(&page->top, "startup.change",
 	          time[0] > 0 && time[1] > 0 ? format_change(arena, unit, time[1] - time[0]) : "");
 }

@@ -4,6 +4,7 @@
 #include "analyse/table.h"
 #include "render/pictures.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static void fill_sum(struct filling *f, const struct table_row *sum, uint32_t n,
 	page_attribute(row, NULL, "class", class);
 	if (folded)
 		page_attribute(row, NULL, "hidden", "hidden");
-	page_fill(row, "name", arena_format(arena, "and %u more", n));
+	page_fill(row, "name", view_more(n, arena));
 	fill_times(row, f->unit, sum, f->t->most, f->host);
 	if (f->counts)
 		fill_counts(row, sum->count);
@@ -206,14 +207,14 @@ static void fill_end(struct filling *f, const char *things)
 	if (t->kept < t->n)
 		fill_sum(f, &t->beyond, t->n - t->kept, "more beyond", false);
 	page_if(&page->top, mark, t->shown < t->n);
-	page_fill(&page->top, mark,
-	          t->kept < t->n ? arena_format(page->arena, "The first %u of %u %s", t->kept, t->n, things)
-	                         : arena_format(page->arena, "All %u %s", t->n, things));
+	page_fill(
+		&page->top, mark,
+		SAY(NULL, page->arena, show_all, .things = things, .cut = t->kept < t->n, .kept = t->kept, .n = t->n));
 }
 
 static const char *caption(struct page *page, const char *what, struct unit unit, const struct analysis *a)
 {
-	return arena_format(page->arena, "%s, %s a %s", what, unit.name, view_units(a));
+	return view_caption(a, what, unit, page->arena);
 }
 
 /* ---- the tables ---- */
@@ -229,11 +230,9 @@ static const char *gpu_label(const struct analysis *a, const struct side *s, uin
 {
 	const struct device_result *r = &s->devices[device];
 	bool named = r->name && *names_text(a->names, r->name);
-	const char *name = named ? format_name(arena, view_gpu(a, r), SHOWN) : "";
-	if (r->rank >= 0)
-		return arena_format(arena, "%s%s%s", say_rank(s, device, arena), named ? ": " : "", name);
-	return named ? arena_format(arena, "%u: %s, process %lld", r->id, name, (long long)r->process)
-	             : arena_format(arena, "GPU %u, process %lld", r->id, (long long)r->process);
+	return SAY(NULL, arena, gpu_is, .known = r->rank >= 0, .named = named,
+	           .rank = r->rank < 0 ? NULL : say_rank(s, device, arena), .ordinal = r->id,
+	           .name = named ? format_name(arena, view_gpu(a, r), SHOWN) : NULL, .process = r->process);
 }
 
 /* One GPU needs no mean; many are cut, and the mean is over all of them. More than a few open from the mean. */
@@ -242,8 +241,7 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 	enum { FEW_GPUS = 4 };
 	struct arena *arena = page->arena;
 	uint32_t most = a->side[0].n_devices > a->side[1].n_devices ? a->side[0].n_devices : a->side[1].n_devices;
-	page_fill(&page->top, "budget.caption",
-	          caption(page, "The budget of each GPU (arithmetic means over the measured window)", unit, a));
+	page_fill(&page->top, "budget.caption", caption(page, "budget_each", unit, a));
 	struct rows *rows = page_rows(&page->top, "budget");
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t d = 0; d <= a->side[s].n_devices && d <= MOST_GPUS; d++) {
@@ -257,7 +255,7 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 				page_attribute(row, NULL, "class", "rest");
 			page_fill(row, "side", a->side[s].label);
 			page_fill(row, "gpu",
-			          mean ? arena_format(arena, "mean of %u", n) : gpu_label(a, &a->side[s], d, arena));
+			          mean ? SAY(NULL, arena, mean_of, .n = n) : gpu_label(a, &a->side[s], d, arena));
 			page_fill(row, "compute", format_number(arena, unit, b->compute));
 			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
 			page_fill(row, "copy", format_number(arena, unit, b->copy_exposed));
@@ -266,8 +264,7 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 		}
 	page_if(&page->top, "budget.all", most > FEW_GPUS);
 	page_fill(&page->top, "budget.all",
-	          most > MOST_GPUS ? arena_format(arena, "The first %d of %u GPUs", MOST_GPUS, most)
-	                           : arena_format(arena, "All %u GPUs", most));
+	          SAY(NULL, arena, show_all, .things = "gpus", .cut = most > MOST_GPUS, .kept = MOST_GPUS, .n = most));
 }
 
 void tables_phases(const struct analysis *a, struct unit unit, struct page *page)
@@ -277,7 +274,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 	page_if(&page->top, "phases.none", !view_has_phases(a));
 	page_if(&page->top, "phases.some", view_has_phases(a));
 	page_if(&page->top, "phases.work", a->side[0].phases_by_work);
-	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
+	page_fill(&page->top, "phases.caption", caption(page, "phases", unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
 		name[i] = view_phase(a, (uint32_t)t.row[i].key);
@@ -326,7 +323,7 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
 	struct table t = table_make(a, TABLE_IDLE, arena);
-	page_fill(&page->top, "idle.caption", caption(page, "GPU idle time by cause and phase", unit, a));
+	page_fill(&page->top, "idle.caption", caption(page, "idle", unit, a));
 	const char **name = names_of(&t, arena), **shown = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++) {
 		const struct table_row *line = &t.row[i];
@@ -371,8 +368,7 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 {
 	struct arena *arena = page->arena;
 	struct table t = begin_named(a, TABLE_KERNELS, "kernels", page);
-	page_fill(&page->top, "kernels.caption",
-	          caption(page, "Kernels and whole graph launches, summed over GPUs", unit, a));
+	page_fill(&page->top, "kernels.caption", caption(page, "kernels", unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
 		name[i] = names_text(a->names, (uint32_t)t.row[i].key);
@@ -393,7 +389,7 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 {
 	struct arena *arena = page->arena;
 	struct table t = begin_named(a, TABLE_CALLS, "api", page);
-	page_fill(&page->top, "api.caption", caption(page, "CUDA API calls inside the measured window", unit, a));
+	page_fill(&page->top, "api.caption", caption(page, "calls", unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
 		name[i] = names_text(a->names, (uint32_t)t.row[i].key);
@@ -419,7 +415,7 @@ static void fill_ranges(const struct analysis *a, struct unit unit, struct page 
 	const char *label = ranges_label(first, second, true);
 	page_fill(&page->top, "nvtx.title", label);
 	page_fill(&page->top, "nvtx.caption",
-	          caption(page, arena_format(arena, "%s by name: time on the host", label), unit, a));
+	          SAY(NULL, arena, ranges_caption, .ranges = label, .unit = unit.name, .per = view_per(a)));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++) {
 		uint32_t domain = (uint32_t)(t.row[i].key >> 32);
@@ -449,15 +445,14 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 {
 	struct arena *arena = page->arena;
 	struct table t = begin_named(a, TABLE_COPIES, "copies", page);
-	page_fill(&page->top, "copies.caption", caption(page, "Copies and memsets, summed over GPUs", unit, a));
+	page_fill(&page->top, "copies.caption", caption(page, "copies", unit, a));
 	struct rows *rows = page_rows(&page->top, "copy");
 	for (uint32_t i = 0; i < t.n; i++) {
 		const struct table_row *line = &t.row[i];
 		int s = line->at[0] < 0 ? 1 : 0;
 		const struct copy_result *c = &a->side[s].copies[line->at[s]];
 		struct scope *row = page_row(rows);
-		page_fill(row, "name",
-		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
+		page_fill(row, "name", SAY(NULL, arena, copy_is, .kind = view_copy_kind(c), .pageable = c->pageable));
 		fill_times(row, unit, line, t.most, true); /* a copy beside kernels costs nothing */
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);

@@ -106,22 +106,28 @@ static void put_fact(struct terminal *t, const char *label, const char *text)
 	put_wrapped(t, MARGIN + LABEL, MARGIN + LABEL, text);
 }
 
+/* The same by the label's key. */
+static void put_line(struct terminal *t, const char *label, const char *text)
+{
+	put_fact(t, *label ? say_word(WORDS_line, label) : label, text);
+}
+
 static void put_facts(struct terminal *t, const char *label, const struct facts *facts)
 {
 	for (uint32_t i = 0; i < facts->n && i < TABLE_BRIEF; i++)
-		put_fact(t, i ? "" : label, say_fact(facts->list[i], t->a->names, &t->arena));
+		put_line(t, i ? "" : label, say_fact(facts->list[i], t->a->names, &t->arena));
 	if (facts->n > TABLE_BRIEF)
-		put_fact(t, "", arena_format(&t->arena, "and %u more", facts->n - TABLE_BRIEF));
+		put_line(t, "", view_more(facts->n - TABLE_BRIEF, &t->arena));
 }
 
 /* All of them: any may turn the result round. What a typical step says has a line of its own. */
 static void put_reasons(struct terminal *t, const struct verdict *v)
 {
-	const char *label = "know this";
+	const char *label = "caveats";
 	for (uint32_t i = 0; i < v->reasons.n; i++) {
 		if (v->reasons.list[i] == v->typical_line)
 			continue;
-		put_fact(t, label, say_fact(v->reasons.list[i], t->a->names, &t->arena));
+		put_line(t, label, say_fact(v->reasons.list[i], t->a->names, &t->arena));
 		label = "";
 	}
 }
@@ -132,25 +138,24 @@ static void put_inside(struct terminal *t)
 	enum { SPOKEN_OF = 3 };
 	const struct kernels_inside *in = &t->a->inside;
 	for (uint32_t i = 0; i < in->n && i < SPOKEN_OF; i++)
-		put_fact(t, i ? "" : "kernels",
+		put_line(t, i ? "" : "kernels",
 		         arena_format(&t->arena, "%s: %s %s", inside_name(t->a, &in->pair[i], 60, &t->arena),
 		                      in->pair[i].text, in->pair[i].advice));
 	if (in->command[0] || in->command[1])
-		put_fact(t, "kernels",
-		         "Nsight Compute looks inside: the command for the five heaviest stands in the report, below "
-		         "its table of kernels, and in the JSON.");
+		put_line(t, "kernels", SAY(NULL, &t->arena, look_inside));
 }
 
 /* A step of one side and a run of the other are no pair. */
 static void put_times(struct terminal *t)
 {
 	const struct side *b = &t->a->side[0], *f = &t->a->side[1];
-	bool pair = view_is_pair(t->a);
-	put_fact(t, pair ? view_each(t->a, &t->arena) : "measured",
-	         pair ? words_pair(&t->arena, view_time(b, b->headline.step), view_time(f, f->headline.step))
-	              : arena_format(&t->arena, "baseline: %s a %s; fixed side: %s a %s",
-	                             format_time(&t->arena, b->headline.step), view_unit(b),
-	                             format_time(&t->arena, f->headline.step), view_unit(f)));
+	if (view_is_pair(t->a))
+		put_fact(t, view_each(t->a, &t->arena),
+		         words_pair(&t->arena, view_time(b, b->headline.step), view_time(f, f->headline.step)));
+	else
+		put_line(t, "measured",
+		         SAY(NULL, &t->arena, times_apart, .baseline = b->headline.step, .fixed = f->headline.step,
+		             .first = view_unit(b)));
 }
 
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
@@ -161,61 +166,53 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	                               [VERDICT_UNCHANGED] = INK_BOLD};
 	struct terminal t = {.a = a, .out = out, .colour = colour};
 	const struct verdict *v = &a->verdict;
-	put_ink(&t, ink[v->result], words_result(a));
-	if (v->has_speedup)
-		put_ink(&t, INK_BOLD,
-		        arena_format(&t.arena, "%s %s%s", words_promises(v) ? "," : "", words_promised(a, &t.arena),
-		                     words_while(a)));
-	const char *middle =
-		words_promises(v) ? arena_format(&t.arena, ", measured %s", words_speedup(a, &t.arena)) : "";
-	const char *interval = arena_format(&t.arena, "%s, %s", middle, words_interval(a, &t.arena));
+	put_ink(&t, ink[v->result], words_heading(a, &t.arena));
+	put(&t, ", ", 2);
+	const char *interval = words_interval(a, &t.arena);
 	put(&t, interval, strlen(interval));
 	end_line(&t);
 	put_times(&t);
-	put_fact(&t, "recorded", words_recorded(a, &t.arena));
-	put_fact(&t, "", v->typical_line ? say_fact(v->typical_line, a->names, &t.arena) : "");
-	put_fact(&t, "", words_rates(a, &t.arena));
-	put_fact(&t, "kernels", words_once(a, &t.arena));
-	put_fact(&t, "why", words_change(a, &t.arena));
-	put_fact(&t, "diagnosis", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
+	put_line(&t, "profiled", words_recorded(a, &t.arena));
+	put_line(&t, "", v->typical_line ? say_fact(v->typical_line, a->names, &t.arena) : "");
+	put_line(&t, "", words_rates(a, &t.arena));
+	put_line(&t, "kernels", words_once(a, &t.arena));
+	put_line(&t, "why", words_change(a, &t.arena));
+	put_line(&t, "prediction", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)
-		put_fact(&t, "steps",
-		         arena_format(&t.arena, "the range %s: %s of the baseline's GPU work, %s of the fixed side's",
-		                      format_name(&t.arena, names_text(a->names, a->side[0].steps.name), 60),
-		                      format_share(&t.arena, a->side[0].steps.coverage),
-		                      format_share(&t.arena, a->side[1].steps.coverage)));
+		put_line(&t, "steps",
+		         SAY(a->names, &t.arena, steps_by_range, .name = a->side[0].steps.name,
+		             .baseline = a->side[0].steps.coverage, .fixed = a->side[1].steps.coverage));
 	for (int k = 0; k < 2; k++)
 		if (a->side[k].steps.origin == STEPS_BY_PATTERN)
-			put_fact(
+			put_line(
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
-	put_fact(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
-	const char *startup = evidence_startups(a, &t.arena);
-	if (startup)
-		put_fact(&t, "start-up",
-		         arena_format(&t.arena, "%s: %s", startup, evidence_startup_parts(a, &t.arena)));
-	put_fact(&t, "same work",
-	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
-	                      words_comparable(a)));
-	put_fact(&t, "", words_same_result(a, &t.arena));
+	put_line(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
+	const char *startup = evidence_startup(a, &t.arena);
+	put_line(&t, "startup", startup ? startup : "");
+	put_line(&t, "work", words_comparable(a, &t.arena));
+	put_line(&t, "", words_same_result(a, &t.arena));
 	put_facts(&t, "", &a->comparison.differences);
-	put_fact(&t, "what next", words_next(a, &t.arena));
+	put_line(&t, "next", words_next(a, &t.arena));
 	put_inside(&t);
 	put_reasons(&t, v);
-	put_fact(&t, "gate", words_gate(a, &t.arena));
+	put_line(&t, "gate", words_gate(a, &t.arena));
 	put_fact(&t, "gapline", GAPLINE_VERSION);
 	arena_release(&t.arena);
 }
 
 /* ---- one profile ---- */
 
-static void put_heading(struct terminal *t, const char *text, struct unit unit)
+static void put_title(struct terminal *t, const char *text)
 {
 	end_line(t);
 	put_ink(t, INK_BOLD, text);
-	const char *rest = arena_format(&t->arena, ", %s a %s", unit.name, view_unit(&t->a->side[0]));
-	put(t, rest, strlen(rest));
 	end_line(t);
+}
+
+static void put_heading(struct terminal *t, const char *what, struct unit unit)
+{
+	put_title(t, view_caption(t->a, what, unit, &t->arena));
 }
 
 /* A number to the right of its column, then a share of the step if `of` is not 0, then a text. */
@@ -237,21 +234,20 @@ static void put_row(struct terminal *t, struct unit unit, double ns, double of, 
 static void put_rest(struct terminal *t, struct unit unit, const struct table *table, double of)
 {
 	if (table->shown < table->n)
-		put_row(t, unit, table->rest.time[0], of,
-		        arena_format(&t->arena, "and %u more", table->n - table->shown));
+		put_row(t, unit, table->rest.time[0], of, view_more(table->n - table->shown, &t->arena));
 }
 
 static void put_budget(struct terminal *t, const struct side *s, struct unit unit)
 {
 	const struct budget *b = &s->budget;
-	put_heading(t, s->n_devices > 1 ? "Budget, mean over GPUs" : "Budget", unit);
-	put_row(t, unit, b->compute, b->period, "GPU compute");
-	put_row(t, unit, b->comm_exposed, b->period, "communication not overlapped");
-	put_row(t, unit, b->copy_exposed, b->period, "copies not overlapped");
-	put_row(t, unit, b->idle, b->period, "GPU idle");
-	put_row(t, unit, b->period, b->period, "all, the mean");
+	put_heading(t, "budget", unit);
+	put_row(t, unit, b->compute, b->period, say_word(WORDS_part, "compute"));
+	put_row(t, unit, b->comm_exposed, b->period, say_word(WORDS_part, "comm_exposed"));
+	put_row(t, unit, b->copy_exposed, b->period, say_word(WORDS_part, "copy_exposed"));
+	put_row(t, unit, b->idle, b->period, say_word(WORDS_part, "idle"));
+	put_row(t, unit, b->period, b->period, say_word(WORDS_part, "all"));
 
-	put_heading(t, "Why the GPU was idle", unit);
+	put_heading(t, "idle", unit);
 	const struct table idle = table_brief(t->a, TABLE_IDLE, &t->arena);
 	for (uint32_t i = 0; i < idle.shown; i++) {
 		const struct idle_row *row = &b->rows[idle.row[i].at[0]];
@@ -266,8 +262,7 @@ static void put_budget(struct terminal *t, const struct side *s, struct unit uni
 
 static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 {
-	put_heading(t, s->phases_by_work ? "Kinds of work by cost, idle time before them included" : "Phases by cost",
-	            unit);
+	put_heading(t, s->phases_by_work ? "kinds" : "phases", unit);
 	const struct table phases = table_brief(t->a, TABLE_PHASES, &t->arena);
 	for (uint32_t i = 0; i < phases.shown; i++)
 		put_row(t, unit, phases.row[i].time[0], s->budget.period,
@@ -277,8 +272,7 @@ static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 	/* the budget is a mean over GPUs and this is a sum, so a share of the one would mean nothing for the other */
 	bool several = s->n_devices > 1;
 	double of = several ? 0 : s->budget.period;
-	put_heading(t, several ? arena_format(&t->arena, "Kernels, summed over %u GPUs", s->n_devices) : "Kernels",
-	            unit);
+	put_heading(t, "kernels", unit);
 	const struct table kernels = table_brief(t->a, TABLE_KERNELS, &t->arena);
 	for (uint32_t i = 0; i < kernels.shown; i++)
 		put_row(t, unit, kernels.row[i].time[0], of,
@@ -296,20 +290,18 @@ static void put_ranks(struct terminal *t, const struct side *s, struct unit unit
 		n--;
 	if (!n)
 		return;
-	put_heading(t, "Ranks by their own step, without waiting for others", unit);
+	put_heading(t, "ranks", unit);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i == TABLE_BRIEF - 1 && n > TABLE_BRIEF) {
 			put_row(t, unit, r->list[n - 1].own, 0,
-			        arena_format(&t->arena, "%s, the fastest of %u",
-			                     say_rank(s, r->list[n - 1].device, &t->arena), n));
+			        SAY(NULL, &t->arena, rank_row, .rank = say_rank(s, r->list[n - 1].device, &t->arena),
+			            .what = "fastest", .of = n));
 			break;
 		}
 		put_row(t, unit, r->list[i].own, 0,
-		        r->known ? arena_format(&t->arena, "%s, waits for %s, is waited for %s",
-		                                say_rank(s, r->list[i].device, &t->arena),
-		                                format_time(&t->arena, r->list[i].waiting),
-		                                format_time(&t->arena, r->list[i].waited_for))
-		                 : say_rank(s, r->list[i].device, &t->arena));
+		        SAY(NULL, &t->arena, rank_row, .rank = say_rank(s, r->list[i].device, &t->arena),
+		            .what = r->known ? "waits" : "unmatched", .waiting = r->list[i].waiting,
+		            .waited_for = r->list[i].waited_for));
 	}
 }
 
@@ -317,9 +309,7 @@ static void put_findings(struct terminal *t)
 {
 	if (!t->a->findings.n)
 		return;
-	end_line(t);
-	put_ink(t, INK_BOLD, "Findings");
-	end_line(t);
+	put_title(t, say_word(WORDS_heading, "findings"));
 	for (uint32_t i = 0; i < t->a->findings.n; i++) {
 		const struct finding *f = &t->a->findings.list[i];
 		pad(t, MARGIN);
@@ -338,9 +328,7 @@ static void put_measured(struct terminal *t)
 	const struct kernels_inside *in = &t->a->inside;
 	if (!in->given[0])
 		return;
-	end_line(t);
-	put_ink(t, INK_BOLD, "Inside the kernels");
-	end_line(t);
+	put_title(t, say_word(WORDS_heading, "inside"));
 	pad(t, MARGIN);
 	put_wrapped(t, MARGIN, MARGIN, inside_coverage(t->a, &t->arena));
 	for (uint32_t i = 0; i < in->n && i < TABLE_BRIEF; i++) {
@@ -360,15 +348,15 @@ static void put_functions(struct terminal *t, struct unit unit)
 	const struct functions *f = &t->a->functions;
 	if (!f->known)
 		return;
-	put_heading(t, "Functions that the GPU waited for", unit);
+	put_heading(t, "functions", unit);
 	for (uint32_t i = 0; i < f->all.n && i < TABLE_BRIEF; i++) {
 		const struct function_row *row = &f->all.row[i];
 		const char *label = say_function(t->a->names, &row->function, 44, &t->arena);
 		put_row(t, unit, row->self[0], f->idle[0],
-		        row->total[0] > row->self[0] + unit.ns / 2 / pow(10, unit.decimals)
-		                ? arena_format(&t->arena, "%s; %s with what it called", label,
-		                               format_number(&t->arena, unit, row->total[0]))
-		                : label);
+		        SAY(NULL, &t->arena, function_row, .name = label,
+		            .total = row->total[0] > row->self[0] + unit.ns / 2 / pow(10, unit.decimals)
+		                             ? format_number(&t->arena, unit, row->total[0])
+		                             : NULL));
 	}
 	pad(t, MARGIN);
 	put_wrapped(t, MARGIN, MARGIN, functions_said(t->a, 0, &t->arena));
@@ -380,11 +368,7 @@ static void put_command(struct terminal *t)
 	const char *command = t->a->inside.command[0];
 	if (!command)
 		return;
-	end_line(t);
-	put_ink(t, INK_BOLD,
-	        "Inside the five heaviest kernels, with Nsight Compute (COMMAND stands for your program; --ncu takes "
-	        "the result)");
-	end_line(t);
+	put_title(t, say_word(WORDS_heading, "command"));
 	pad(t, MARGIN);
 	put(t, command, strlen(command));
 	end_line(t);
@@ -397,28 +381,22 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	struct unit unit = format_unit(s->headline.step);
 	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, COLUMNS));
 	end_line(&t);
-	if (s->steps.found) {
-		put_fact(&t, "a step",
-		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->headline.step),
-		                      format_plural(&t.arena, (int64_t)s->steps.measured, "period", "periods")));
-		put_fact(&t, "steps", evidence_steps(a, s, &t.arena));
-		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)
-			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
-		if (s->startup.ns > 0)
-			put_fact(&t, "start-up", evidence_startup(a, s, &t.arena));
-	} else {
-		put_fact(&t, "run", format_time(&t.arena, s->headline.step));
-		put_fact(&t, "steps", "none found: times are for the whole run");
-		if (s->startup.ns > 0)
-			put_fact(&t, "start-up", evidence_startup(a, s, &t.arena));
-	}
+	put_line(&t, view_unit(s),
+	         s->steps.found ? SAY(NULL, &t.arena, step_time, .step = s->headline.step,
+	                              .periods = (int64_t)s->steps.measured)
+	                        : format_time(&t.arena, s->headline.step));
+	put_line(&t, "steps", evidence_steps(a, s, &t.arena));
+	for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)
+		put_line(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
+	const char *startup = evidence_startup(a, &t.arena);
+	put_line(&t, "startup", startup ? startup : "");
 	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
-		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
+		put_line(&t, d ? "" : "gpu", view_gpu(a, &s->devices[d]));
 	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
-		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
+		put_line(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
 	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
-		put_fact(&t, d ? "" : "hardware", hardware_words(&s->devices[d].metrics, &t.arena));
-	put_facts(&t, "know this", &s->quality.notes);
+		put_line(&t, d ? "" : "hardware", hardware_words(&s->devices[d].metrics, &t.arena));
+	put_facts(&t, "caveats", &s->quality.notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);
 	put_functions(&t, unit);

@@ -7,10 +7,11 @@
 
 #include "base/base64.h"
 #include "base/format.h"
+#include "say/say.h"
 
 const char *view_phase(const struct analysis *analysis, uint32_t phase)
 {
-	return phase ? names_text(analysis->names, phase) : "(between phases)";
+	return phase ? names_text(analysis->names, phase) : say_word(WORDS_heading, "between");
 }
 
 const char *view_key(const struct analysis *a, uint32_t id, struct arena *arena)
@@ -32,19 +33,21 @@ bool view_has_phases(const struct analysis *analysis)
 	return false;
 }
 
-const char *view_inside(const struct analysis *analysis)
+static const char *inside(const struct analysis *a)
 {
-	return analysis->side[0].phases_by_work ? " before " : " in ";
+	return a->side[0].phases_by_work ? "before" : "in";
 }
 
-const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena)
+const char *view_inside(const struct analysis *a, struct arena *arena)
 {
-	if (!phase && analysis->side[0].phases_by_work)
+	return arena_format(arena, "%s ", SAY(a->names, arena, in_phase, .where = inside(a)));
+}
+
+const char *view_in_phase(const struct analysis *a, uint32_t phase, struct arena *arena)
+{
+	if (!phase && (a->side[0].phases_by_work || !view_has_phases(a)))
 		return "";
-	if (!phase)
-		return view_has_phases(analysis) ? " between phases" : "";
-	return arena_format(arena, "%s%s", view_inside(analysis),
-	                    format_name(arena, names_text(analysis->names, phase), 100));
+	return SAY(a->names, arena, in_phase, .where = phase ? inside(a) : "between", .phase = phase);
 }
 
 const char *view_copy_kind(const struct copy_result *copy)
@@ -58,29 +61,6 @@ const char *view_copy_kind(const struct copy_result *copy)
 	if (copy->memset)
 		return "memset";
 	return (unsigned)copy->kind < sizeof name / sizeof *name ? name[copy->kind] : "unknown";
-}
-
-const char *view_copy_label(const struct copy_result *copy)
-{
-	static const char *const label[] = {
-		[COPY_UNKNOWN] = "unknown direction",
-		[COPY_H2D] = "host to device",
-		[COPY_D2H] = "device to host",
-		[COPY_H2A] = "host to array",
-		[COPY_A2H] = "array to host",
-		[COPY_A2A] = "array to array",
-		[COPY_A2D] = "array to device",
-		[COPY_D2A] = "device to array",
-		[COPY_D2D] = "within the device",
-		[COPY_H2H] = "host to host",
-		[COPY_P2P] = "device to device",
-		[COPY_UM_H2D] = "unified memory, to device",
-		[COPY_UM_D2H] = "unified memory, to host",
-		[COPY_UM_D2D] = "unified memory, between devices",
-	};
-	if (copy->memset)
-		return "memset";
-	return (unsigned)copy->kind < sizeof label / sizeof *label ? label[copy->kind] : "unknown direction";
 }
 
 const char *view_call_class(enum call_class class)
@@ -112,14 +92,15 @@ struct unit view_table_unit(const struct analysis *a)
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device)
 {
 	const char *name = device->name ? names_text(analysis->names, device->name) : "";
-	return *name ? name : "unknown GPU";
+	return *name ? name : say_word(WORDS_heading, "unknown_gpu");
 }
 
 const char *view_gpus(const struct analysis *a, const struct side *s, struct arena *arena)
 {
 	enum { NAME = 80 };
-	const char *name = s->n_devices ? format_name(arena, view_gpu(a, &s->devices[0]), NAME) : "unknown GPU";
-	return s->n_devices > 1 ? arena_format(arena, "%u GPUs, the first: %s", s->n_devices, name) : name;
+	return SAY(NULL, arena, gpus_are, .n = s->n_devices,
+	           .first = s->n_devices ? format_name(arena, view_gpu(a, &s->devices[0]), NAME)
+	                                 : say_word(WORDS_heading, "unknown_gpu"));
 }
 
 const char *view_unit(const struct side *side)
@@ -132,11 +113,21 @@ bool view_is_pair(const struct analysis *a)
 	return a->n_sides < 2 || a->side[0].steps.found == a->side[1].steps.found;
 }
 
-const char *view_units(const struct analysis *a)
+const char *view_per(const struct analysis *a)
 {
-	return view_is_pair(a)          ? view_unit(&a->side[0])
-	       : a->side[0].steps.found ? "step of the baseline, a run of the fixed side"
-	                                : "run of the baseline, a step of the fixed side";
+	return say_word(WORDS_each, view_is_pair(a)          ? view_unit(&a->side[0])
+	                            : a->side[0].steps.found ? "step_run"
+	                                                     : "run_step");
+}
+
+const char *view_caption(const struct analysis *a, const char *what, struct unit unit, struct arena *arena)
+{
+	return SAY(NULL, arena, caption, .what = what, .unit = unit.name, .per = view_per(a));
+}
+
+const char *view_more(uint64_t n, struct arena *arena)
+{
+	return SAY(NULL, arena, and_more, .n = (int64_t)n);
 }
 
 static bool ends_in(const char *word, const char *end)
@@ -164,8 +155,7 @@ const char *view_item(const struct analysis *a, struct arena *arena)
 
 const char *view_each(const struct analysis *a, struct arena *arena)
 {
-	return a->items_name ? arena_format(arena, "per %s", view_item(a, arena))
-	                     : arena_format(arena, "a %s", view_units(a));
+	return a->items_name ? SAY(NULL, arena, per_item, .item = view_item(a, arena)) : view_per(a);
 }
 
 double view_time(const struct side *side, double step)

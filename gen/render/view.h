@@ -17,14 +17,13 @@ const char *view_key(const struct analysis *analysis, uint32_t id, struct arena 
 bool view_has_phases(const struct analysis *analysis);
 
 /* What stands in front of a phase's name behind a cause: " in ", or " before " where phases are kinds of work. */
-const char *view_inside(const struct analysis *analysis);
+const char *view_inside(const struct analysis *analysis, struct arena *arena);
 
 /* What stands behind a cause: " in data_load", " before gemm kernels", " between phases", or "" when nothing is divided
  * into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
 
 const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
-const char *view_copy_label(const struct copy_result *copy); /* "host to device", …, for a reader */
 const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
 const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "gapline", "kineto" */
 const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
@@ -52,7 +51,7 @@ const char *view_side(const struct side *side, struct arena *arena);
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);
 
-/* The unit by which the sides are compared, behind a time: "a step", "a run", or "per token" where a step's items are
+/* The unit by which the sides are compared, behind a time: "per step", "per run", or "per token" where a step's items are
  * told; a time of a side in it, of one of its steps; and the unit of numbers like both sides' headlines. */
 const char *view_item(const struct analysis *analysis, struct arena *arena); /* "token"; NULL: not told */
 const char *view_each(const struct analysis *analysis, struct arena *arena);
@@ -62,8 +61,14 @@ struct unit view_time_unit(const struct analysis *analysis);
 /* Whether both sides' times are of a step, or both of a run: else nothing is the change of anything. */
 bool view_is_pair(const struct analysis *analysis);
 
-/* The same for numbers of both sides; of a step and a run, "step of the baseline, a run of the fixed side". */
-const char *view_units(const struct analysis *analysis);
+/* What numbers of both sides are of: "per step"; "per step of the baseline, per run of the fixed side". */
+const char *view_per(const struct analysis *analysis);
+
+/* What a table shows, by its key: "Phases, ms per step". */
+const char *view_caption(const struct analysis *analysis, const char *what, struct unit unit, struct arena *arena);
+
+/* What a table leaves out: "and 7 more". */
+const char *view_more(uint64_t n, struct arena *arena);
 
 /* Appends the step tables of both sides as base64 (table/table.h); nothing where there are none, or too much. */
 void view_evidence(const struct analysis *analysis, struct buf *to);

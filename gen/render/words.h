@@ -7,17 +7,10 @@
 
 const char *words_result(const struct analysis *analysis); /* "Faster" */
 
-/* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % interval 2.22 to 2.38×, one run a side." */
+/* "2.30× faster: 55.64 -> 24.22 ms per step, 95 % CI 2.22 to 2.38×, one run per side." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
-/* " while recorded" where recording may have changed the speedup by more than 5 %, else "". */
-const char *words_while(const struct analysis *analysis);
-
-/* The same for what the recorded runs explain, where a stopwatch decides and a recorded step is of another length by
- * more than 2 %. */
-const char *words_explained(const struct analysis *analysis);
-
-/* "Faster 2.30×", "Faster 3.11× to 10.4× while recorded". */
+/* "Faster 2.30×", "Faster 3.11× to 10.4× while profiled". */
 const char *words_heading(const struct analysis *analysis, struct arena *arena);
 
 /* What became of a finding, "resolved"; where that is not known, the side on which it was seen, "in the baseline". */
@@ -27,20 +20,13 @@ const char *words_side(const struct finding *finding); /* "in the baseline", "in
 /* Whether the ends of the interval are more than 1.3 apart: they are said in the speedup's place. */
 bool words_wide(const struct verdict *verdict);
 
-/* words_speedup, or "at least 1.05×" where no more is promised (words_promises). */
+/* Whether no more than an end of the interval is promised, "at least 1.05×": runs ended as soon as it had a direction. */
 bool words_promises(const struct verdict *verdict);
-const char *words_promised(const struct analysis *analysis, struct arena *arena);
 
-/* "2.30×"; "3.11× to 10.4×" of a wide interval; "" when there is nothing to compare. */
-const char *words_speedup(const struct analysis *analysis, struct arena *arena);
-
-/* What stands behind words_speedup: "95 % interval 2.22 to 2.38×", without numbers where it is wide; or why there is
- * none. */
+/* What stands behind the heading: "95 % CI 2.22 to 2.38×", without numbers where it is wide; or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
-const char *words_periods(const struct analysis *analysis, struct arena *arena); /* "55.64 -> 24.22 ms a step" */
-
-/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %."; of ranks that do nothing but communicate for a while, "GPU
+/* "18.0 -> 41.3 steps per second, GPU busy 43.4 % -> 99.1 %."; of ranks that do nothing but communicate for a while, "GPU
  * computing or copying 41.2 % -> 87.0 %, only communicating or waiting for it 58.1 % -> 12.3 %."; "" where there is
  * nothing to compare */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
@@ -48,9 +34,6 @@ const char *words_rates(const struct analysis *analysis, struct arena *arena);
 /* "vectorAdd 2.31 -> 0.066 ms (34.9x), once per side; ….": the three longest kernels that both sides have, of runs
  * without steps; else "" */
 const char *words_once(const struct analysis *analysis, struct arena *arena);
-
-/* "2.22 to 2.38×", with as many digits as it takes to tell its ends apart. */
-const char *words_range(const struct analysis *analysis, struct arena *arena);
 
 /* Every fact that could turn the result round, a sentence each, the gravest first; but for the work and the conditions,
  * whose differences have a place of their own. Every output shows all of them. */
@@ -66,16 +49,19 @@ const char *words_no_change(const struct analysis *analysis,
 /* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
 const char *words_part(const struct analysis *analysis, struct arena *arena, const struct waterfall_part *part);
 
-/* What was recorded, where the headline is of runs without a profiler: "7.14×: a step of the baseline took 64 % more
+/* What was profiled, where the headline is of timed runs: "7.14× while profiled: a step of the baseline takes 64 % more
  * (1.58 -> 2.57 ms), one of the fixed side 6.2 % more (0.339 -> 0.360 ms)."; "" elsewhere. */
 const char *words_recorded(const struct analysis *analysis, struct arena *arena);
 
-/* What changed most in the verdict's direction: "The GPU no longer waits for host code in data_load: 31.04 -> 0 ms a
- * step."; "" when there is no direction. */
+/* A part that explains the change: why_waits, why_idle or why_work. */
+const struct fact *words_reason(const struct analysis *analysis, const struct reason *reason, struct arena *arena);
+
+/* What changed most in the verdict's direction: "GPU waits for host code in data_load: 31.04 -> 0 ms per step."; ""
+ * when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);
 
-/* What an inconclusive result would take: "These runs could have shown a change of 9 %. Settling it takes
- * at least 40 measured steps a side."; "" if nothing. */
+/* What an inconclusive result would take: "These runs could have shown a change of 9 %. At
+ * least 40 measured steps per side would settle it."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
 /* What the result was made with and from: "gapline 0.1.0 on NVIDIA H100 80GB HBM3, from 5 timed runs (no profiler) and
@@ -83,7 +69,7 @@ const char *words_more(const struct analysis *analysis, struct arena *arena);
 const char *words_made(const struct analysis *analysis, struct arena *arena);
 
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
-const char *words_comparable(const struct analysis *analysis);
+const char *words_comparable(const struct analysis *analysis, struct arena *arena); /* "Same work" */
 
 /* That both programs printed the same numbers; "" where they did not, which is a difference, or nobody asked. */
 const char *words_same_result(const struct analysis *analysis, struct arena *arena);

@@ -11,21 +11,21 @@
 #define ARROW "\xE2\x86\x92"
 enum { SENTENCE = 600 };
 
-/* "18.0 to 41.3 steps a second" with an arrow; from ten thousand on "73.8k to 169.1k tokens a second" */
-static const char *rate(struct arena *arena, const double per_second[2], const char *of)
+/* "18.0 to 41.3" with an arrow; from ten thousand on "73.8k to 169.1k"; NULL: not known */
+static const char *rate(struct arena *arena, const double per_second[2])
 {
 	static const struct {
 		double from, one;
 		const char *name;
 	} scales[] = {{1e9, 1e9, "G"}, {1e6, 1e6, "M"}, {1e4, 1e3, "k"}, {0, 1, ""}};
 	if (per_second[0] <= 0 || per_second[1] <= 0)
-		return "";
+		return NULL;
 	size_t s = 0;
 	while (fmax(per_second[0], per_second[1]) < scales[s].from)
 		s++;
 	double one = scales[s].one;
-	return arena_format(arena, "%s%s " ARROW " %s%s %s a second, ", format_count(arena, per_second[0] / one),
-	                    scales[s].name, format_count(arena, per_second[1] / one), scales[s].name, of);
+	return arena_format(arena, "%s%s " ARROW " %s%s", format_count(arena, per_second[0] / one), scales[s].name,
+	                    format_count(arena, per_second[1] / one), scales[s].name);
 }
 
 static const char *shares(struct arena *arena, double before, double after)
@@ -39,19 +39,37 @@ const char *words_rates(const struct analysis *a, struct arena *arena)
 	struct card card = card_make(a);
 	if (!a->verdict.has_speedup)
 		return "";
-	size_t aside = a->verdict.aside[0] + a->verdict.aside[1]; /* the rates are without them */
 	const double noticed = 0.005; /* less is no part of a rank's time that is worth words */
-	const double comm[2] = {card.comm_share[0], card.comm_share[1]};
+	const double *comm = card.comm_share, *busy = card.busy_share;
 	bool ranks = fmax(comm[0], comm[1]) >= noticed;
-	const char *gpu =
-		ranks ? arena_format(arena, "GPU computing or copying %s, only communicating or waiting for it %s",
-	                             shares(arena, card.busy_share[0] - comm[0], card.busy_share[1] - comm[1]),
-	                             shares(arena, comm[0], comm[1]))
-		      : arena_format(arena, "GPU busy %s", shares(arena, card.busy_share[0], card.busy_share[1]));
-	const char *with = aside > 1 ? " (with the steps set aside)" : aside ? " (with the step set aside)" : "";
-	return arena_format(arena, "%s%s%s%s%s.", rate(arena, card.steps_per_second, "steps"),
-	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "", gpu, with,
-	                    words_explained(a));
+	return SAY(
+		a->names, arena, rates, .steps = rate(arena, card.steps_per_second),
+		.items = a->items_name ? rate(arena, card.items_per_second) : NULL, .of = a->items_name, .ranks = ranks,
+		.busy = ranks ? shares(arena, busy[0] - comm[0], busy[1] - comm[1]) : shares(arena, busy[0], busy[1]),
+		.comm = ranks ? shares(arena, comm[0], comm[1]) : NULL,
+		.aside = (int64_t)(a->verdict.aside[0] + a->verdict.aside[1]), .profiled = a->recorded_apart);
+}
+
+/* ---- runs in which nothing repeats: what a program of a few launches is about ---- */
+
+const char *words_once(const struct analysis *a, struct arena *arena)
+{
+	enum { MOST = 3, FEW = 8 };
+	const char *text = "";
+	uint32_t n;
+	const struct card_once *list = card_once(a, arena, &n);
+	if (a->side[0].n_kernels > FEW || (a->n_sides > 1 && a->side[1].n_kernels > FEW))
+		return ""; /* three of many say little of a run */
+	for (uint32_t i = 0; i < n && i < MOST; i++) {
+		const struct card_once *k = &list[i];
+		text = arena_format(arena, "%s%s%s", text, i ? "; " : "",
+		                    SAY(a->names, arena, kernel_once, .kernel = k->name,
+		                        .times = words_pair(arena, k->time[0], k->time[1]),
+		                        .speedup = k->time[0] / k->time[1], .equal = k->count[0] == k->count[1],
+		                        .baseline = k->count[0], .fixed = k->count[1],
+		                        .per = a->side[0].n_runs > 1 || a->side[1].n_runs > 1 ? "run" : "side"));
+	}
+	return n ? arena_format(arena, "%s.", text) : "";
 }
 
 /* ---- how sure ---- */

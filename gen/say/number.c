@@ -22,12 +22,12 @@ const char *say_percent(struct arena *arena, double share)
 
 void say_interval(struct arena *arena, double low, double high, const char *text[2])
 {
-	text[0] = say_digits(arena, low);
-	text[1] = say_digits(arena, high);
-	if (strcmp(text[0], text[1]) != 0)
-		return;
-	text[0] = arena_format(arena, "%.4f", low);
-	text[1] = arena_format(arena, "%.4f", high);
+	enum { MOST_DECIMALS = 6 };
+	int decimals = high >= 100 ? 0 : high >= 10 ? 1 : low < 1 ? 3 : 2;
+	do {
+		text[0] = arena_format(arena, "%.*f", decimals, low);
+		text[1] = arena_format(arena, "%.*f", decimals, high);
+	} while (low < high && strcmp(text[0], text[1]) == 0 && decimals++ < MOST_DECIMALS);
 }
 
 const char *say_ordinal(struct arena *arena, size_t n)

@@ -65,12 +65,12 @@ static void the_ends_of_an_interval_differ(void **state)
 	(void)state;
 	a.verdict = (struct verdict){
 		.speedup = 1.4384, .lo = 1.4361, .hi = 1.4408, .has_speedup = true, .has_interval = true};
-	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.436 to 1.441" TIMES);
+	assert_string_equal(words_interval(&a, &arena), "95 % CI 1.436 to 1.441" TIMES);
 	a.verdict.lo = 1.43838;
 	a.verdict.hi = 1.43842;
-	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.43838 to 1.43842" TIMES);
+	assert_string_equal(words_interval(&a, &arena), "95 % CI 1.43838 to 1.43842" TIMES);
 	a.verdict.lo = a.verdict.hi = 1.4384;
-	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.44 to 1.44" TIMES);
+	assert_string_equal(words_interval(&a, &arena), "95 % CI 1.44 to 1.44" TIMES);
 }
 
 static void counts_and_bytes(void **state)

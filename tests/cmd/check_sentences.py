@@ -80,7 +80,7 @@ class Sentences(unittest.TestCase):
                 text, result = self.said(*pair)
                 self.assertEqual(result["verdict"]["measured"], "stopwatch")
                 self.assertEqual(result["verdict"]["steps_set_aside"], 0)
-                said = re.search(r"recorded ([\d.]+)\u00d7: a step of the baseline took ([\d.]+) % (more|less) \(.*?\), one of the fixed side ([\d.]+) % (more|less) ", text)
+                said = re.search(r"profiled ([\d.]+)\u00d7 while profiled: a step of the baseline takes ([\d.]+) % (more|less) \(.*?\), one of the fixed side ([\d.]+) % (more|less) ", text)
                 self.assertTrue(said, text)
                 self.assertEqual((said[3], said[5]), ("more", "more"), said[0])
                 self.assertAlmostEqual(float(said[1]), recorded[0] / recorded[1], delta=0.006)
@@ -142,7 +142,7 @@ class Sentences(unittest.TestCase):
         low, high = verdict["ci95"]
         self.assertGreater(high / low, 1.3)
         page = (self.folder / "r.html").read_text()
-        spoken = [text[: text.index(" a step ")], re.search('<p class="result[^>]*>(.*?)</p>', page, re.S)[1]]
+        spoken = [text[: text.index(" per step ")], re.search('<p class="result[^>]*>(.*?)</p>', page, re.S)[1]]
         spoken += [path.read_text() for path in outputs.values()]
         for words in spoken:
             ends = re.search(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", words)

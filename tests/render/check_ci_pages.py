@@ -98,8 +98,8 @@ def check_markdown(what, markdown, result, short):
         assert "nconclusive" in text, what
     if not short:
         for key in ("compute", "comm_exposed", "copy_exposed", "idle", "period"):
-            label = {"compute": "GPU compute", "idle": "GPU idle", "period": "all, the mean", "comm_exposed": "communication not overlapped",
-                     "copy_exposed": "copies not overlapped"}[key]
+            label = {"compute": "GPU compute", "idle": "GPU idle", "period": "all, the mean", "comm_exposed": "communication, not overlapped",
+                     "copy_exposed": "copies, not overlapped"}[key]
             row = next(row for row in page.rows if row[0] == label)
             for side, cell in zip(("baseline", "fixed"), row[1:]):
                 number = result[side]["budget"]["per_step"][key]
@@ -108,7 +108,7 @@ def check_markdown(what, markdown, result, short):
                 assert abs(shown - number * unit) <= 0.5 * 10 ** -len(cell.partition(".")[2]) + (0.01 if cell.startswith("<") else 1e-9), f"{what}: {label} {cell} for {number}"
         assert URLS <= page.urls, f"{what}: {page.urls}"
     check_made(what, text, result)
-    caveats = rendered(markdown).partition("Know this")[2].count("<li>")
+    caveats = rendered(markdown).partition("Caveats")[2].count("<li>")
     assert caveats <= 3, f"{what}: {caveats} caveats"
 
 

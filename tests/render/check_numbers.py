@@ -64,7 +64,7 @@ class Check(Words):
         return found[0] if found else None
 
     def unit(self, table):
-        return MS[re.search(r"(ns|µs|ms|s)(?: a (?:step|run)\b|;|$)", table["caption"])[1]]
+        return MS[re.search(r"(ns|µs|ms|s)(?: (?:a|per) (?:step|run)\b|;|$)", table["caption"])[1]]
 
     def compare(self, section, key_of, value_of, items, extra=lambda cells, key, unit: None, contains=""):
         """Rows keyed by their header; two sides; the row `more` is what is left over, so that the sums are right."""
@@ -202,7 +202,7 @@ class Check(Words):
         assert len(set(words.values())) == len(words), f"{self.name}: {words}"
 
     def budget(self):
-        table = self.table("phases", "The budget of each GPU")
+        table = self.table("phases", "Budget of each GPU")
         unit, rows = self.unit(table), table["rows"][1:]
         for side, label in zip(self.sides, ("baseline", "fixed")):
             devices = [d["per_step"] for d in side["devices"]]
@@ -291,7 +291,7 @@ class Check(Words):
                 if known[i]:
                     self.expect(cells[2 + i][0], value[i], unit, where)
                 else:
-                    assert cells[2 + i][0] == "not known", f"{self.name}: {where}"
+                    assert cells[2 + i][0] == "unknown", f"{self.name}: {where}"
             if all(known):
                 self.expect(cells[4][0], value[1] - value[0], unit, where)
         labels = dict(zip((cells[0][0] for cells in rows), values))
@@ -360,13 +360,13 @@ class Check(Words):
         of, idle = self.result["functions"]["sampling"][found[1]], lambda key: lambda of: 100 * of[key] / of["in_idle"]
         patterns = {
             r"^(\d+) samples of threads": lambda of: of["samples"], r"the GPU waited in (\d+) of them": lambda of: of["in_idle"],
-            r"which stand for (\S+) % of": lambda of: 100 * of["sampled_share"],
-            r"In (\S+) % of these the callers are not known": idle("without_callers"),
-            r"in (\S+) % the code has no symbols": idle("without_symbol"),
-            r"in (\S+) % there is no stack": idle("without_stack"),
-            r"Samples were taken in (\S+) % of that idle time": lambda of: 100 * of["covered_share"],
+            r"They stand for (\S+) % of": lambda of: 100 * of["sampled_share"],
+            r"Of these (\S+) % have unknown callers": idle("without_callers"),
+            r"(\S+) % are in code without symbols": idle("without_symbol"),
+            r"(\S+) % have no stack": idle("without_stack"),
+            r"Samples cover (\S+) % of that idle time": lambda of: 100 * of["covered_share"],
             r"(\d+) samples lack": lambda of: of["cut"],
-            r"In (\S+) % of the idle time nobody looked": lambda of: 100 * of["gil_unlooked_ms_per_step"] / self.result[found[1]]["budget"]["per_step"]["idle"],
+            r"In (\S+) % of the idle time nothing looked": lambda of: 100 * of["gil_unlooked_ms_per_step"] / self.result[found[1]]["budget"]["per_step"]["idle"],
         }  # fmt: skip
         text = found[2]
         every = re.search("one every " + TIME, text)
@@ -381,7 +381,7 @@ class Check(Words):
 
     def icicle(self, parts):
         """What a part of the picture says of itself: its times."""
-        times = r"(?P<name>.*): (?P<a>\S+)(?: \u2192 (?P<b>\S+))? (?P<unit>ns|\u00b5s|ms|s) a (?:step|run), "
+        times = r"(?P<name>.*): (?P<a>\S+)(?: \u2192 (?P<b>\S+))? (?P<unit>ns|\u00b5s|ms|s) per (?:step|run), "
         titles = [re.match(times, text) for tag, text in self.page.words["functions"] if tag == "title"]
         titles = [t for t in titles if t]
         assert titles, f"{self.name}: no part of the picture says how long it is"

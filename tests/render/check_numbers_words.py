@@ -37,7 +37,7 @@ class Words:
     # ---- tables ----
 
     def work(self):
-        table = self.table("environment", "Work of a")
+        table = self.table("environment", "Work per ")
         keys = {
             "kernel launches": "launches_per_step",
             "CUDA graph launches": "graph_launches_per_step",
@@ -53,7 +53,7 @@ class Words:
             cells = row["cells"]
             values = [side["totals"][keys[cells[0][0]]] for side in self.sides]
             if None in values:
-                self.claim([cell[0] == "not known" for cell in cells[1:3]] == [v is None for v in values], "work", cells[0][0])
+                self.claim([cell[0] == "unknown" for cell in cells[1:3]] == [v is None for v in values], "work", cells[0][0])
                 continue
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, 1, f"work, {cells[0][0]}")
@@ -93,7 +93,7 @@ class Words:
         if name == "Profile":
             more = f" and {len(runs) - 6} more" if len(runs) > 6 else ""
             return ", ".join(run["file"] for run in runs[:6]) + more
-        if name == "Recorded by":
+        if name == "Profiled by":
             return (source["exporter"] or source["collector"]) + (f", schema {source['schema']}" if source["schema"] else "")
         if name == "Captured by":
             capture = source.get("capture")
@@ -173,21 +173,21 @@ class Words:
                     self.expect(number, value, 1, key)
             limited = clocks.get("limited") or {}
             shares = sorted(v for k, v in limited.items() if k != "samples" and v > 0)
-            found = sorted(float(n) for n in re.findall(r"(\d+(?:\.\d+)?) %", limits))
-            self.claim(len(shares) == len(found) and all(abs(100 * a - b) <= 0.0501 for a, b in zip(shares, found)), "clocks", limits)
+            found = sorted(re.findall(r"(\d+(?:\.\d+)?) %", limits), key=float)
+            self.claim(len(shares) == len(found) and all(shows(text, 100 * a, 1) for a, text in zip(shares, found)), "clocks", limits)
 
     def quality(self):
         rows = {row["cells"][0][0]: [cell[0] for cell in row["cells"][1:]] for row in self.table("method")["rows"][1:]}
         for i, side in enumerate(self.sides):
             data, left_out = side["data"], rows["Rows that made no sense, left out"][i]
-            for count, dropped in zip(re.findall(r"(?:^|; )(\d+) in ", left_out), data["dropped"], strict=False):
+            for count, dropped in zip(re.findall(r"(?:^|, )(\d+) in ", left_out), data["dropped"], strict=False):
                 self.expect(count, int(dropped.split()[0]), 1, "rows left out")
             self.claim((left_out == "none") == (not data["dropped"]), "rows left out", left_out)
             share = rows["GPU operations without a launch in the profile"][i]
             small = 0 < data["unlaunched_share"] < 5e-4
             self.claim(share == ("none" if not data["unlaunched_share"] else "<0.1 %" if small else f"{100 * data['unlaunched_share']:.1f} %"), "share without launch", share)
             overhead, known = rows["The profiler's own overhead on launching threads"][i], side["totals"]["profiler_overhead_ms_per_step"]
-            found = re.fullmatch(r"(.+) a (?:step|run)", overhead)
+            found = re.fullmatch(r"(.+) per (?:step|run)", overhead)
             self.claim(is_time(found[1], known) if found else overhead == "none" and known == 0, "overhead", overhead)
             said = rows["Messages of the collector"][i]
             for message in data["diagnostics"][:6]:
@@ -308,10 +308,10 @@ class Words:
                 self.claim(any(is_time(text.partition(": ")[2], span) for span in spans), "the window", text)
             elif tag == "title":
                 self.claim(self.is_event(text, lanes), "the packed data", text)
-            elif tag == "text" and re.fullmatch(rf"{TIME} a (step|run)", text):
+            elif tag == "text" and re.fullmatch(rf"{TIME} (a|per) (step|run)", text):
                 idle = [side["budget"]["per_step"]["idle"] for side in self.sides]
                 idle += [device["per_step"]["idle"] for side in self.sides for device in side["devices"]]
-                self.claim(any(is_time(text.rpartition(" a ")[0], value) for value in idle), "idle time", text)
+                self.claim(any(is_time(re.split(" a | per ", text)[0], value) for value in idle), "idle time", text)
             elif tag == "text" and re.search(rf"(^|\u00b7 ){TIME}$", text):
                 number, unit = re.search(f"{TIME}$", text).groups()
                 bare = [length for _, length in steps] # a step without room for its number

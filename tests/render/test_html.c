@@ -141,8 +141,8 @@ static void a_step_and_a_run_are_no_pair(void **state)
 	            "55.6 \xE2\x86\x92 24.2 ms per step or run");
 	assert_true(number(&r, "count(//section[@id='verdict']//path[@class='band'])") == 0);
 	assert_true(number(&r, "count(//section[@id='phases']//td[contains(@class, 'less')])") == 0);
-	assert_true(number(&r, "count(//section[@id='phases']//caption[starts-with(., 'Phases') and contains(., 'a run "
-	                       "of the fixed side')])") == 1);
+	assert_true(number(&r, "count(//section[@id='phases']//caption[starts-with(., 'Phases') and contains(., "
+	                       "'per run of the fixed side')])") == 1);
 	close_report(&r);
 }
 

@@ -31,15 +31,15 @@ static void the_verdict_in_words(void **state)
 	print(FIXTURE_PAIR, false, &arena, &out);
 	assert_string_equal(
 		out.data,
-		"Faster 2.30" TIMES ", 95 % interval 2.22 to 2.38" TIMES ", one run a side\n"
-		"  a step      55.64 " ARROW " 24.22 ms\n"
-		"              18.0 " ARROW " 41.3 steps a second, GPU busy 43.4 % " ARROW " 99.0 %.\n"
-		"  why         The GPU no longer waits for host code in data_load: 31.04 " ARROW " 0 ms a step.\n"
-		"  diagnosis   Prediction met: 24.36 ms predicted, 24.22 ms measured. The fixed findings explain 99.6\n"
+		"Faster 2.30" TIMES ", 95 % CI 2.22 to 2.38" TIMES ", one run per side\n"
+		"  per step    55.64 " ARROW " 24.22 ms\n"
+		"              18.0 " ARROW " 41.3 steps per second, GPU busy 43.4 % " ARROW " 99.0 %.\n"
+		"  why         GPU waits for host code in data_load: 31.04 " ARROW " 0 ms per step.\n"
+		"  prediction  Prediction met: 24.36 ms predicted, 24.22 ms measured. The fixed findings explain 99.6\n"
 		"              % of the gain of 32.09 ms.\n"
-		"  same work   yes\n"
-		"  what next   The GPU is almost never idle: make its kernels faster.\n"
-		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"
+		"  work        Same work\n"
+		"  next        The GPU is almost never idle: make its kernels faster.\n"
+		"  caveats     One run a side cannot see a clock or thermal state that differs between two captures;\n"
 		"              repeated, interleaved runs do.\n"
 		"  gate        Needs ≥ 1.50×; measured 2.30× (2.22 to 2.38): passed.\n"
 		"  gapline     " GAPLINE_VERSION "\n");
@@ -54,8 +54,8 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	struct buf out = {0};
 	print(FIXTURE_INCONCLUSIVE, false, &arena, &out);
 	assert_non_null(
-		strstr(out.data, "Inconclusive 2.30" TIMES ", measured 6 and 21 times: too seldom for an interval\n"));
-	assert_non_null(strstr(out.data, "  what next   Settling it takes at least 20 measured steps a side.\n"));
+		strstr(out.data, "Inconclusive 2.30" TIMES ", measured 6 and 21 times: too few for an interval\n"));
+	assert_non_null(strstr(out.data, "  next        At least 20 measured steps per side would settle it.\n"));
 	assert_non_null(
 		strstr(out.data, "  gate        Needs ≥ 1.50×; inconclusive: too little data for an interval.\n"));
 	buf_release(&out);
@@ -98,7 +98,8 @@ static void what_is_no_pair_is_none(void **state)
 	assert_non_null(strstr(printed(&a, &out), "GPU busy 43.4 % " ARROW " 99.0 % (with the step set aside).\n"));
 	a.side[1].steps.found = false;
 	assert_non_null(
-		strstr(printed(&a, &out), "  measured    baseline: 55.64 ms a step; fixed side: 24.22 ms a run\n"));
+		strstr(printed(&a, &out),
+	               "  measured    55.64 ms per step of the baseline, 24.22 ms per run of the fixed side\n"));
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -119,7 +120,7 @@ static void a_typical_step_has_its_own_line(void **state)
 	facts_add(&a.verdict.reasons, &arena, fact_that_says(&arena, "Last."));
 	a.verdict.typical_line = typical;
 	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.\n"));
-	assert_non_null(strstr(out.data, "  know this   First.\n              Last.\n"));
+	assert_non_null(strstr(out.data, "  caveats     First.\n              Last.\n"));
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -132,10 +133,10 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	a.findings.diagnosis.result = DIAGNOSIS_NONE;
-	assert_non_null(strstr(printed(&a, &out), "  diagnosis   Not judged, as the result is not faster: "));
+	assert_non_null(strstr(printed(&a, &out), "  prediction  Not judged, as the result is not faster: "));
 	assert_non_null(strstr(out.data, "24.36 ms predicted, 24.22 ms measured."));
 	a.findings.diagnosis = (struct diagnosis){0};
-	assert_null(strstr(printed(&a, &out), "diagnosis"));
+	assert_null(strstr(printed(&a, &out), "prediction"));
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -168,9 +169,8 @@ static void sums_over_gpus_have_no_share(void **state)
 	fixture_analysis(FIXTURE_DEVICES, &arena, &a);
 	a.side[0] = a.side[1]; /* the one with two GPUs */
 	render_side(&a, false, &out);
-	char heading[64];
-	snprintf(heading, sizeof heading, "Kernels, summed over %u GPUs, ms a step\n", a.side[0].n_devices);
-	const char *kernels = strstr(out.data, heading), *end = kernels ? strstr(kernels, "Findings") : NULL;
+	const char *kernels = strstr(out.data, "Kernels and whole graph launches, summed over GPUs, ms per step\n"),
+		   *end = kernels ? strstr(kernels, "Findings") : NULL;
 	assert_non_null(end);
 	for (const char *c = kernels; c < end; c++)
 		assert_true(*c != '%');
@@ -210,7 +210,7 @@ static void escapes_from_elsewhere_are_stopped(void **state)
 	          fact_that_says(&arena, "\033[2Jgone \xC2\x9B"
 	                                 "31m \x7F"));
 	render_verdict(&a, false, &out);
-	assert_non_null(strstr(out.data, "  know this   ?[2Jgone ?31m ?\n"));
+	assert_non_null(strstr(out.data, "  caveats     ?[2Jgone ?31m ?\n"));
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -223,7 +223,7 @@ static void colour_only_when_asked_for(void **state)
 	print(FIXTURE_ONE, false, &arena, &plain);
 	print(FIXTURE_ONE, true, &arena, &coloured);
 	assert_null(strchr(plain.data, '\033'));
-	assert_non_null(strstr(coloured.data, "\033[1mBudget\033[0m, ms a step\n"));
+	assert_non_null(strstr(coloured.data, "\033[1mBudget, mean over GPUs, ms per step\033[0m\n"));
 	buf_release(&plain);
 	buf_release(&coloured);
 	arena_release(&arena);
@@ -251,9 +251,9 @@ static void headings_say_the_same(void **state)
 {
 	(void)state;
 	for (int recorded = 0; recorded < 2; recorded++) {
-		static const char *const heading[] = {"Faster 2.30\xC3\x97,", "Faster 2.30\xC3\x97 while recorded,"};
+		static const char *const heading[] = {"Faster 2.30\xC3\x97,", "Faster 2.30\xC3\x97 while profiled,"};
 		static const char *const title[] = {"### Faster 2.30\xC3\x97\n",
-		                                    "### Faster 2.30\xC3\x97 while recorded\n"};
+		                                    "### Faster 2.30\xC3\x97 while profiled\n"};
 		struct arena arena = {0};
 		struct analysis a;
 		struct buf html = {0}, markdown = {0}, terminal = {0};

@@ -52,12 +52,21 @@ gen/analyse/side/recording_pair.c
 gen/analyse/words.c
 gen/render/clocks.c
 gen/render/dots.c
+gen/render/evidence.c
 gen/render/facts.c
+gen/render/functions.c
 gen/render/glance.c
+gen/render/icicle.c
 gen/render/inside.c
+gen/render/markdown.c
 gen/render/slices.c
 gen/render/slopes.c
+gen/render/startup.c
 gen/render/steps.c
+gen/render/terminal.c
+gen/render/view.c
+gen/render/words.c
+gen/render/words_card.c
 """.split()
 TOY = re.compile(r"⟦[a-z_0-9]+( [a-z_0-9]+=.*)?⟧")
 ERROR = re.compile(r"\b(err_set|compare_error|opt_error|die|assert|json_\w+)\(")

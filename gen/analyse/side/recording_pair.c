@@ -19,7 +19,7 @@ static const double OF_GPU_WORK = 0.025;
 static const double MOST_NS_A_NODE = 2000, LEAST_NS_OF_A_NODE = 500;
 static const double SHARED = 0.1;        /* of the launches: fewer do not tell how both sides were recorded */
 static const double WORTH_SAYING = 0.01; /* of the speedup */
-static const double TURNS = 0.05;        /* of the speedup: from here on the headline says "while recorded" */
+static const double TURNS = 0.05;        /* of the speedup: from here on the headline says "while profiled" */
 
 /* A range may cost as much as a call. */
 static double waited(const struct side *side)
