@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -35,10 +36,10 @@ static bool is_known(const struct analysis *a)
 
 enum { PERCENT = 100 };
 
-const char *hardware_missing(double known, const char *of, struct arena *arena)
+const char *hardware_missing(double known, struct arena *arena)
 {
 	double percent = PERCENT * (1 - known);
-	return percent < 0.5 ? NULL : arena_format(arena, "%.0f %%%s not sampled", percent, of);
+	return percent < 0.5 ? NULL : SAY(NULL, arena, not_sampled, .share = 1 - known);
 }
 
 const char *hardware_words(const struct metrics *m, struct arena *arena)
@@ -51,9 +52,7 @@ const char *hardware_words(const struct metrics *m, struct arena *arena)
 		list = arena_format(arena, "%s%s%s %.1f %%", list, *list ? ", " : "", metric_label((enum metric)i),
 		                    mean);
 	}
-	const char *missing = hardware_missing(m->known, " of the time", arena);
-	return *list ? arena_format(arena, "while busy: %s%s%s", list, missing ? "; " : "", missing ? missing : "")
-	             : "";
+	return *list ? SAY(NULL, arena, counters_busy, .list = list, .missing = hardware_missing(m->known, arena)) : "";
 }
 
 /* ---- the page ---- */
@@ -86,15 +85,14 @@ static void fill_device(const struct analysis *a, const struct side *s, const st
 	const struct budget *b = &d->budget;
 	if (!m->samples)
 		return;
-	fill_part(a, s, d, "while the GPU is busy", format_number(arena, unit, m->busy_ns), &m->busy, rows);
-	fill_part(a, s, d, "in its gaps", format_number(arena, unit, b->idle), &m->idle, rows);
-	fill_part(a, s, d, "all the time", format_number(arena, unit, b->period), &m->window, rows);
+	fill_part(a, s, d, say_word(WORDS_picture, "while_busy"), format_number(arena, unit, m->busy_ns), &m->busy,
+	          rows);
+	fill_part(a, s, d, say_word(WORDS_picture, "in_gaps"), format_number(arena, unit, b->idle), &m->idle, rows);
+	fill_part(a, s, d, say_word(WORDS_picture, "always"), format_number(arena, unit, b->period), &m->window, rows);
 	uint32_t most = s->n_devices > FEW_GPUS ? PHASES_OF_MANY : METRIC_PHASES;
 	for (uint32_t p = 0; view_has_phases(a) && p < m->n_phases && p < most; p++)
-		fill_part(
-			a, s, d,
-			arena_format(arena, "GPU work of %s", format_name(arena, view_phase(a, m->phases[p].name), 60)),
-			format_number(arena, unit, m->phases[p].ns), &m->phases[p].means, rows);
+		fill_part(a, s, d, SAY(NULL, arena, work_of_phase, .phase = view_phase(a, m->phases[p].name)),
+		          format_number(arena, unit, m->phases[p].ns), &m->phases[p].means, rows);
 }
 
 static const char *sampling_words(const struct analysis *a, struct arena *arena)
@@ -102,26 +100,17 @@ static const char *sampling_words(const struct analysis *a, struct arena *arena)
 	const char *text = "";
 	bool missing = false;
 	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t d = 0; d < a->side[s].n_devices; d++)
-			missing = missing || (a->side[s].devices[d].metrics.samples &&
-			                      hardware_missing(a->side[s].devices[d].metrics.known, "", arena));
-	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t d = 0; d < a->side[s].n_devices; d++) {
+		for (uint32_t d = 0, said = 0; d < a->side[s].n_devices; d++) {
 			const struct metrics *m = &a->side[s].devices[d].metrics;
 			if (!m->samples)
 				continue;
-			text = arena_format(arena, "%s%s%s, a sample every %s", text, *text ? "; " : "",
-			                    a->side[s].label, format_time(arena, m->interval));
-			break;
+			missing = missing || hardware_missing(m->known, arena);
+			if (!said++)
+				text = arena_format(arena, "%s%s%s", text, *text ? "; " : "",
+				                    SAY(NULL, arena, sampled_every, .label = a->side[s].label,
+				                        .interval = m->interval));
 		}
-	return arena_format(arena,
-	                    "Percent of what the hardware can do, means over time (%s). Where a part begins or ends "
-	                    "within a sample, the sample counts in both, each for its time: parts shorter than a "
-	                    "sample look more alike than they are.%s",
-	                    text,
-	                    missing ? " Where samples are missing nothing is known: means are of the rest, and lanes "
-	                              "are empty there."
-	                            : "");
+	return SAY(NULL, arena, counters_mean, .sampled = text, .missing = missing);
 }
 
 void hardware_fill(const struct analysis *a, struct page *page)
@@ -131,9 +120,9 @@ void hardware_fill(const struct analysis *a, struct page *page)
 	bool known = is_known(a);
 	page_if(&page->top, "hardware", known);
 	page_fill(&page->top, "hardware.text", sampling_words(a, arena));
-	page_fill(
-		&page->top, "hardware.caption",
-		arena_format(arena, "Hardware counters, percent; time in %s a %s", unit.name, view_unit(&a->side[0])));
+	page_fill(&page->top, "hardware.caption",
+	          SAY(NULL, arena, counters_caption, .unit = unit.name,
+	              .per = say_word(WORDS_each, view_unit(&a->side[0]))));
 	struct rows *columns = page_rows(&page->top, "hardware.column");
 	for (int m = 0; m < METRIC_COUNT; m++)
 		if (any_side_has(a, (enum metric)m))
@@ -145,17 +134,15 @@ void hardware_fill(const struct analysis *a, struct page *page)
 			const struct device_result *device = &side->devices[d];
 			if (!device->metrics.samples)
 				continue;
-			const char *gpu = side->n_devices > 1 ? arena_format(arena, "GPU %u", device->id) : "the GPU";
 			page_fill(page_row(words), "text",
-			          arena_format(arena, "%s: %s is busy %s of the time; %s.", side->label, gpu,
-			                       format_share(arena, device->metrics.busy_share),
-			                       hardware_words(&device->metrics, arena)));
+			          SAY(NULL, arena, gpu_busy, .label = side->label, .several = side->n_devices > 1,
+			              .gpu = device->id, .share = device->metrics.busy_share,
+			              .counters = hardware_words(&device->metrics, arena)));
 			fill_device(a, side, device, unit, rows);
 		}
 		if (side->n_devices > MOST_GPUS)
 			page_fill(page_row(words), "text",
-			          arena_format(arena, "%s: the other %u GPUs are in the JSON.", side->label,
-			                       side->n_devices - MOST_GPUS));
+			          SAY(NULL, arena, other_gpus, .label = side->label, .n = side->n_devices - MOST_GPUS));
 	}
 }
 

@@ -14,7 +14,7 @@ const char *hardware_words(const struct metrics *metrics, struct arena *arena);
 
 /* "33 % of the time not sampled", of the share that is `known` (0 to 1), `of` being " of the time" or ""; NULL: less
  * than half a percent is missing. */
-const char *hardware_missing(double known, const char *of, struct arena *arena);
+const char *hardware_missing(double known, struct arena *arena);
 
 /* The member "metrics" of a device; nothing without samples. */
 void hardware_json(const struct analysis *analysis, const struct metrics *metrics, struct json *json);

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,10 +45,8 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 	case LANE_COPIES:
 		return arena_format(c->arena, "%s: %s%s", name, time, phase);
 	case LANE_GAPS:
-		if (s->call)
-			return arena_format(c->arena, "GPU idle %s: %s (%s)%s", time, cause_label((enum cause)s->which),
-			                    format_name(c->arena, names_text(c->a->names, s->call), HOVER), phase);
-		return arena_format(c->arena, "GPU idle %s: %s%s", time, cause_label((enum cause)s->which), phase);
+		return SAY(c->a->names, c->arena, gap_drawn, .time = time, .cause = cause_name((enum cause)s->which),
+		           .call = s->call, .phase = phase);
 	case LANE_PHASES:
 	case LANE_CALLS:
 	case LANE_METRIC:

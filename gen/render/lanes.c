@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "render/hardware.h"
 #include "render/view.h"
+#include "say/say.h"
 
 enum { FEW_DEVICES = 2 }; /* up to so many have a lane for each stream and each direction of copies */
 
@@ -28,7 +29,8 @@ static void add_phases(struct builder *b, const struct timeline *t)
 	if (!t->n_phases)
 		return;
 	struct lane *lane =
-		add_lane(b, LANE_PHASES, arena_format(b->arena, "%sphases (host)", b->host), 0, t->n_phases);
+		add_lane(b, LANE_PHASES, arena_format(b->arena, "%s%s", b->host, say_word(WORDS_picture, "phases")), 0,
+	                 t->n_phases);
 	uint32_t known[64], n_known = 0;
 	for (uint32_t i = 0; i < t->n_phases; i++) {
 		const struct span *s = &t->phases[i];
@@ -56,17 +58,13 @@ static const char *call_label(struct builder *b, const struct timeline *t, uint3
 	bool alone = true;
 	for (uint32_t i = 0; i < t->n_calls; i++)
 		alone = alone && (i == at || t->calls[i].thread_name != lane->thread_name);
-	if (alone) {
-		const char *whole =
-			arena_format(b->arena, "%sCUDA calls, %s", b->host, svg_fit(b->arena, name, LANES_LABEL - 72));
-		return svg_text_width(whole) <= LANES_LABEL || !*b->host
-		               ? whole
-		               : arena_format(b->arena, "%sCUDA calls", b->host);
-	}
-	const char *label = arena_format(b->arena, "%sCUDA calls, %s %lld", b->host, name, (long long)lane->tid);
-	return svg_text_width(label) <= LANES_LABEL
+	const char *label = SAY(NULL, b->arena, lane_calls, .host = b->host, .named = true,
+	                        .thread = alone ? svg_fit(b->arena, name, LANES_LABEL - 72) : name,
+	                        .tid = alone ? FACT_UNKNOWN : (int64_t)lane->tid, .threads = 1);
+	return svg_text_width(label) <= LANES_LABEL || (alone && !*b->host)
 	               ? label
-	               : arena_format(b->arena, "%sCUDA calls, tid %lld", b->host, (long long)lane->tid);
+	               : SAY(NULL, b->arena, lane_calls, .host = b->host,
+	                     .tid = alone ? FACT_UNKNOWN : (int64_t)lane->tid, .threads = 1);
 }
 
 /* The step thread's lane comes first; the others by the number of their calls. */
@@ -94,7 +92,8 @@ static void add_calls(struct builder *b, const struct timeline *t)
 		uint32_t end = i + 1 == LANES_CALLS ? t->n_calls : i + 1, n = 0;
 		for (uint32_t k = i; k < end; k++)
 			n += t->calls[order[k]].n_calls;
-		const char *label = end - i > 1 ? arena_format(b->arena, "%sCUDA calls, %u threads", b->host, end - i)
+		const char *label = end - i > 1 ? SAY(NULL, b->arena, lane_calls, .host = b->host, .tid = FACT_UNKNOWN,
+		                                      .threads = end - i)
 		                                : call_label(b, t, order[i]);
 		struct lane *lane = add_lane(b, LANE_CALLS, label, 0, n);
 		for (; i < end; i++)
@@ -166,9 +165,8 @@ static void add_streams(struct builder *b, const struct device_lanes *device, co
 		uint32_t end = i + 1 == LANES_STREAMS ? n_busy : i + 1, n = 0;
 		for (uint32_t k = i; k < end; k++)
 			n += count_kernels(&device->streams[busy[k]]);
-		const char *label =
-			end - i > 1 ? arena_format(b->arena, "%s, %u streams", gpu, end - i)
-				    : arena_format(b->arena, "%s, stream %u", gpu, device->streams[busy[i]].stream);
+		const char *label = SAY(NULL, b->arena, lane_streams, .gpu = gpu, .streams = end - i,
+		                        .stream = device->streams[busy[i]].stream);
 		struct lane *lane = add_lane(b, LANE_STREAM, label, device->device, n);
 		for (; i < end; i++) {
 			const struct stream_lane *stream = &device->streams[busy[i]];
@@ -181,7 +179,7 @@ static void add_streams(struct builder *b, const struct device_lanes *device, co
 
 static void add_copies(struct builder *b, const struct device_lanes *device, const char *gpu)
 {
-	static const char *const label[DIRECTIONS] = {"copies to device", "copies to host", "other copies"};
+	static const char *const label[DIRECTIONS] = {"copies_h2d", "copies_d2h", "copies"};
 	for (int d = 0; d < DIRECTIONS; d++) {
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < device->n_streams; i++)
@@ -191,8 +189,9 @@ static void add_copies(struct builder *b, const struct device_lanes *device, con
 			}
 		if (!n)
 			continue;
-		struct lane *lane =
-			add_lane(b, LANE_COPIES, arena_format(b->arena, "%s, %s", gpu, label[d]), device->device, n);
+		struct lane *lane = add_lane(b, LANE_COPIES,
+		                             arena_format(b->arena, "%s, %s", gpu, say_word(WORDS_picture, label[d])),
+		                             device->device, n);
 		for (uint32_t i = 0; i < device->n_streams; i++)
 			for (uint32_t k = 0; k < device->streams[i].n_ops; k++) {
 				const struct op_span *op = &device->streams[i].ops[k];
@@ -208,7 +207,9 @@ static void add_ops(struct builder *b, const struct device_lanes *device, const 
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < device->n_streams; i++)
 		n += device->streams[i].n_ops;
-	struct lane *lane = add_lane(b, LANE_STREAM, arena_format(b->arena, "%s at work", gpu), device->device, n);
+	struct lane *lane =
+		add_lane(b, LANE_STREAM, arena_format(b->arena, "%s, %s", gpu, say_word(WORDS_picture, "at_work")),
+	                 device->device, n);
 	for (uint32_t i = 0; i < device->n_streams; i++)
 		for (uint32_t k = 0; k < device->streams[i].n_ops; k++)
 			add_op(lane, &device->streams[i].ops[k], device->streams[i].stream);
@@ -216,12 +217,13 @@ static void add_ops(struct builder *b, const struct device_lanes *device, const 
 
 static void add_gaps(struct builder *b, const struct device_lanes *device, const char *gpu)
 {
-	struct lane *lane = add_lane(b, LANE_GAPS, arena_format(b->arena, "%s idle, by cause", gpu), device->device,
-	                             device->n_pieces);
+	struct lane *lane =
+		add_lane(b, LANE_GAPS, arena_format(b->arena, "%s %s", gpu, say_word(WORDS_picture, "idle")),
+	                 device->device, device->n_pieces);
 	struct unit unit = view_table_unit(b->a);
-	lane->note = arena_format(b->arena, "%s %s a %s",
+	lane->note = arena_format(b->arena, "%s %s %s",
 	                          format_number(b->arena, unit, b->side->devices[device->device].budget.idle),
-	                          unit.name, view_unit(b->side));
+	                          unit.name, say_word(WORDS_each, view_unit(b->side)));
 	for (uint32_t g = 0; g < device->n_gaps; g++)
 		for (uint32_t p = 0; p < device->gaps[g].n_pieces; p++) {
 			const struct gap_piece *s = &device->pieces[device->gaps[g].first_piece + p];
@@ -246,7 +248,7 @@ static void add_metrics(struct builder *b, const struct device_lanes *device, co
 		struct lane *lane =
 			add_lane(b, LANE_METRIC, arena_format(b->arena, "%s, %s, %%", gpu, metric_label(m->metric)),
 		                 device->device, m->n);
-		lane->note = hardware_missing(m->known, "", b->arena);
+		lane->note = hardware_missing(m->known, b->arena);
 		for (uint32_t k = 0; k < m->n; k++)
 			lane->segments[lane->n++] =
 				(struct segment){.start = m->spans[k].start,
@@ -272,9 +274,8 @@ struct step_label lanes_step(const struct analysis *a, int side, uint32_t i, str
 	const struct side *s = &a->side[side];
 	const struct timeline *t = &s->timeline;
 	const char *time = format_time(arena, (double)(t->boundary[i + 1] - t->boundary[i]));
-	return (struct step_label){s->steps.found ? arena_format(arena, "step %u: %s", t->first_step + i, time)
-	                                          : arena_format(arena, "whole run: %s", time),
-	                           time};
+	return (struct step_label){
+		SAY(NULL, arena, step_drawn, .run = !s->steps.found, .step = t->first_step + i, .time = time), time};
 }
 
 const char *lanes_saving(const struct analysis *a, int *side, struct arena *arena)
@@ -286,8 +287,7 @@ const char *lanes_saving(const struct analysis *a, int *side, struct arena *aren
 		return NULL;
 	const char *less = format_time(arena, (double)(t[!*side]->length - t[*side]->length));
 	uint32_t steps = t[0]->n_boundaries - 1;
-	return steps == 1 ? arena_format(arena, "1 step takes %s less", less)
-	                  : arena_format(arena, "%u steps take %s less", steps, less);
+	return SAY(NULL, arena, steps_take_less, .steps = steps, .time = less);
 }
 
 /* "rank 5" where the ranks' numbers are known, one GPU each; else "GPU 5", its place. */
@@ -296,9 +296,9 @@ static const char *device_label(const struct side *s, uint32_t device, struct ar
 	uint32_t of_rank = 0;
 	for (uint32_t i = 0; i < s->n_devices; i++)
 		of_rank += s->devices[i].rank == s->devices[device].rank;
-	return s->ranks.n && s->devices[device].rank >= 0 && of_rank == 1
-	               ? arena_format(arena, "rank %d", s->devices[device].rank)
-	               : arena_format(arena, "GPU %u", device);
+	const bool rank = s->ranks.n && s->devices[device].rank >= 0 && of_rank == 1;
+	return SAY(NULL, arena, device_drawn, .what = rank ? "rank" : "gpu",
+	           .n = rank ? s->devices[device].rank : (int64_t)device);
 }
 
 void lanes_build(const struct analysis *a, int side, struct arena *arena, struct lanes *out)

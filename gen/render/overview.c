@@ -5,6 +5,7 @@
 #include "render/view.h"
 
 #include "base/buf.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -119,14 +120,14 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	xmlNode *veil = svg_group(svg, "veil");
 	svg_attribute(veil, "fill", "#fff");
 	svg_attribute(veil, "fill-opacity", "0.6");
-	draw_part(veil, 0, from, y, STRIP, "before the measured window: start-up and warm-up");
-	draw_part(veil, to, width, y, STRIP, "after the measured window");
+	draw_part(veil, 0, from, y, STRIP, say_word(WORDS_picture, "before_window"));
+	draw_part(veil, to, width, y, STRIP, say_word(WORDS_picture, "after_window"));
 	draw_bracket(svg, from, to, y + STRIP + 2);
 	write_at(muted, from, to, y + STRIP + 22,
-	         arena_format(arena, "measured: %s", format_time(arena, (double)(o->window_end - o->window_start))));
+	         SAY(NULL, arena, measured_window, .time = (double)(o->window_end - o->window_start)));
 	if (from > 0.35) {
 		/* a phone has no room for it beside what was measured; the veil's own words say it there */
-		xmlNode *start = svg_text(muted, 0, y + STRIP + 22, ANCHOR_START, "start-up and warm-up");
+		xmlNode *start = svg_text(muted, 0, y + STRIP + 22, ANCHOR_START, say_word(WORDS_picture, "warm"));
 		svg_attribute(start, "class", "desk");
 	}
 	int64_t start, end;
@@ -135,18 +136,17 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	xmlNode *shown = svg_group(svg, "after");
 	svg_attribute(shown, "fill", "#0b6e7d");
 	double x0 = (double)start * px, x1 = (double)end * px;
-	draw_part(shown, x0, fmax(x1, x0 + 2.0 / WIDTH), y - 6, 4, "the steps of the timeline above");
-	write_at(muted, x0, x1, y - 9, "shown above");
+	draw_part(shown, x0, fmax(x1, x0 + 2.0 / WIDTH), y - 6, 4, say_word(WORDS_picture, "steps_above"));
+	write_at(muted, x0, x1, y - 9, say_word(WORDS_picture, "shown_above"));
 }
 
 void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	int64_t length[2] = {a->side[0].overview.length, a->side[1].overview.length};
 	int64_t longest = length[0] > length[1] ? length[0] : length[1];
-	xmlNode *svg = svg_picture(
-		parent, WIDTH, (int)a->n_sides * PITCH + 19,
-		a->n_sides > 1 ? "The whole run of both sides" : "The whole run",
-		"How busy the GPU was from the first to the last GPU operation, and which part is measured.");
+	xmlNode *svg = svg_picture(parent, WIDTH, (int)a->n_sides * PITCH + 19,
+	                           say_word(WORDS_picture, a->n_sides > 1 ? "whole_runs" : "whole_run"),
+	                           say_word(WORDS_picture, "overview"));
 	svg_stretch(svg);
 	for (int side = 0; side < (int)a->n_sides; side++) {
 		/* one time scale, unless the shorter run would be too small to see */

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -24,12 +25,6 @@ static const char *const shade[SHADES] = {"#f7efe2", "#f3dfc0", "#eecb98", "#e8b
                                           "#df9147", "#cc6f2a", "#a94f17", "#7b330b"};
 static const char *const shade_class[SHADES] = {"shade-0", "shade-1", "shade-2", "shade-3",
                                                 "shade-4", "shade-5", "shade-6", "shade-7"};
-
-static const char *const part_label[RANK_PARTS] = {[RANK_COMPUTE] = "GPU compute",
-                                                   [RANK_WAITING] = "waits for others",
-                                                   [RANK_MOVING] = "other communication",
-                                                   [RANK_COPY] = "copies",
-                                                   [RANK_IDLE] = "GPU idle"};
 
 /* What colours reach from and to, on both sides. */
 struct range {
@@ -58,7 +53,7 @@ static const char *row_label(const struct side *s, const struct rank_map *map, u
 	uint32_t first = row * map->ranks_a_row, last = first + map->ranks_a_row;
 	const char *label = say_rank(s, first, arena);
 	last = last < s->n_devices ? last : s->n_devices;
-	return last - first > 1 ? arena_format(arena, "%s and %u more", label, last - first - 1) : label;
+	return last - first > 1 ? arena_format(arena, "%s %s", label, view_more(last - first - 1, arena)) : label;
 }
 
 /* One path a shade, in cells, which are stretched; neighbours of one shade are one bar. */
@@ -115,9 +110,10 @@ static void draw_columns(const struct rank_map *map, double x, double y, double 
                          xmlNode *muted)
 {
 	uint32_t last = map->first_step + (map->columns - 1) * map->steps_a_column;
-	svg_text(muted, x, y, ANCHOR_START, arena_format(arena, "step %u", map->first_step + 1));
+	svg_text(muted, x, y, ANCHOR_START, SAY(NULL, arena, step_numbered, .step = map->first_step + 1));
 	if (map->columns * width > 120)
-		svg_text(muted, x + map->columns * width, y, ANCHOR_END, arena_format(arena, "step %u", last + 1));
+		svg_text(muted, x + map->columns * width, y, ANCHOR_END,
+		         SAY(NULL, arena, step_numbered, .step = last + 1));
 }
 
 static void draw_name(const struct side *s, double y, struct arena *arena, xmlNode *ink)
@@ -168,11 +164,10 @@ static void draw_shades(double x, double y, double width, xmlNode *svg)
 static void draw_legend(const struct range *range, double gutter, double y, struct arena *arena, xmlNode *svg)
 {
 	xmlNode *muted = new_muted(svg);
-	svg_text(muted, gutter - 8, y + 11, ANCHOR_END,
-	         arena_format(arena, "%s or less", format_time(arena, range->low)));
+	svg_text(muted, gutter - 8, y + 11, ANCHOR_END, SAY(NULL, arena, scale_end, .time = range->low, .least = true));
 	draw_shades(gutter, y, 26, svg);
 	svg_text(muted, gutter + 26 * SHADES + 8, y + 11, ANCHOR_START,
-	         arena_format(arena, "%s or more", format_time(arena, range->high)));
+	         SAY(NULL, arena, scale_end, .time = range->high, .least = false));
 }
 
 void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
@@ -186,10 +181,8 @@ void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 	if (range.high <= 0)
 		return;
 	range.high = fmax(range.high, range.low * (1 + VERDICT_MARGIN)); /* what differs by less is no pattern */
-	xmlNode *svg = svg_picture(
-		parent, WIDTH, 100, "Own steps of every rank",
-		"Ranks from top to bottom, steps from left to right: the stronger the colour, the longer the "
-		"rank's own step, without waiting for others. Both sides have one scale.");
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, say_word(WORDS_picture, "rank_map"),
+	                           say_word(WORDS_picture, "rank_map_shows"));
 	for (int s = 0; s < 2; s++)
 		if (a->side[s].ranks.map.rows)
 			y = draw_side(&a->side[s], &range, gutter, y, arena, svg);
@@ -252,19 +245,17 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 		gutter = first ? gutter_for(&a->side[s], first, gutter, arena) : gutter;
 	}
 	double panel = (WIDTH - gutter - 10) / n - BETWEEN, x = gutter;
-	xmlNode *svg =
-		svg_picture(parent, WIDTH, 100, "What every rank's steps consist of",
-	                    "A picture for each part of a step, ranks from top to bottom, steps from left to "
-	                    "right: the stronger the colour, the longer. Each part is weakest where it is shortest on "
-	                    "either side, and a shade is as much time in all of them.");
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, say_word(WORDS_picture, "rank_parts"),
+	                           say_word(WORDS_picture, "rank_parts_show"));
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
 			continue;
-		svg_attribute(svg_text(ink, x, 12, ANCHOR_START, part_label[p]), "font-weight", "bold");
+		svg_attribute(svg_text(ink, x, 12, ANCHOR_START,
+		                       say_word(WORDS_rank_part, rank_part_name((enum rank_part)p))),
+		              "font-weight", "bold");
 		svg_text(muted, x, 28, ANCHOR_START,
-		         arena_format(arena, "%s to %s", format_time(arena, range[p].low),
-		                      format_time(arena, range[p].high)));
+		         SAY(NULL, arena, time_range, .low = range[p].low, .high = range[p].high));
 		x += panel + BETWEEN;
 	}
 	/* what hardly varies beside the others has one shade: drawn from its own least to its own most it would look as

@@ -6,6 +6,7 @@
 #include "render/view.h"
 
 #include "base/buf.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ static void fill_more_ranks(const struct side *s, uint32_t n, bool folded, struc
 	if (folded)
 		page_attribute(row, NULL, "hidden", "hidden");
 	page_fill(row, "side", s->label);
-	page_fill(row, "rank", arena_format(rows->page->arena, "and %u more", n));
+	page_fill(row, "rank", view_more(n, rows->page->arena));
 }
 
 static void fill_ranks(const struct analysis *a, struct unit unit, struct page *page)
@@ -74,8 +75,8 @@ static void fill_ranks(const struct analysis *a, struct unit unit, struct page *
 	}
 	page_if(&page->top, "rank.all", shown[0] < kept[0] || shown[1] < kept[1]);
 	page_fill(&page->top, "rank.all",
-	          least < UINT32_MAX ? arena_format(page->arena, "The first %u of %u ranks", least, most)
-	                             : arena_format(page->arena, "All %u ranks", most));
+	          SAY(NULL, page->arena, show_all, .things = "ranks", .cut = least < UINT32_MAX, .kept = least,
+	              .n = most));
 }
 
 /* ---- what they say to each other ---- */
@@ -112,8 +113,7 @@ static void fill_comms(const struct analysis *a, struct unit unit, struct page *
 	bool any = a->side[0].ranks.n_comms || a->side[1].ranks.n_comms;
 	page_if(&page->top, "comms", any);
 	page_fill(&page->top, "comms.caption",
-	          arena_format(page->arena, "Communication, the longest first, %s a %s of a rank", unit.name,
-	                       view_unit(&a->side[0])));
+	          SAY(NULL, page->arena, comm_caption, .unit = unit.name, .of = view_unit(&a->side[0])));
 	struct rows *rows = page_rows(&page->top, "comm");
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < a->side[s].ranks.n_comms; i++)
@@ -123,22 +123,20 @@ static void fill_comms(const struct analysis *a, struct unit unit, struct page *
 /* ---- words ---- */
 
 /* For whom most is waited in sends and receives; NULL: nobody waits. */
-static const char *say_bubble(const struct side *s, struct arena *arena)
+static const struct fact *bubble_of(const struct side *s, struct arena *arena)
 {
 	const struct rank_result *most = &s->ranks.list[0];
 	for (uint32_t i = 1; i < s->ranks.n; i++)
 		most = s->ranks.list[i].bubble > most->bubble ? &s->ranks.list[i] : most;
 	if (most->bubble <= 0 || most->partner == TRACE_NONE)
 		return NULL;
-	return arena_format(arena,
-	                    "ranks wait %s a %s in the mean inside sends and receives until their partner gets there; "
-	                    "%s waits most, %s, mostly for %s",
-	                    format_time(arena, s->ranks.bubble), view_unit(s), say_rank(s, most->device, arena),
-	                    format_time(arena, most->bubble), say_rank(s, most->partner, arena));
+	return FACT_NEW(arena, ranks_in_bubbles, FACT_NO_SIDE, .mean = s->ranks.bubble, .of = view_unit(s),
+	                .rank = say_rank(s, most->device, arena), .most = most->bubble,
+	                .partner = say_rank(s, most->partner, arena));
 }
 
 /* How the hosts' clocks were made one, or that they were not; NULL: there is one host, or nothing is known of it. */
-static const char *say_clocks(const struct ranks_result *r, struct arena *arena)
+static const struct fact *clocks_of(const struct ranks_result *r, struct arena *arena)
 {
 	double within = 0, offset = 0, drift = 0;
 	uint32_t unknown = 0;
@@ -151,25 +149,19 @@ static const char *say_clocks(const struct ranks_result *r, struct arena *arena)
 		drift = fabs(c->drift) > fabs(drift) ? c->drift : drift;
 		collectives = i == 1 || c->collectives < collectives ? c->collectives : collectives;
 	}
-	if (unknown)
-		return arena_format(arena,
-		                    "ranks ran on %u hosts, and the clocks of %u of them could not be told from "
-		                    "collectives: their times stand as recorded",
-		                    r->n_clocks, unknown);
-	return arena_format(
-		arena,
-		"ranks ran on %u hosts, whose clocks differed by up to %s and drifted by up to %.1f ppm. They "
-		"were made one from %zu collectives%s: a time of one host is within %s of another's",
-		r->n_clocks, format_time(arena, fabs(offset)), fabs(drift) * 1e6, collectives,
-		r->n_clocks > 2 ? " or more" : "", format_time(arena, within));
+	return FACT_NEW(arena, hosts_clocks, FACT_NO_SIDE, .hosts = r->n_clocks, .unknown = unknown,
+	                .offset = fabs(offset), .drift = fabs(drift) * 1e6, .collectives = (int64_t)collectives,
+	                .within = within);
 }
 
-static const char *cell_of(const char *what, const struct rank_map *map, struct arena *arena)
+static void add_cell(struct facts *list, bool part, const struct rank_map *map, struct arena *arena)
 {
-	const char *ranks = map->ranks_a_row > 1 ? format_plural(arena, map->ranks_a_row, "rank", "ranks") : "";
-	const char *steps = map->steps_a_column > 1 ? format_plural(arena, map->steps_a_column, "step", "steps") : "";
-	return arena_format(arena, "%s is the longest of up to %s%s%s", what, ranks, *ranks && *steps ? " and " : "",
-	                    steps);
+	if (map && map->rows && (map->ranks_a_row > 1 || map->steps_a_column > 1))
+		facts_add(list, arena,
+		          FACT_NEW(arena, rank_cell, FACT_NO_SIDE, .part = part,
+		                   .ranks = map->ranks_a_row > 1 ? (int64_t)map->ranks_a_row : FACT_UNKNOWN,
+		                   .both = map->ranks_a_row > 1 && map->steps_a_column > 1,
+		                   .steps = map->steps_a_column > 1 ? (int64_t)map->steps_a_column : FACT_UNKNOWN));
 }
 
 /* What the rows leave out, and how far waiting is known. */
@@ -181,30 +173,21 @@ static void fill_words(const struct analysis *a, struct page *page)
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text[6];
-		int n = 0;
-		if (r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0)
-			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
-				    "not known";
-		else if (r->known && !r->one_clock)
-			text[n++] = "ranks ran on several hosts, whose clocks differ: the rank whose kernel ran for "
-				    "the shortest time counts as the last one";
-		const char *bubble = r->n ? say_bubble(s, arena) : NULL;
-		if (bubble)
-			text[n++] = bubble;
+		struct facts list = {0};
+		bool unmatched = r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0;
+		if (unmatched || (r->known && !r->one_clock))
+			facts_add(&list, arena, FACT_NEW(arena, ranks_waiting, FACT_NO_SIDE, .known = !unmatched));
+		facts_add(&list, arena, r->n ? bubble_of(s, arena) : NULL);
 		if (r->comms_left_out)
-			text[n++] = arena_format(arena, "the table of communication leaves out the %u shortest rows",
-			                         r->comms_left_out);
+			facts_add(&list, arena, FACT_NEW(arena, comms_left_out, FACT_NO_SIDE, .n = r->comms_left_out));
 		if (r->n_clocks)
-			text[n++] = say_clocks(r, arena);
-		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
-			text[n++] = cell_of("a cell", &r->map, arena);
-		const struct rank_map *part = rank_parts_first(r);
-		if (part && (part->ranks_a_row > 1 || part->steps_a_column > 1))
-			text[n++] = cell_of("a cell of a part", part, arena);
-		for (int i = 0; i < n; i++)
-			page_say(page_row(rows), "text", arena_format(arena, "%s: %s.", s->label, text[i]));
-		any = any || n;
+			facts_add(&list, arena, clocks_of(r, arena));
+		add_cell(&list, false, &r->map, arena);
+		add_cell(&list, true, rank_parts_first(r), arena);
+		const char **text = say_facts(&list, a->names, arena);
+		for (uint32_t i = 0; i < list.n; i++)
+			page_say(page_row(rows), "text", arena_format(arena, "%s: %s", s->label, text[i]));
+		any = any || list.n;
 	}
 	page_if(&page->top, "ranks.words", any);
 }
@@ -218,8 +201,7 @@ void tables_ranks(const struct analysis *a, struct unit unit, struct page *page)
 	rank_maps_draw(a, arena, page_draw(&page->top, "ranks"));
 	page_if(&page->top, "ranks.parts", rank_parts_any(a));
 	rank_parts_draw(a, arena, page_draw(&page->top, "ranks.parts"));
-	page_fill(&page->top, "ranks.caption",
-	          arena_format(arena, "Ranks, the slowest first, %s a %s", unit.name, view_unit(&a->side[0])));
+	page_fill(&page->top, "ranks.caption", view_caption(a, "ranks_slowest", unit, arena));
 	fill_ranks(a, unit, page);
 	fill_comms(a, unit, page);
 	fill_words(a, page);

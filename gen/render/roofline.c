@@ -4,6 +4,7 @@
 #include "render/inside.h"
 #include "render/svg.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -96,10 +97,8 @@ static void draw_axes(const struct plot *p, xmlNode *svg)
 		svg_text(muted, LEFT - 8, y + 4, ANCHOR_END, power(p, e, true));
 	}
 	svg_text(muted, WIDTH - RIGHT, HEIGHT - BOTTOM + 34, ANCHOR_END,
-	         p->k->absolute ? "FLOP a byte of DRAM traffic"
-	                        : "share of the SMs' peak over share of DRAM's peak: at 1 both would be full at once");
-	svg_text(muted, 4, 16, ANCHOR_START,
-	         p->k->absolute ? "single-precision rate" : "share of the SMs' peak throughput");
+	         say_word(WORDS_picture, p->k->absolute ? "flop_per_byte" : "intensity"));
+	svg_text(muted, 4, 16, ANCHOR_START, say_word(WORDS_picture, p->k->absolute ? "flop_rate" : "sm_share"));
 }
 
 static void draw_roof(const struct plot *p, int side, bool alike, xmlNode *svg)
@@ -112,11 +111,12 @@ static void draw_roof(const struct plot *p, int side, bool alike, xmlNode *svg)
 	                            x_of(p, ridge), y_of(p, roof->peak), WIDTH - RIGHT));
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#222");
-	const char *whose = alike ? "" : side ? ", fixed" : ", baseline";
 	svg_text(ink, WIDTH - RIGHT, y_of(p, roof->peak) - 7 - (side && !alike ? 14 : 0), ANCHOR_END,
-	         p->k->absolute ? arena_format(p->arena, "peak %.3g TFLOP/s, DRAM %.3g TB/s%s", roof->peak / 1e12,
-	                                       roof->bandwidth / 1e12, whose)
-	                        : arena_format(p->arena, "peak of the SMs; to the left, of DRAM%s", whose));
+	         SAY(NULL, p->arena, roof_is, .absolute = p->k->absolute, .peak = roof->peak / 1e12,
+	             .bandwidth = roof->bandwidth / 1e12,
+	             .of = alike  ? "both"
+	                   : side ? "fixed"
+	                          : "baseline"));
 }
 
 /* How many kernels before this one have their number at the same place. */
@@ -175,8 +175,7 @@ static void draw_legend(const struct analysis *a, struct arena *arena, xmlNode *
 	                 "4 26h10v10h-10z");
 	svg_text(ink, 20, 35, ANCHOR_START, "baseline");
 	svg_path(full, "M91 26a5 5 0 1 0 .01 0z");
-	svg_text(ink, 102, 35, ANCHOR_START,
-	         arena_format(arena, "%s; numbers are those of the table", a->side[1].label));
+	svg_text(ink, 102, 35, ANCHOR_START, SAY(NULL, arena, roof_numbers, .label = a->side[1].label));
 }
 
 void roofline_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
@@ -184,9 +183,8 @@ void roofline_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 	struct plot p = {.k = &a->inside, .arena = arena};
 	if (!find_edges(&p))
 		return;
-	xmlNode *svg = svg_picture(parent, WIDTH, HEIGHT, "Roofline of the heaviest kernels",
-	                           "How much each kernel computes against how much of that it moves through DRAM, on "
-	                           "logarithmic scales, below what the GPU could do. The table below has the numbers.");
+	xmlNode *svg = svg_picture(parent, WIDTH, HEIGHT, say_word(WORDS_picture, "roofline"),
+	                           say_word(WORDS_picture, "roofline_shows"));
 	draw_axes(&p, svg);
 	const struct roof *roof = p.k->roof;
 	bool alike = roof[0].known && roof[1].known && fabs(roof[0].peak / roof[1].peak - 1) < 0.01 &&

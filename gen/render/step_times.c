@@ -4,6 +4,7 @@
 #include "render/pictures.h"
 #include "render/tables.h"
 #include "render/view.h"
+#include "say/say.h"
 
 enum { MOST_RUNS = 40 };
 
@@ -27,9 +28,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 {
 	struct arena *arena = page->arena;
 	page_if(&page->top, "runs", step_times_several(a));
-	page_fill(&page->top, "runs.caption",
-	          arena_format(arena, "Runs; the time per step of each, %s; a side's is the mean of its runs'",
-	                       unit.name));
+	page_fill(&page->top, "runs.caption", SAY(NULL, arena, runs_caption, .unit = unit.name));
 	struct rows *rows = page_rows(&page->top, "run");
 	for (uint32_t side = 0; side < a->n_sides; side++)
 		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
@@ -39,8 +38,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 			struct scope *row = page_row(rows);
 			page_fill(row, "side", view_side(s, arena));
 			page_fill(row, "file",
-			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
-			               : format_name(arena, run->file, 80));
+			          rest ? view_more(s->n_runs - r, arena) : format_name(arena, run->file, 80));
 			page_fill(row, "steps", steps ? arena_format(arena, "%zu", run->n_steps) : "");
 			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->left_out) : "");
 			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
@@ -73,8 +71,9 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 		page_fill(row, "after", with_interval(f, unit, arena));
 		const char *change = c->known ? format_change(arena, unit, f->at - b->at) : "";
 		if (c->has_interval)
-			change = arena_format(arena, "%s (%+.1f to %+.1f %%)", change, 100 * (c->lo - 1),
-			                      100 * (c->hi - 1));
+			change = SAY(NULL, arena, quantile_change, .change = change,
+			             .low = arena_format(arena, "%+.1f", 100 * (c->lo - 1)),
+			             .high = arena_format(arena, "%+.1f", 100 * (c->hi - 1)));
 		page_fill(row, "change", change);
 	}
 }
@@ -103,24 +102,19 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	bool one = !b->steps.found && !f->steps.found && b->n_runs <= 1 && f->n_runs <= 1; /* a number a side */
 	bool steps = b->steps.found || f->steps.found;
 	const char *per = view_is_pair(a) ? view_unit(b) : "step";
-	page_fill(&page->top, "steps.title", steps ? "Step times" : "Run times");
-	page_fill(&page->top, "steps.link", steps ? "Steps" : "Runs");
-	page_fill(
-		&page->top, "steps.caption",
-		one ? arena_format(arena, "Measured runs, %s", unit.name)
-		    : arena_format(arena,
-	                           "Measured periods, %s; the headline is the time per %s, %s; typical is the mean of "
-	                           "logarithms without the tenth at either end; quantiles with 95 %% intervals, "
-	                           "where the steps are enough for one",
-	                           unit.name, per, stopwatch ? "here that of the timed runs" : "their mean"));
+	page_fill(&page->top, "steps.title", say_word(WORDS_picture, steps ? "step_times" : "run_times"));
+	page_fill(&page->top, "steps.link", say_word(WORDS_environment, steps ? "steps" : "runs"));
+	page_fill(&page->top, "steps.caption",
+	          SAY(NULL, arena, steps_caption, .runs = one, .unit = unit.name, .of = per, .timed = stopwatch));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {{stopwatch ? arena_format(arena, "time per %s, stopwatch", per) : "",
-	                              {b->headline.stopwatch, f->headline.stopwatch}},
-	                             {stopwatch ? "recorded" : arena_format(arena, "time per %s", per),
-	                              {b->headline.recorded, f->headline.recorded}},
-	                             {"typical", {b->headline.typical, f->headline.typical}},
-	                             {"shortest", {b->steps.min, f->steps.min}},
-	                             {"longest", {b->steps.max, f->steps.max}}};
+	const struct pair times[] = {
+		{stopwatch ? SAY(NULL, arena, time_row, .what = "timed", .of = per) : "",
+	         {b->headline.stopwatch, f->headline.stopwatch}},
+		{SAY(NULL, arena, time_row, .what = stopwatch ? "profiled" : "only", .of = per),
+	         {b->headline.recorded, f->headline.recorded}},
+		{SAY(NULL, arena, time_row, .what = "typical", .of = per), {b->headline.typical, f->headline.typical}},
+		{SAY(NULL, arena, time_row, .what = "shortest", .of = per), {b->steps.min, f->steps.min}},
+		{SAY(NULL, arena, time_row, .what = "longest", .of = per), {b->steps.max, f->steps.max}}};
 	struct rows *rows = page_rows(&page->top, "step");
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		const double *v = times[i].value;

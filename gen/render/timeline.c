@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "render/lanes.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -127,7 +128,7 @@ static void draw_axis(struct drawing *d, double top, double bottom)
 		svg_line(grid, x, top, x, bottom + 4);
 		svg_text(text, x, bottom + 17, ANCHOR_MIDDLE, format_number(d->arena, unit, t));
 	}
-	svg_text(text, 4, bottom + 17, ANCHOR_START, arena_format(d->arena, "time, %s", unit.name));
+	svg_text(text, 4, bottom + 17, ANCHOR_START, SAY(NULL, d->arena, time_axis, .unit = unit.name));
 }
 
 /* What the host did while the GPU waited stands in the gap's light, so that the eye goes from one to the other. */
@@ -205,9 +206,10 @@ static const char *describe(struct arena *arena, const struct analysis *a)
 {
 	const char *text = "";
 	for (uint32_t s = 0; s < a->n_sides; s++)
-		text = arena_format(arena, "%s%s: %s a %s, of which the GPU is idle for %s. ", text, a->side[s].label,
-		                    format_time(arena, a->side[s].budget.period), view_unit(&a->side[s]),
-		                    format_time(arena, a->side[s].budget.idle));
+		text = arena_format(arena, "%s%s ", text,
+		                    SAY(NULL, arena, timeline_side, .label = a->side[s].label,
+		                        .time = a->side[s].budget.period, .of = view_unit(&a->side[s]),
+		                        .idle = a->side[s].budget.idle));
 	return text;
 }
 
@@ -259,8 +261,7 @@ void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 {
 	struct drawing *d = begin(a, arena, WIDTH);
 	xmlNode *svg =
-		svg_picture(parent, WIDTH, 100,
-	                    a->n_sides > 1 ? "GPU idle gaps, baseline above fixed, on one time scale" : "GPU idle gaps",
+		svg_picture(parent, WIDTH, 100, say_word(WORDS_picture, a->n_sides > 1 ? "gaps_of_both" : "gaps"),
 	                    describe(arena, a));
 	draw(d, svg, 1);
 	svg_resize(svg, WIDTH, d->y);
