@@ -19,7 +19,8 @@ const char *evidence_loop(const struct analysis *analysis, const struct loop_res
 /* All loops of a side in one line. */
 const char *evidence_loops(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
-/* The start-up with the three parts that are longest: "3.29 -> 3.27 s: before CUDA 2.10 -> 2.08 s, module load, JIT 0.40
+/* The start-up with the three parts that are longest: "3.29 -> 3.27 s: before CUDA 2.10 -> 2.08 s, module load, JIT
+ * 0.40
  * -> 0.41 s, …"; NULL where no side knows it. */
 const char *evidence_startup(const struct analysis *analysis, struct arena *arena);
 

@@ -23,10 +23,10 @@ const char *view_inside(const struct analysis *analysis, struct arena *arena);
  * into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
 
-const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
-const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
-const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "gapline", "kineto" */
-const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
+const char *view_copy_kind(const struct copy_result *copy); /* "h2d", "d2h", …, "memset": the JSON's word */
+const char *view_call_class(enum call_class class);         /* "launch", "sync", … */
+const char *view_source_kind(enum source_kind kind);        /* "nsys-sqlite", "gapline", "kineto" */
+const char *view_graph_mode(enum graph_mode mode);          /* "none", "whole", "by_node" */
 
 /* The unit of the report's tables. */
 struct unit view_table_unit(const struct analysis *analysis);
@@ -51,8 +51,8 @@ const char *view_side(const struct side *side, struct arena *arena);
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);
 
-/* The unit by which the sides are compared, behind a time: "per step", "per run", or "per token" where a step's items are
- * told; a time of a side in it, of one of its steps; and the unit of numbers like both sides' headlines. */
+/* The unit by which the sides are compared, behind a time: "per step", "per run", or "per token" where a step's items
+ * are told; a time of a side in it, of one of its steps; and the unit of numbers like both sides' headlines. */
 const char *view_item(const struct analysis *analysis, struct arena *arena); /* "token"; NULL: not told */
 const char *view_each(const struct analysis *analysis, struct arena *arena);
 double view_time(const struct side *side, double step);

@@ -20,15 +20,16 @@ const char *words_side(const struct finding *finding); /* "in the baseline", "in
 /* Whether the ends of the interval are more than 1.3 apart: they are said in the speedup's place. */
 bool words_wide(const struct verdict *verdict);
 
-/* Whether no more than an end of the interval is promised, "at least 1.05×": runs ended as soon as it had a direction. */
+/* Whether no more than an end of the interval is promised, "at least 1.05×": runs ended as soon as it had a direction.
+ */
 bool words_promises(const struct verdict *verdict);
 
 /* What stands behind the heading: "95 % CI 2.22 to 2.38×", without numbers where it is wide; or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
-/* "18.0 -> 41.3 steps per second, GPU busy 43.4 % -> 99.1 %."; of ranks that do nothing but communicate for a while, "GPU
- * computing or copying 41.2 % -> 87.0 %, only communicating or waiting for it 58.1 % -> 12.3 %."; "" where there is
- * nothing to compare */
+/* "18.0 -> 41.3 steps per second, GPU busy 43.4 % -> 99.1 %."; of ranks that do nothing but communicate for a while,
+ * "GPU computing or copying 41.2 % -> 87.0 %, only communicating or waiting for it 58.1 % -> 12.3 %."; "" where there
+ * is nothing to compare */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
 
 /* "vectorAdd 2.31 -> 0.066 ms (34.9x), once per side; ….": the three longest kernels that both sides have, of runs
@@ -68,7 +69,7 @@ const char *words_more(const struct analysis *analysis, struct arena *arena);
  * 1 profiled run per side." */
 const char *words_made(const struct analysis *analysis, struct arena *arena);
 
-const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
+const char *words_gate(const struct analysis *analysis, struct arena *arena);       /* "" when none was asked for */
 const char *words_comparable(const struct analysis *analysis, struct arena *arena); /* "Same work" */
 
 /* That both programs printed the same numbers; "" where they did not, which is a difference, or nobody asked. */

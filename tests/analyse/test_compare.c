@@ -244,7 +244,7 @@ static void test_a_step_of_several(void **state)
 	const struct analysis *a = expect(*state, one, two, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
 	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
-	                       "A step of the fixed side holds 2 times the work of the other side"));
+	                       "A step of the fixed side holds 2 times the other side's work"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	thrice.part[2] = thrice.part[0]; /* one kernel more: another program, not another unit */
 	thrice.input = 2 << 20;

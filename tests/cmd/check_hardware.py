@@ -181,8 +181,8 @@ def check_holes(gapline, folder, first, plain, wrong):
         hole = sum(max(min(t + INTERVAL, end) - max(t, end - window), 0) for t in lost) / window
         if abs(device["metrics"]["sampled_share"] - (1 - hole)) > 1e-6 or abs(device["metrics"]["interval_ms"] * 1e6 - INTERVAL) > 1:
             wrong.append(f"holes, {kind}: {device['metrics']['sampled_share']} sampled every {device['metrics']['interval_ms']} ms, of {1 - hole}")
-        said = f"{100 * hole:.0f} % of the time not sampled"
-        if said not in page or f"{said}." not in page.replace("\n", " ") or "Where samples are missing nothing is known" not in page:
+        said = f"{100 * hole:.0f} % not sampled"
+        if said not in page or f"{said}." not in page.replace("\n", " ") or "Where samples are missing, lanes are empty" not in page:
             wrong.append(f"holes, {kind}: the page does not say '{said}'")
         lanes = {lane["label"]: lane for lane in lanes_of(page)}
         lane = lanes["GPU, tensor active, %"]

@@ -264,7 +264,7 @@ class Check(Words):
         keys = {"time per step": "mean", "time per run": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
         for cells in (row["cells"] for row in table["rows"][1:] if not check_quantile(self, row["cells"], unit)):
             name = cells[0][0]
-            known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "time per run, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
+            known = [{"time per step, timed": side["steps"]["stopwatch_ms"], "time per run, timed": side["steps"]["stopwatch_ms"], "profiled": side["steps"]["recorded_ms"]} for side in self.sides]
             values = [k[name] if name in k else side["steps"]["period_ms"][keys[name]] for k, side in zip(known, self.sides)]
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")

@@ -115,7 +115,7 @@ class Words:
 
     def evidence(self, text, side):
         """What is said behind the steps: how much of the GPU's work they are, and the sequence that they come from."""
-        found = re.fullmatch(r"(?:steps found from (the repeating sequence of|one|work that repeats in several variants,)"
+        found = re.fullmatch(r"(?:steps found from (the repeating sequence of|one|work in variants,)"
                              r"(?: about)?(?: repeating)?(?: (\d+))? GPU operations?(?: each)?"
                              r"(?:, (\d+(?:\.\d+)?) % of them [a-z ]*)?, (\d+) times, )?(.*)", text)
         judged = [loop for loop in side["loops"] if loop["judged"]]

@@ -20,6 +20,27 @@ def ask(*arguments):
     return subprocess.run([sys.argv[1], *arguments], check=True, capture_output=True, text=True, encoding="utf-8").stdout
 
 
+MOST_WORDS = 20  # of a sentence
+UNITS = {"ns", "\u00b5s", "ms", "MB", "GB", "kB", "MHz"}
+
+
+def long_sentences(text):
+    """Sentences with more words than a reader takes in at once. A number with its unit, an option, a name in quotes and what
+    stands in parentheses are no words; a semicolon ends a sentence, too."""
+    for sentence in re.split(r"(?<=[.!?;])\s+", text):
+        plain = re.sub(r"`[^`]*`|'[^']{20,}'|\([^()]*(?:\)|$)", "", sentence)
+        words = [w for w in plain.split() if re.search("[A-Za-z]{2}|^[aA]$", w) and w.strip(".,;:") not in UNITS and not w.startswith("--")]
+        if len(words) > MOST_WORDS:
+            yield f"{len(words)} words: {sentence}"
+
+
+def prose(readme):
+    """The README's paragraphs and list items, without code, tables and the addresses of links."""
+    for line in re.sub(r"```.*?```", "", readme, flags=re.S).splitlines():
+        if not line.startswith(("|", "#", "<", "!")):
+            yield re.sub(r"\*\*|^([-*]|\d+\.) ", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line))
+
+
 def anchors(name):
     """The headings of a page as links name them."""
     text = (DOCS / name).read_text(encoding="utf-8")
@@ -48,6 +69,10 @@ def main():
         if f"### `{heading}`\n" not in said:
             problems.append(f"{heading} is not in docs/reference/messages.md")
     problems += [f"not known, or no number: {line}" for line in said.splitlines() if re.search(r"\bnan\b|\binf\b|\(null\)", line)]
+    assert list(long_sentences("a " * 21)) and not list(long_sentences("a " * 20 + "(b c) `d` 3 ms; " + "e " * 20))
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    for line in [line[2:] for line in said.splitlines() if line.startswith("- ")] + list(prose(readme)):
+        problems += long_sentences(line)
     print("\n".join(problems) or f"check_messages: {len(ids)} messages")
     sys.exit(bool(problems))
 
