@@ -2,6 +2,7 @@
 #include "render/assets.h"
 #include "render/page.h"
 #include "render/trend.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +22,14 @@ static const char *title_of(const struct trend *t, struct arena *arena)
 		return format_name(arena, t->title, 200);
 	if (t->n_commits == 1)
 		return name_of(&t->commits[0], arena);
-	return arena_format(arena, "%zu commits, %s to %s", t->n_commits, name_of(&t->commits[0], arena),
-	                    name_of(&t->commits[t->n_commits - 1], arena));
+	return SAY(NULL, arena, commits_title, .commits = (int64_t)t->n_commits,
+	           .first = name_of(&t->commits[0], arena), .last = name_of(&t->commits[t->n_commits - 1], arena));
 }
 
 static const char *interval(const struct trend_change *c, struct arena *arena)
 {
-	return arena_format(arena, "%s to %s", trend_percent(arena, c->change.lo), trend_percent(arena, c->change.hi));
+	return SAY(NULL, arena, percent_range, .low = trend_percent(arena, c->change.lo),
+	           .high = trend_percent(arena, c->change.hi));
 }
 
 /* The series of the latest commit, as it is now beside what it was before its latest change. */
@@ -37,9 +39,7 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	const struct trend_series *s = &t->series[0];
 	const struct trend_change *c = s->n_changes ? &s->changes[s->n_changes - 1] : NULL;
 	const char *direction = trend_direction(s), *what = c ? trend_what(c, arena) : "";
-	const char *result = !c ? s->n < TREND_LEARNING ? "Too early to tell" : "No change"
-	                     : strcmp(direction, "slower") == 0 ? "Slower"
-	                                                        : "Faster";
+	const char *result = say_word(WORDS_trend, !c ? s->n < TREND_LEARNING ? "early" : "no_change" : direction);
 	bool early = !c && s->n < TREND_LEARNING;
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
@@ -47,10 +47,10 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	page_fill(&page->top, "result", result);
 	page_fill(&page->top, "change", c ? trend_percent(arena, c->change.shift) : "");
 	page_fill(&page->top, "sentence",
-	          c ? arena_format(arena, "Since %s: %s → %s a step, 95 %% interval %s.", trend_where(t, s, c, arena),
-	                           format_time(arena, c->before), format_time(arena, c->after), interval(c, arena))
+	          c ? SAY(NULL, arena, trend_sentence, .where = trend_where(t, s, c, arena), .before = c->before,
+	                  .after = c->after, .interval = interval(c, arena))
 	            : trend_quiet(t, s, arena));
-	page_fill(&page->top, "what", *what ? arena_format(arena, "What changed: %s.", what) : "");
+	page_fill(&page->top, "what", *what ? SAY(NULL, arena, change_is, .what = what) : "");
 	page_if(&page->top, "command", c != NULL);
 	page_fill(&page->top, "command",
 	          c ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
@@ -58,12 +58,10 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	                           trend_commit_at(t, s, c->change.at)->name)
 	            : "");
 	page_fill(&page->top, "sure",
-	          arena_format(arena,
-	                       "Now %s a step, the median of the %s at this level; the noise between commits is "
-	                       "%.2g %%.",
-	                       format_time(arena, s->level),
-	                       format_plural(arena, (int64_t)(s->n - s->since), "commit", "commits"), 100 * s->noise));
-	return c ? arena_format(arena, "%s since %s", result, trend_commit_at(t, s, c->change.at)->name) : result;
+	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step, .level = s->level,
+	              .commits = (int64_t)(s->n - s->since), .noise = s->noise));
+	return c ? SAY(NULL, arena, since_commit, .result = result, .commit = trend_commit_at(t, s, c->change.at)->name)
+	         : result;
 }
 
 static void fill_change(const struct trend *t, const struct trend_series *s, const struct trend_change *c,
@@ -77,10 +75,7 @@ static void fill_change(const struct trend *t, const struct trend_series *s, con
 	page_fill(row, "interval", interval(c, arena));
 	page_fill(row, "before", format_number(arena, unit, c->before));
 	page_fill(row, "after", format_number(arena, unit, c->after));
-	page_fill(row, "found",
-	          later ? arena_format(arena, "%s, %s later", found,
-	                               format_plural(arena, (int64_t)later, "commit", "commits"))
-	                : found);
+	page_fill(row, "found", SAY(NULL, arena, found_with, .commit = found, .later = (int64_t)later));
 	page_fill(row, "what", trend_what(c, arena));
 }
 
@@ -88,20 +83,14 @@ static void fill_series(const struct trend *t, const struct trend_series *s, str
 {
 	struct unit unit = format_unit(s->level);
 	page_fill(scope, "title", s->like);
-	page_fill(
-		scope, "text",
-		arena_format(arena,
-	                     "%s: a point each. A line is a level, its median; where the level changed, the commit is "
-	                     "named. The scale does not begin at 0.",
-	                     format_plural(arena, (int64_t)s->n, "commit", "commits")));
+	page_fill(scope, "text", SAY(NULL, arena, series_shows, .commits = (int64_t)s->n));
 	trend_draw(t, s, arena, page_draw(scope, "picture"));
 	page_if(scope, "none", s->n_changes == 0);
 	page_fill(scope, "none", trend_quiet(t, s, arena));
 	page_if(scope, "some", s->n_changes > 0);
 	size_t from = s->n_changes > MOST_CHANGES ? s->n_changes - MOST_CHANGES : 0;
 	page_fill(scope, "caption",
-	          arena_format(arena, "Changes, the latest%s first; times are medians of the levels, %s a step",
-	                       from ? arena_format(arena, " %d", MOST_CHANGES) : "", unit.name));
+	          SAY(NULL, arena, changes_caption, .most = from ? MOST_CHANGES : FACT_UNKNOWN, .unit = unit.name));
 	struct rows *rows = page_rows(scope, "change");
 	for (size_t i = s->n_changes; i > from; i--)
 		fill_change(t, s, &s->changes[i - 1], unit, page_row(rows), arena);
@@ -133,9 +122,7 @@ static void fill_commits(const struct trend *t, struct page *page)
 	size_t from = t->n_commits > MOST_COMMITS ? t->n_commits - MOST_COMMITS : 0;
 	bool times = t->commits[0].has_time;
 	page_if(&page->top, "times", times);
-	page_fill(&page->top, "commits.caption",
-	          arena_format(arena, "Commits, the latest first, %s a step; the four parts are of the recorded step",
-	                       unit.name));
+	page_fill(&page->top, "commits.caption", SAY(NULL, arena, commits_caption, .unit = unit.name));
 	struct rows *rows = page_rows(&page->top, "commit");
 	size_t kept = t->n_commits - from, shown = kept > SHOWN + FEW ? SHOWN : kept;
 	for (size_t i = t->n_commits; i > from; i--) {
@@ -155,10 +142,9 @@ static void fill_commits(const struct trend *t, struct page *page)
 	}
 	page_if(&page->top, "commits.all", shown < kept);
 	page_fill(&page->top, "commits.all",
-	          from ? arena_format(arena, "The latest %zu of %zu commits", kept, t->n_commits)
-	               : arena_format(arena, "All %zu commits", kept));
+	          SAY(NULL, arena, commits_shown, .cut = from > 0, .kept = (int64_t)kept, .n = (int64_t)t->n_commits));
 	page_if(&page->top, "earlier", from > 0);
-	page_fill(&page->top, "earlier", arena_format(arena, "and %zu earlier commits", from));
+	page_fill(&page->top, "earlier", SAY(NULL, arena, commits_earlier, .n = (int64_t)from));
 }
 
 int trend_html(const struct trend *t, struct buf *out, struct err *err)
@@ -175,7 +161,7 @@ int trend_html(const struct trend *t, struct buf *out, struct err *err)
 	}
 	fill_commits(t, &page);
 	page_fill(&page.top, "method.least", arena_format(&arena, "%.3g %%", 100 * t->least));
-	page_fill(&page.top, "footer", "Made by gapline " GAPLINE_VERSION ".");
+	page_fill(&page.top, "footer", SAY(NULL, &arena, page_made_by, .version = GAPLINE_VERSION));
 	int result = page_finish(&page, out, err);
 	arena_release(&arena);
 	return result;

@@ -2,10 +2,21 @@
 #include "base/sort.h"
 #include "render/svg.h"
 #include "render/trend.h"
+#include "say/say.h"
 
 #include <math.h>
 
-enum { WIDTH = 1200, GUTTER = 64, RIGHT = 14, LABELS = 54, DEPTH = 230, FOOT = 30, ROW = 17, LABEL_ROWS = 3 };
+enum {
+	WIDTH = 1200,
+	GUTTER = 64,
+	RIGHT = 14,
+	LABELS = 54,
+	DEPTH = 230,
+	FOOT = 30,
+	ROW = 17,
+	LABEL_ROWS = 3,
+	LEVEL_LEAST = 5
+};
 
 struct picture {
 	const struct trend *t;
@@ -70,7 +81,21 @@ static void draw_grid(const struct picture *p, xmlNode *svg)
 static const char *hover(const struct picture *p, size_t place)
 {
 	const struct trend_commit *c = trend_commit_at(p->t, p->s, place);
-	return arena_format(p->arena, "%s: %s a step", c->name, format_time(p->arena, c->step));
+	return SAY(NULL, p->arena, commit_dot, .commit = c->name, .step = c->step, .runs = c->runs, .least = c->least,
+	           .most = c->most);
+}
+
+/* From the shortest to the longest run of each commit. */
+static void draw_runs(const struct picture *p, xmlNode *svg)
+{
+	xmlNode *lines = svg_strokes(svg, "runs", "#9aa5b1", 1.2, NULL);
+	for (size_t i = 0; i < p->s->n; i++) {
+		const struct trend_commit *c = trend_commit_at(p->t, p->s, i);
+		double x = x_of(p, i), low = y_of(p, c->least), high = y_of(p, c->most);
+		if (c->runs > 1 && low - high > 0.5)
+			svg_line(lines, x, low, x, high);
+	}
+	svg_drop_empty(lines);
 }
 
 /* What lies beyond the scale is a triangle at its edge. */
@@ -100,6 +125,7 @@ static void draw_points(const struct picture *p, xmlNode *svg)
 	buf_release(&path);
 }
 
+/* Of few commits a level would be a line that goes through none of their points. */
 static void draw_levels(const struct picture *p, xmlNode *svg)
 {
 	xmlNode *levels = svg_group(svg, "after");
@@ -107,6 +133,8 @@ static void draw_levels(const struct picture *p, xmlNode *svg)
 	for (size_t i = 0; i <= p->s->n_changes; i++) {
 		size_t begin = i ? p->s->changes[i - 1].change.at : 0;
 		size_t end = i < p->s->n_changes ? p->s->changes[i].change.at : p->s->n;
+		if (end - begin < LEVEL_LEAST)
+			continue;
 		/* of the levels beside a change, as in the table */
 		double level = i < p->s->n_changes ? p->s->changes[i].before : p->s->level;
 		double x = GUTTER + (double)begin * p->step;
@@ -146,11 +174,11 @@ void trend_draw(const struct trend *t, const struct trend_series *s, struct aren
 {
 	struct picture p = {.t = t, .s = s, .arena = arena};
 	choose_scale(&p);
-	xmlNode *svg = svg_picture(parent, WIDTH, LABELS + DEPTH + FOOT, "Time per step over commits",
-	                           s->n_changes ? "The table below names the commits at which it changed."
-	                                        : "No change was found.");
+	xmlNode *svg = svg_picture(parent, WIDTH, LABELS + DEPTH + FOOT, say_word(WORDS_trend, "picture"),
+	                           say_word(WORDS_trend, s->n_changes ? "changes" : "quiet"));
 	draw_grid(&p, svg);
 	draw_changes(&p, svg);
+	draw_runs(&p, svg);
 	draw_points(&p, svg);
 	draw_levels(&p, svg);
 }

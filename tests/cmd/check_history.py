@@ -8,6 +8,7 @@ import base64
 import concurrent.futures
 import hashlib
 import html.parser
+import html
 import json
 import os
 import pathlib
@@ -168,6 +169,7 @@ def check_adding(folder):
         ("early", 1, 1795337999), ("between", 1, 1795337999), ("late", 3, 1795338000)], said["commits"]
     steps = [report_one(folder, folder / f"{i}.sqlite") for i in (0, 1, 4)]
     assert abs(said["commits"][2]["step_ms"] - sum(steps) / 3) < 1e-9
+    check_picture(html.unescape((folder / "trend.html").read_text()), steps)
     assert "another time" in add("late", 5, time=5, status=2)
     assert "give this one its --time" in add("new", 5, status=2)
     add("late", 5, time=1795338000, options=["--force"])
@@ -195,6 +197,21 @@ def check_adding(folder):
     assert report(folder, db)["commits"][-1]["runs"] == 6
     check_schema(said)
     print("runs add up, times order, and what has none is refused; the schema refuses what it should")
+
+
+def check_picture(page, steps):
+    """A dot says its commit, a line reaches from its shortest to its longest run, *now* is the last commit, and three commits have
+    no level."""
+    milliseconds = lambda number, unit: float(number) * {"ms": 1, "\u00b5s": 1e-3}[unit]
+    time = r"([\d.]+) (ms|\u00b5s)"
+    said = re.search(rf"<title>late: {time} per step, 3 runs from {time} to {time}</title>", page)
+    shown = [milliseconds(*said.groups()[i : i + 2]) for i in (0, 2, 4)]
+    assert all(abs(a / b - 1) < 1e-3 for a, b in zip(shown, (sum(steps) / 3, min(steps), max(steps)), strict=True)), (shown, steps)
+    now = re.search(rf"The last commit takes {time} per step", page)
+    assert abs(milliseconds(*now.groups()) / shown[0] - 1) < 1e-9, now[0]
+    lines = re.search(r'<g class="runs"[^>]*>(.*?)</g>', page, re.S)
+    assert lines and len(re.findall(r"<(?:line|path) ", lines[1])) == 1, lines
+    assert "<rect" not in re.search(r'<g class="after"[^>]*>(.*?)</g>|<g class="after"[^>]*/>|$', page, re.S)[0]
 
 
 def check_schema(said):
@@ -251,7 +268,7 @@ def check_series(folder):
     assert [len(s["commits"]) for s in said["series"]] == [20, 20] and not any(s["changes"] for s in said["series"])
     assert "@commit:bad/bad.sqlite" in said["commits"][-1]["unused"] and said["commits"][-1]["step_ms"] is None, said["commits"][-1]
     assert said["series"][0]["like"].startswith("GPU B"), "the latest commit's series comes first"
-    check_page(folder / "trend.html", [attack, "Too early to tell", "from some 50 commits on", said["commits"][-1]["unused"][:60]])
+    check_page(folder / "trend.html", [attack, "Too early to tell", "From some 50 commits on", said["commits"][-1]["unused"][:60]])
     print("two machines are two series, and no change; names stay text")
 
 

@@ -73,6 +73,8 @@ gen/render/step_times.c
 gen/render/steps.c
 gen/render/terminal.c
 gen/render/timeline.c
+gen/render/trend_picture.c
+gen/render/trend_words.c
 gen/render/view.c
 gen/render/words.c
 gen/render/words_card.c

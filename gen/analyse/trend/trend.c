@@ -58,6 +58,15 @@ void trend_measure(const struct analysis *one, struct arena *arena, struct trend
 	c->runs = side->n_runs;
 	c->stopwatch = side->headline.n_stopwatch > 0;
 	c->step = c->stopwatch ? side->headline.stopwatch : side->headline.recorded;
+	c->least = INFINITY;
+	for (uint32_t r = 0; r < (c->stopwatch ? side->headline.n_stopwatch : side->n_runs); r++) {
+		const struct series *series = side->runs ? side->runs[c->stopwatch ? 0 : r].series : NULL;
+		double run = c->stopwatch ? side->headline.timed ? side->headline.timed[r] : c->step
+		             : series     ? series->mean
+		                          : c->step;
+		c->least = fmin(c->least, run);
+		c->most = fmax(c->most, run);
+	}
 	c->part[TREND_COMPUTE] = side->budget.compute;
 	c->part[TREND_COMM] = side->budget.comm_exposed;
 	c->part[TREND_COPY] = side->budget.copy_exposed;

@@ -24,7 +24,8 @@ struct trend_commit {
 	int64_t time; /* seconds since 1970 */
 	uint32_t runs;
 	bool stopwatch;           /* `step` is of the runs without a profiler, else of the recorded ones */
-	double step;              /* mean over runs */
+	double step;              /* mean over runs, … */
+	double least, most;       /* … of which these are the shortest and the longest */
 	double part[TREND_PARTS]; /* of the recorded step: they add up to it */
 	struct trend_phase *phases;
 	uint32_t n_phases;
