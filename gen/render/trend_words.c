@@ -95,11 +95,12 @@ void trend_terminal(const struct trend *t, struct buf *out)
 		}
 	}
 	for (size_t i = 0; i < t->n_commits; i++)
+		if (t->commits[i].note)
+			buf_format(out, "%s: %s\n", t->commits[i].name, t->commits[i].note);
+	for (size_t i = 0; i < t->n_commits; i++)
 		if (t->commits[i].unused)
 			buf_format(out, "%s\n",
 			           SAY(NULL, &arena, commit_unused, .commit = t->commits[i].name,
 			               .why = t->commits[i].unused));
-		else if (t->commits[i].note)
-			buf_format(out, "%s: %s\n", t->commits[i].name, t->commits[i].note);
 	arena_release(&arena);
 }
