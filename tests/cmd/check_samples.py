@@ -456,7 +456,7 @@ def check_lock(folder):
         said_open = "unknown GIL waits" in said["text"]
         expect(said_open == (gate == "inconclusive"), f"{name}: {said['text']}")
         shown = run("show", made)
-        expect(("idle time nobody looked" in " ".join(shown.split())) == (unlooked > 0), f"{name}: {shown}")
+        expect(("idle time nothing looked" in " ".join(shown.split())) == (unlooked > 0), f"{name}: {shown}")
 
 
 def main():

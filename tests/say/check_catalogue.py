@@ -20,7 +20,7 @@ BROKEN = (  # what is changed, into what, and what is said of it
     ("{margin:g}", "{margin:ms}", "a style that does not fit: margin:ms"),
     ("{slow?1=One|*=", "{slow?1=One|2=", "a choice by number without \\*"),
     ("{why?found= ", "{why?lost= ", "not a key: lost"),
-    ("|asked=, as --warmup asks}: the", "}: the", "a choice without words for: asked"),
+    ("|asked=, as --warmup asks}: first", "}: first", "a choice without words for: asked"),
     ("{least..most:1}", "{least..slow:1}", "a range of two kinds"),
     ("\\[{low}", "[{low}", "not closed"),
     ("twice: twice", "two: twice", "not a key of the list: two"),

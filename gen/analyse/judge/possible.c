@@ -63,12 +63,18 @@ static int64_t in_two_calls(const struct trace *t)
 {
 	const struct trace_calls *c = &t->calls;
 	int64_t sum = 0;
-	for (size_t i = 1, outer = 0; i < c->n && t->n_processes == 1; i++) {
-		bool inside = c->thread[i] == c->thread[outer] && c->start[i] < c->end[outer];
-		if (inside && c->end[i] <= c->end[outer])
-			continue;
-		sum += inside ? c->end[outer] - c->start[i] : 0;
-		outer = i;
+	if (t->n_processes != 1 || !c->n)
+		return 0;
+	uint32_t thread = c->thread[0];
+	int64_t end = c->end[0];
+	for (size_t i = 1, n = c->n; i < n; i++) {
+		if (c->start[i] < end && c->thread[i] == thread) {
+			if (c->end[i] <= end)
+				continue;
+			sum += end - c->start[i];
+		}
+		thread = c->thread[i];
+		end = c->end[i];
 	}
 	return sum;
 }
