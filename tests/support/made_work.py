@@ -67,6 +67,7 @@ def make(path, step, phases=True, steps=40, seed=1):
 
 SGEMM, HGEMM = "void sgemm_128x64<float>(P)", "void hgemm_256x128<half>(P)"
 FILL = "void vectorized_elementwise_kernel<4, FillFunctor<float>>(int)"
+ADD = "void vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>(int)"
 MUL = "void unrolled_elementwise_kernel<MulFunctor<float>, LoadWithCast<1>, StoreWithCast<1>>(int)"
 
 
@@ -133,6 +134,9 @@ CHANGES = [
            for p, k, n, ns, a, c in NAIVE], {JOB}, {"compute"}, {"naive_multiply(float*)"}),
     Change("a kernel with a quarter of the blocks, which each do more", BASE, scaled(BASE, "gemm", 0.7, 0.25), {JOB}, {"compute"}, {SGEMM}),
     Change("gradients are set to none: 40 fills are gone", net(fills=40), net(), {UNKNOWN}, {"compute"}, {FILL}),
+    Change("gradients are set to none: 40 fills and the sums onto them are gone", net(fills=40, more=[("backward", "kernel", ADD, 20 * US, 64, 40)]), net(),
+           {UNKNOWN}, {"compute"}),
+    Change("40 fills and 40 larger kernels are gone", net(fills=40, more=[("backward", "kernel", ADD, 20 * US, 512, 40)]), net(), {DIFFERENT}, {"compute"}),
     Change("no recomputation", BASE, net(recomputed=0), {DIFFERENT, UNKNOWN}, {"compute"}, {"gelu_forward(float*)"}),
     Change("12 layers became 8", BASE, net(layers=8), {DIFFERENT}, {"compute"}, {SGEMM}),
     Change("12 layers became 8, no phases", BASE, net(layers=8), {DIFFERENT}, {"compute"}, {SGEMM}, UNMARKED),

@@ -289,6 +289,25 @@ static bool may_replace(const struct search *s, size_t grown, size_t missing)
 	return false;
 }
 
+/* How much less often a kernel runs, and how many blocks fewer that makes, a step. */
+static void lost_of(const struct search *s, const struct work_row *r, double lost[2])
+{
+	lost[0] += r->instances[1 - s->less] - r->instances[s->less];
+	lost[1] += r->blocks[1 - s->less] - r->blocks[s->less];
+}
+
+/* What went together with the fills, as often and with as many blocks, may have added to the zeros that they set: a
+ * gradient that is written needs neither. */
+static bool goes_with_fills(const struct search *s, const struct work_row *r)
+{
+	double fills[2] = {0}, lost[2] = {0};
+	for (size_t k = 0; k < s->n; k++)
+		if (s->all[k].fill && changes(s, &s->all[k], -1))
+			lost_of(s, &s->all[k], fills);
+	lost_of(s, r, lost);
+	return fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE;
+}
+
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
@@ -311,7 +330,8 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		if (replaced)
 			continue;
 		out->n++;
-		*(s->all[k].fill || any ? &out->unclear : &out->time) += lost;
+		bool unclear = s->all[k].fill || any || goes_with_fills(s, &s->all[k]);
+		*(unclear ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)
 			continue;
 		longest = s->all[k].time[1 - s->less];
