@@ -120,17 +120,17 @@ class Stopwatch(Case):
         """The stopwatch's number first, the recorded one a second line, how much longer recording made a step once."""
         said, _ = self.run_pair("--repeat", "3", "--recorded", "1")
         verdict = json.loads((self.folder / "out/report.json").read_text())["verdict"]
-        ((first, last),) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7(?: to (\d+\.\d+)\u00d7)?, 95 % interval", said, re.M)
+        ((first, last),) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7(?: to (\d+\.\d+)\u00d7)?, 95 % CI", said, re.M)
         # a busy machine makes the interval wide: then its ends stand there
         for text, number in zip([first, last], verdict["ci95"]) if last else [(first, verdict["speedup"])]:
             self.assertAlmostEqual(float(text), number, delta=0.6 * 0.1 ** len(text.partition(".")[2]))
         said = " ".join(said.split())
-        self.assertRegex(said, r"recorded 1\.\d+\u00d7: a step of the baseline took [\d.]+ % (more|less) \(.*\), one of the fixed side ")
+        self.assertRegex(said, r"profiled 1\.\d+\u00d7 while profiled: a step of the baseline takes [\d.]+ % (more|less) \(.*\), one of the fixed side ")
         page = (self.folder / "out/report.html").read_text()
-        self.assertEqual(len(re.findall(r"a step of the baseline took", page)), 1)
-        self.assertEqual(len(re.findall(r"a step of the baseline took", said)), 1)
+        self.assertEqual(len(re.findall(r"a step of the baseline takes", page)), 1)
+        self.assertEqual(len(re.findall(r"a step of the baseline takes", said)), 1)
         # what is predicted and measured of the recorded step says so
-        self.assertRegex(said, r"diagnosis .* [\d.]+ .s predicted, [\d.]+ .s measured while profiled")
+        self.assertRegex(said, r"prediction .* [\d.]+ .s predicted, [\d.]+ .s measured while profiled")
         ceilings = re.findall(r"Best case: [^<]*", page)
         self.assertTrue(all(" while profiled, " in ceiling for ceiling in ceilings), ceilings)
 
@@ -351,10 +351,10 @@ class Stopwatch(Case):
             self.assertEqual(verdict["at_least"], verdict["ci95"][0] if n < 15 else None)  # found before the last look
         low, high = (f"{end:.2f}" for end in verdict["ci95"])
         if verdict["ci95"][1] > 1.3 * verdict["ci95"][0]:  # a busy machine: the ends stand there anyway
-            self.assertIn(f"Faster {low}× to {high}×, 95 % interval", out)
+            self.assertIn(f"Faster {low}× to {high}×, 95 % CI", out)
             headline = f"{low}× to {high}× faster"
         else:
-            self.assertIn(f"Faster, at least {low}×, measured {verdict['speedup']:.2f}×, 95 % interval {low} to {high}", out)
+            self.assertIn(f"Faster, at least {low}×, measured {verdict['speedup']:.2f}×, 95 % CI {low} to {high}", out)
             headline = f"At least {low}× faster"
         self.assertIn(f'<p class="result">{headline}</p>', (self.folder / "out/report.html").read_text())
 

@@ -190,7 +190,7 @@ class Lock(Case):
         self.assertLess(self.waiting(result), 1.05 * took["outside_ms"])
         (finding,) = [f for f in result["findings"] if f["id"] == "gil_contention"]
         self.assertRegex(finding["text"], r"for 'decode' in the thread 'loader-1', which holds the lock \(\d+ samples\)")
-        self.assertIn("What waited for Python's GIL waited for the thread 'loader-1'", " ".join(self.gapline("show", "lock.sqlite")[0].split()))
+        self.assertIn("The waits for Python's GIL waited for the thread 'loader-1'", " ".join(self.gapline("show", "lock.sqlite")[0].split()))
         (cause,) = [c for c in result["functions"]["causes"] if c["cause"] == "gil"]
         functions = {f["name"]: f["baseline"] for f in cause["functions"]}
         self.assertGreater(functions["load"]["total_ms"], 0.9 * cause["baseline"]["ms_per_step"])

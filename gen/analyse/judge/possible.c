@@ -65,16 +65,15 @@ static int64_t in_two_calls(const struct trace *t)
 	int64_t sum = 0;
 	if (t->n_processes != 1 || !c->n)
 		return 0;
-	uint32_t thread = c->thread[0];
-	int64_t end = c->end[0];
-	for (size_t i = 1, n = c->n; i < n; i++) {
-		if (c->start[i] < end && c->thread[i] == thread) {
-			if (c->end[i] <= end)
+	const int64_t *start = c->start, *ends = c->end;
+	int64_t end = ends[0];
+	for (size_t i = 1, outer = 0, n = c->n; i < n; i++) {
+		if (start[i] < end && c->thread[i] == c->thread[outer]) {
+			if (ends[i] <= end)
 				continue;
-			sum += end - c->start[i];
+			sum += end - start[i];
 		}
-		thread = c->thread[i];
-		end = c->end[i];
+		end = ends[outer = i];
 	}
 	return sum;
 }

@@ -96,9 +96,10 @@ export async function serve() {
 
 /* ---- the timeline ---- */
 
-/* What is shown, [start, end] in ns: the fragment says it a quarter of a second after the last movement. */
+/* What is shown, [start, end] in ns: the fragment says it a quarter of a second after the last movement, of the page's
+ * own clock, which a busy machine holds up. */
 export async function shown(page) {
-	await page.waitForTimeout(320);
+	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 320)))));
 	const found = /[#&]t=(-?\d+)\.\.(-?\d+)/.exec(await page.evaluate(() => location.hash));
 	return found ? [Number(found[1]), Number(found[2])] : null;
 }
