@@ -205,16 +205,18 @@ class Reader(unittest.TestCase):
             thread = threading.Thread(target=way, args=(stop,))
             thread.start()
             time.sleep(0.01)
-            n, counts, other = 20000, (ctypes.c_uint * 2)(), ctypes.create_string_buffer(1 << 12)
-            whole = READER.reader_whole(thread.native_id, b"Thread._bootstrap", n, counts, other)
+            # How many are dropped is the machine's affair (docs/guide/capture.md): looked at is until enough of them are whole.
+            enough, looks, whole, cut, other = 5000, 0, 0, 0, ctypes.create_string_buffer(1 << 12)
+            while looks < 4 * enough or (whole < enough and looks < 40 * enough):
+                counts = (ctypes.c_uint * 2)()
+                got = READER.reader_whole(thread.native_id, b"Thread._bootstrap", enough, counts, other)
+                self.assertEqual(got + sum(counts), enough)
+                whole, cut, looks = whole + got, cut + counts[1], looks + enough
             stop.set()
             thread.join()
-            dropped, cut = counts
-            print(f"{way.__name__}: {whole} stacks whole, {cut} cut, {dropped} dropped", flush=True)
-            self.assertLessEqual(cut, 0.001 * n, other.value)
-            self.assertEqual(whole + cut + dropped, n)
-            # many are dropped where nothing ever stands still, more on a machine with nothing else to do: docs/guide/capture.md
-            self.assertGreaterEqual(whole, 0.25 * n)
+            print(f"{way.__name__}: of {looks} stacks {whole} whole, {cut} cut", flush=True)
+            self.assertLessEqual(cut, 0.001 * looks, other.value)
+            self.assertGreaterEqual(whole, enough)
 
     def test_no_such_thread(self):
         self.assertEqual(read(1)[0], -10)
