@@ -169,7 +169,12 @@ int claim_read(const char *bytes, size_t n, struct arena *arena, const struct js
 	const struct json_value *schema = json_member(*claim, "schema", JSON_TEXT);
 	*gates = (struct gates_asked){.max_regression = -1};
 	if (!schema || strcmp(schema->text, CLAIM_SCHEMA) != 0)
-		return err_set(err, "is no claim: a JSON object with \"schema\": \"" CLAIM_SCHEMA "\" is wanted");
+		return err_set(err, "%s%s; a JSON object with \"schema\": \"" CLAIM_SCHEMA "\" is wanted",
+		               !n               ? "is empty"
+		               : n > CLAIM_MOST ? "is longer than any claim"
+		               : schema         ? "is no claim that this gapline reads but "
+		                                : "is no claim",
+		               schema ? schema->text : "");
 	const struct json_value *list = json_member(*claim, "gates", JSON_ARRAY);
 	struct gate_expression *expression = NULL;
 	size_t room = 0;
@@ -304,9 +309,7 @@ static int check_members(struct checking *c, const struct json_value *claim, con
 			continue;
 		const struct json_value *shown = member(shows, m->key);
 		if (!shown)
-			return err_set(err,
-			               "claims '%s', which nothing can show; docs/reference/claims.md lists what can "
-			               "be claimed",
+			return err_set(err, "claims '%s', which nothing can show",
 			               names_text(c->a->names, names_add_text(c->names, m->key)));
 		if (strcmp(m->key, "resolved") == 0)
 			check_resolved(c, m);
@@ -333,6 +336,6 @@ int claim_check(const struct json_value *claim, const struct analysis *a, uint32
 	for (size_t i = 0; i < a->gates.n && result == 0; i++)
 		add_point(&c, a->gates.gate[i].name, of_gate[a->gates.gate[i].result], a->gates.gate[i].fact);
 	if (result == 0 && !out->n)
-		result = err_set(err, "claims nothing: it has none of the members that docs/reference/claims.md lists");
+		result = err_set(err, "claims nothing");
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "cmd/result.h"
 #include "say/say.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static const char *const arguments[] = {"CLAIM REPORT", NULL};
@@ -15,7 +16,7 @@ static const char *const statuses[] = {
 	"1  a point of the claim fails",
 	"2  wrong usage, out of memory",
 	"3  the claim is no claim; or the report carries no evidence, disagrees with it, or\n"
-	"     another version made it",
+	"     other rules made it",
 	"4  a point of the claim stays open: the evidence does not decide it",
 	NULL};
 static const char about[] =
@@ -65,6 +66,13 @@ static int make_result(struct check *c, const char *path, const struct claim_che
 	return result_write(&c->result, err);
 }
 
+static int bad_claim(const char *path, const struct err *cause, struct err *err)
+{
+	err_set(err, "%s: %s%s", path, cause->text,
+	        strchr(cause->text, ';') ? "" : "; docs/reference/claims.md lists what can be claimed");
+	return CMD_BAD_PROFILE;
+}
+
 static int check(struct check *c, const char *claim_path, const char *path, struct err *err)
 {
 	static const int status_of[] = {
@@ -76,18 +84,14 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 	struct buf text = {0};
 	if (read_claim(c, claim_path, err) < 0)
 		return CMD_BAD_PROFILE;
-	if (claim_read(c->claim.data, c->claim.n, &c->arena, &claim, &gates, &cause) < 0) {
-		err_set(err, "%s: %s", claim_path, cause.text);
-		return CMD_BAD_PROFILE;
-	}
+	if (claim_read(c->claim.data, c->claim.n, &c->arena, &claim, &gates, &cause) < 0)
+		return bad_claim(claim_path, &cause, err);
 	if (page_evidence_trust(path, &c->names, &c->arena, &c->evidence, err) < 0)
 		return CMD_BAD_PROFILE;
 	c->evidence.tables.options.gates = gates;
 	const struct analysis analysis = analyse_tables(&c->evidence.tables, &c->names, &c->arena);
-	if (claim_check(claim, &analysis, c->evidence.maker.checksum, &c->names, &c->arena, &found, &cause) < 0) {
-		err_set(err, "%s: %s", claim_path, cause.text);
-		return CMD_BAD_PROFILE;
-	}
+	if (claim_check(claim, &analysis, c->evidence.maker.checksum, &c->names, &c->arena, &found, &cause) < 0)
+		return bad_claim(claim_path, &cause, err);
 	if (make_result(c, claim_path, &found, err) < 0)
 		return CMD_WRONG_USAGE;
 	for (uint32_t i = 0; i < found.n; i++)

@@ -76,7 +76,7 @@ const struct err *cmd_failed(void)
 /* ---- what the text begins with ---- */
 
 /* Bytes of `path` where `text` begins with it as err_set writes it, or with a file below it or that it is the front of
- * (PREFIX_name.csv), or with one that it is a pattern of; else 0. */
+ * (PREFIX_name.csv), or that it is a side of (FILE:fixed), or with one that it is a pattern of; else 0. */
 static size_t begins_with(const char *text, const char *path)
 {
 	size_t n = 0;
@@ -85,6 +85,8 @@ static size_t begins_with(const char *text, const char *path)
 		if (text[n] != (c < 0x20 || c == 0x7f ? '?' : path[n]))
 			break;
 	}
+	if (n && path[n - 1] == ':' && text[n] == ' ' && (!strcmp(path + n, "fixed") || !strcmp(path + n, "baseline")))
+		return n - 1;
 	if (path && path[n]) {
 		const char *end = strpbrk(path, "*?[") ? strstr(text, ": ") : NULL;
 		char name[sizeof last.err.text];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static const char EVIDENCE[] = "<script id=\"evidence\" type=\"text/plain\">", END[] = "</script>";
+static const char PAGE[] = "<!DOCTYPE html>";
 static const char BLANKS[] = " \t\r\n";
 
 /* Behind `word`, and blanks before and after it; NULL: something else stands there. */
@@ -24,7 +25,7 @@ bool page_recognise(const struct file_head *head)
 	memcpy(text, head->data, head->n);
 	const char *schema = pass(text, "{") ? strstr(text, "\"schema\"") : NULL;
 	const char *value = schema ? pass(schema + strlen("\"schema\""), ":") : NULL;
-	return strncmp(text, "<!DOCTYPE html>", 15) == 0 || (value && pass(value, "\"gapline/"));
+	return strncmp(text, PAGE, sizeof PAGE - 1) == 0 || (value && pass(value, "\"gapline/"));
 }
 
 static bool is_page(const char *path)
@@ -55,7 +56,7 @@ int page_find_side(const char *given, struct arena *arena, const char **path, in
 		    stat(given, &file) == 0)
 			continue;
 		*path = arena_copy(arena, given, n - end);
-		if (is_page(*path))
+		if (stat(*path, &file) == 0 && S_ISREG(file.st_mode))
 			return 1;
 	}
 	return 0;
@@ -99,9 +100,12 @@ static const char *find_evidence(const char *path, struct page_evidence *out, st
 	}
 	from = strstr(out->page.data, EVIDENCE);
 	to = from ? strstr(from, END) : NULL;
-	if (!to) {
-		err_set(err, "%s: carries no evidence; only a report of two sides does, made by gapline 0.2 or later",
-		        path);
+	const char *wrong = strncmp(out->page.data, PAGE, sizeof PAGE - 1) != 0 ? "is no page; name a report.html"
+	                    : !strstr(out->page.data, "</html>") ? "is cut off; copy the report again, or make it again"
+	                    : !to ? "carries no evidence; only a report of two sides does, made by gapline 0.2 or later"
+	                          : NULL;
+	if (wrong) {
+		err_set(err, "%s: %s", path, wrong);
 		return NULL;
 	}
 	from += sizeof EVIDENCE - 1;
@@ -122,7 +126,7 @@ static int check_tables(const struct page_evidence *e, const struct names *names
 	struct buf again = {0};
 	struct table_maker maker = {0};
 	if (columns->n_missing || (columns->n_unknown && !page_evidence_is_ours(e)))
-		return err_set(err, "the evidence %s the column %s: use it with gapline %s, which made it",
+		return err_set(err, "the evidence %s the column %s; use it with gapline %s, which made it",
 		               columns->n_missing ? "lacks" : "has",
 		               columns->n_missing ? columns->missing : columns->unknown, e->maker.version);
 	if (!page_evidence_is_ours(e))
@@ -156,7 +160,9 @@ int page_evidence_read(const char *path, struct names *names, struct arena *aren
 		result = -1;
 	if (result == 0)
 		result = check_tables(out, names, &cause);
-	return result < 0 ? err_set(err, "%s: %s", path, cause.text) : 0;
+	return result < 0 ? err_set(err, "%s: %s%s", path, cause.text,
+	                            strchr(cause.text, ';') ? "" : "; copy the report again, or make it again")
+	                  : 0;
 }
 
 void page_evidence_release(struct page_evidence *evidence)

@@ -367,7 +367,7 @@ int table_rules_fit(const struct table_maker *maker, int rules, const char *cons
 	if (maker->rules == rules)
 		return 0;
 	if (maker->rules > rules)
-		return err_set(err, "the evidence was made by gapline %s, whose rules are newer: use it with %.*s.x",
+		return err_set(err, "the evidence was made by gapline %s, whose rules are newer; use it with %.*s.x",
 		               maker->version, series, maker->version);
 	return err_set(err, "the evidence was made by gapline %s; the rules differ since %s: use it with %.*s.x",
 	               maker->version, since[maker->rules], series, maker->version);

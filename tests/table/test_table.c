@@ -332,7 +332,7 @@ static void what_is_no_table(void **state)
 {
 	struct buf bytes = bytes_of(*state), other;
 	static const char *const lines[][2] = {{"gapline table 999 9.9.9 100 00000000\n",
-	                                        "made by gapline 9.9.9, whose rules are newer: use it with 9.9.x"},
+	                                        "made by gapline 9.9.9, whose rules are newer; use it with 9.9.x"},
 	                                       {"gapline table 1 0.2.0 99999999 00000000\n", "at most 4194304"},
 	                                       {"gapline digest 1\n", "does not begin"},
 	                                       {"gapline table 1 0.2.0 100 00000000\n", "checksum"}};
@@ -369,7 +369,7 @@ static void what_other_rules_made(void **state)
 	} made[] = {{3, "0.6.1", NULL},
 	            {1, "0.2.7", "made by gapline 0.2.7; the rules differ since 0.3.0: use it with 0.2.x"},
 	            {2, "0.4.0", "made by gapline 0.4.0; the rules differ since 0.5.0: use it with 0.4.x"},
-	            {4, "1.10.2", "made by gapline 1.10.2, whose rules are newer: use it with 1.10.x"}};
+	            {4, "1.10.2", "made by gapline 1.10.2, whose rules are newer; use it with 1.10.x"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
 		struct table_maker maker = {.rules = made[i].rules};
