@@ -12,6 +12,7 @@ struct analyse_options {
 	double items[2];     /* that a step of a side works on, and what they are called; 0 and NULL: not told */
 	const char *items_name;
 	const char *step; /* --step NAME, or NULL: found automatically */
+	bool requests;    /* the steps are requests, each as long as its range and its work take: --requests */
 	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */
 	int warmup;       /* --warmup N, or -1: found automatically */
 	bool events;      /* sides with their median run event by event */

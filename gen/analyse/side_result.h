@@ -422,7 +422,8 @@ struct side {
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	struct side_steps steps;
 	double items;                        /* that a step works on; 0: not told */
-	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) */
+	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) … */
+	double longest_request; /* … where they are requests, of how long each took: then the longest, ns; else 0 */
 	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
 	uint32_t n_loops;

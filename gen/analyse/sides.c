@@ -32,6 +32,7 @@ static void find_steps(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
 	struct err cause;
+	run_of(task)->requests = task->options->requests;
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
 		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);

@@ -367,6 +367,11 @@ int compare_begin(struct compare *c, struct err *err)
 	c->analysis.title = harmless(c, c->analysis.title);
 	for (int s = 0; s < 2; s++)
 		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
+	if (c->requests && c->analysis.step)
+		return err_set(err, "--requests names the step, too: leave out --step %s",
+		               harmless(c, c->analysis.step));
+	c->analysis.requests = c->requests != NULL;
+	c->analysis.step = c->requests ? c->requests : c->analysis.step;
 	return read_items(c, err) || read_gates(c, err) || read_links(c, err) || compare_check_printed(c, err) ? -1 : 0;
 }
 
@@ -394,6 +399,10 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	const struct opt options[] = {
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &c->analysis.step},
+		{OPT_TEXT, 0, "requests", "NAME",
+	         "the NVTX range that is one request: p50 to p99 are of how long each takes, from its start to the end "
+	         "of its work, however many run at once",
+	         .text = &c->requests},
 		{OPT_CHOICE, 0, "files-are", "WHAT",
 	         "auto, ranks or repeats: whether several files of a side are the ranks of one run or runs of their "
 	         "own; "

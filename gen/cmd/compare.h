@@ -40,6 +40,7 @@ struct compare {
 	const char *db;       /* where "@NAME" of a side is looked up; NULL: that is no name of a baseline */
 	const char *ncu[2];   /* reports of Nsight Compute, by side; NULL: none */
 	struct ncu_report ncu_report[2];
+	const char *requests;          /* --requests NAME; NULL: not asked for */
 	int files_are;                 /* enum ranks_asked */
 	const char *items;             /* as given: "4096 tokens" or "4096,8192 tokens" */
 	struct opt_list expressions;   /* --gate */
@@ -69,7 +70,7 @@ void compare_release(struct compare *c);
 /* The options of the comparison, which both commands have, in parts, so that each can put its own between them.
  * Writes rows, returns how many. */
 enum {
-	COMPARE_STEP_OPTIONS = 8,
+	COMPARE_STEP_OPTIONS = 9,
 	COMPARE_PRINT_OPTIONS = 6,
 	COMPARE_OUTPUT_OPTIONS = 10,
 	COMPARE_RESULT_OPTIONS = 2,

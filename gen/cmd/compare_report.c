@@ -8,7 +8,8 @@
 /* What needs rows. */
 static int check_options(const struct compare *c, const char *path, struct err *err)
 {
-	const char *option = c->analysis.step             ? "--step"
+	const char *option = c->requests                  ? "--requests"
+	                     : c->analysis.step           ? "--step"
 	                     : c->analysis.loop           ? "--loop"
 	                     : c->analysis.warmup >= 0    ? "--warmup"
 	                     : c->paths[COMPARE_PERFETTO] ? "--perfetto"

@@ -75,6 +75,7 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_ms(json, "max", s->steps.max);
 	json_end_object(json);
 	write_quantiles(json, s);
+	json_ms(json, "longest_request_ms", s->longest_request > 0 ? s->longest_request : NAN);
 	json_integer(json, "runs", s->n_runs);
 	if (s->headline.n_stopwatch)
 		json_ms(json, "stopwatch_ms", s->headline.stopwatch);

@@ -6,6 +6,8 @@
 #include "render/view.h"
 #include "say/say.h"
 
+#include <math.h>
+
 enum { MOST_RUNS = 40 };
 
 bool step_times_several(const struct analysis *a)
@@ -66,7 +68,9 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 		if ((!b->known && !f->known) || (k > 0 && !b->has_interval && !f->has_interval))
 			continue;
 		struct scope *row = page_row(rows);
-		page_fill(row, "name", arena_format(arena, "p%.0f", 100 * b->p));
+		page_fill(row, "name",
+		          SAY(NULL, arena, quantile_row, .p = (int64_t)lround(100 * b->p),
+		              .requests = a->side[0].longest_request > 0));
 		page_fill(row, "before", with_interval(b, unit, arena));
 		page_fill(row, "after", with_interval(f, unit, arena));
 		const char *change = c->known ? format_change(arena, unit, f->at - b->at) : "";
@@ -75,6 +79,14 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 			             .low = arena_format(arena, "%+.1f", 100 * (c->lo - 1)),
 			             .high = arena_format(arena, "%+.1f", 100 * (c->hi - 1)));
 		page_fill(row, "change", change);
+	}
+	const double longest[2] = {a->side[0].longest_request, a->side[1].longest_request};
+	if (longest[0] > 0) {
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", SAY(NULL, arena, time_row, .what = "longest_request", .of = "step"));
+		page_fill(row, "before", format_number(arena, unit, longest[0]));
+		page_fill(row, "after", format_number(arena, unit, longest[1]));
+		page_fill(row, "change", format_change(arena, unit, longest[1] - longest[0]));
 	}
 }
 

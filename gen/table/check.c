@@ -45,7 +45,9 @@ static bool has_times(const struct run_table *run)
 	                (run->source.started >= 0 && run->source.started < 2 * LONGEST));
 	for (uint32_t i = 0; i < run->n_periods && good; i++)
 		good = run->period[i] >= 0 && is_time(run->period[i]);
-	return good;
+	for (uint32_t i = 0; i < run->n_requests && good; i++)
+		good = run->request[i] >= 0 && is_time(run->request[i]);
+	return good && (!run->n_requests || run->n_requests == run->n_periods);
 }
 
 static bool has_counts(const struct run_table *run)

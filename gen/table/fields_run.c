@@ -145,6 +145,7 @@ static const struct field run_fields[] = {
 	INT(first_op),
 	INT(last_op),
 	LIST_OF(period, n_periods, RECORD_NUMBERS),
+	LIST_OF(request, n_requests, RECORD_NUMBERS),
 	PART_OF(place, place),
 	REAL(worked_off),
 	LIST_OF(kernels, n_kernels, run_kernel),

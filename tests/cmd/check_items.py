@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sides are compared by the item where it is told what a step works on.
+"""Sides are compared by the item where it is told what a step works on; requests by how long each of them takes.
 
     check_items.py GAPLINE
 
@@ -180,7 +180,45 @@ def no_steps(folder):
     check(doc["verdict"]["per"] == "step" and any("Items are not compared" in d for d in doc["verdict"]["differences"]), "no steps:", doc["verdict"]["differences"])
 
 
-CASES = [batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+def overlapping(path, at_once):
+    """Each range goes on until `at_once` - 1 others have begun and ended: start/end ranges, as requests have."""
+    db = sqlite3.connect(path)
+    ends = db.execute("SELECT rowid, end FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
+    for (row, _), (_, end) in zip(ends, ends[at_once - 1 :]):
+        db.execute("UPDATE NVTX_EVENTS SET end = ?, eventType = 60 WHERE rowid = ?", (end, row))
+    db.commit()
+    db.close()
+
+
+def requests(folder):
+    """Three at once, each takes three steps' time; one at once on the fixed side: the time between ends is the same."""
+    for name, seed in ("base", 1), ("fixed", 2):
+        tiny.write(folder / f"{name}.sqlite", jitter=0, steps=70, load=400_000 + seed, seed=seed)
+    overlapping(folder / "base.sqlite", 3)
+    _, doc, *_ = report(folder)
+    check(doc["baseline"]["steps"]["longest_request_ms"] is None, "of one side only: they are not compared")
+    gates = "p50<=-60%", "p50<0.907ms", "p50<0.905ms", "p99<12ms"
+    done, doc, _, _, page = report(folder, "--requests", "step", *(w for gate in gates for w in ("--gate", gate)))
+    for side, right in ("baseline", 3), ("fixed", 1):
+        steps, step = doc[side]["steps"], 0.906001 if side == "baseline" else 0.906002
+        right *= step
+        near(steps["period_ms"]["mean"], step, f"{side}: requests end as often")
+        near(steps["longest_request_ms"], right, f"{side}: the longest")
+        near(steps["quantiles"][0]["ms"], right, f"{side}: p50")
+        check(steps["quantiles"][3]["lo_ms"] is None, f"{side}: p99 of 70 has an interval")
+    results = [gate["result"] for gate in doc["verdict"]["gates"]]
+    check(results == ["passed", "passed", "failed", "inconclusive"] and done.returncode == 1, "gates", doc["verdict"]["gates"])
+    why = doc["verdict"]["gates"][3]["text"]
+    check("p99 needs about 500 independent requests, and the fixed side has 6" in why, why)
+    check("p50 of requests" in page and "longest request" in page, "the page's rows")
+    overlapping(folder / "fixed.sqlite", 3)
+    _, doc, *_ = report(folder)
+    near(doc["fixed"]["steps"]["longest_request_ms"], 3 * 0.906002, "ranges that overlap on both sides are requests")
+    done, *_ = subprocess.run([GAPLINE, "report", folder / "base.sqlite", folder / "fixed.sqlite", "-o", folder / "no.html", "--requests", "a", "--step", "b"], capture_output=True, text=True), 0
+    check(done.returncode == 2 and "--requests" in done.stderr, done.stderr)
+
+
+CASES = [requests, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
 for case in CASES:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

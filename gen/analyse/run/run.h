@@ -101,6 +101,7 @@ struct run {
 	bool shrinks;           /* … in it, or in one run of several that have as many: all of them count */
 	bool uneven;            /* it does, and the runs have not as many, or others: pattern_agree */
 	struct activity activity;
+	bool requests;    /* its steps were asked for as requests: --requests */
 	bool stranger;    /* what it repeats is nothing that the baseline repeats: pattern_agree */
 	bool forgot;      /* it had steps, but not those of all other runs, and counts as without: pattern_agree */
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */

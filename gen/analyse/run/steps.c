@@ -442,6 +442,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	find_threads(&b);
 	fill_threads(&b);
 	end_steps(&b, number_steps(&b));
+	steps_measure_requests(&b);
 	order_threads(out);
 	out->found = out->n >= 2;
 	at = 0;

@@ -106,6 +106,9 @@ struct steps {
 	uint32_t n;           /* steps */
 	int64_t *end;         /* of each, ns */
 	bool *shared;         /* by step: its end is one of several equal parts, not an op's */
+	bool overlap;         /* one begins on the host while an earlier one is open: requests */
+	int64_t *request;     /* by step of one rank that ranges mark: from its range's start to the later one of its
+	                         range's end and its ops', ns; NULL: it is no range's, or several ranks make it */
 	uint32_t *op_step;    /* by op: its step, or TRACE_NONE */
 	bool uneven;          /* ranks have different numbers of instances: the shortest counts */
 	bool unaligned;       /* which step of one rank is which of another is not known (steps_align.h) … */

@@ -129,3 +129,24 @@ uint32_t steps_divide_ends(struct steps *s, const int64_t *end, uint32_t n)
 	}
 	return merged;
 }
+
+void steps_measure_requests(struct steps_build *b)
+{
+	struct steps *s = b->out;
+	int64_t *start = ARENA_NEW(&b->scratch, s->n, int64_t), *end = ARENA_NEW(&b->scratch, s->n, int64_t), until = 0;
+	if (s->n_ranks > 1)
+		return;
+	s->request = ARENA_NEW(b->arena, s->n, int64_t);
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		const struct instance *x = steps_instance(b, p);
+		if (x->step == TRACE_NONE)
+			continue;
+		start[x->step] = x->start;
+		end[x->step] = x->end;
+		s->request[x->step] = (b->own_end[p] > x->end ? b->own_end[p] : x->end) - x->start;
+	}
+	for (uint32_t k = 1; k < s->n; k++) {
+		s->overlap = s->overlap || (k > 1 && start[k] < until);
+		until = k == 1 || end[k] > until ? end[k] : until;
+	}
+}

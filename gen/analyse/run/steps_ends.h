@@ -24,4 +24,8 @@ uint32_t steps_extend_ends(int64_t *own, uint32_t n);
  * nothing says when it began (`opened`: end[0] does already). Returns how many less they are. */
 uint32_t steps_divide_ends(struct steps *steps, const int64_t *end, uint32_t n);
 
+/* How long each step takes from its own start: a request waits for others, which share the time between ends. After
+ * the steps have their ends; steps of several ranks have none. */
+void steps_measure_requests(struct steps_build *build);
+
 #endif

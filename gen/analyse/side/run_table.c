@@ -120,6 +120,10 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 	                        .kernels = copy_of(arena, run->kernels, run->n_kernels * sizeof *run->kernels),
 	                        .n_kernels = run->n_kernels};
 	memcpy(out.rows, t->rows, sizeof out.rows);
+	if (run->steps.request && run->n_periods && (run->requests || run->steps.overlap)) {
+		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
+		out.n_requests = run->n_periods;
+	}
 	if (run->loop < run->loops.n) {
 		const struct run_loop *loop = &run->loops.list[run->loop];
 		out.loop_title = arena_copy(arena, loop->title, strlen(loop->title));

@@ -37,6 +37,9 @@ struct run_table {
 	int64_t window_start, window_end, begin, first_op, last_op;
 	const int64_t *period; /* of every step, n_periods of them */
 	uint32_t n_periods;
+	const int64_t
+		*request;    /* beside each period, of steps that are requests: how long it took from its own start */
+	uint32_t n_requests; /* n_periods, or 0: they are none */
 	struct exchange_place place;
 	double worked_off; /* ns a step: backlog_worked_off */
 	const struct run_kernel *kernels;
