@@ -1,9 +1,11 @@
 /* gapline report: two sides -> report, JSON, verdict, exit status. */
 #include "cmd/compare.h"
+#include "cmd/variants.h"
 
 static const char *const arguments[] = {
 	"[OPTIONS] BASELINE FIXED",
 	"[OPTIONS] --baseline FILE ... --fixed FILE ...",
+	"[OPTIONS] --variant NAME=FILE ... --variant NAME=FILE ...",
 	NULL,
 };
 
@@ -17,6 +19,8 @@ static const char *const examples[] = {
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
 	"gapline report main.sqlite branch.sqlite --perfetto both.json.gz   # for ui.perfetto.dev",
 	"gapline report a.sqlite b.sqlite --compare-output 'loss=' --baseline-output a.log --fixed-output b.log",
+	"gapline report --variant eager='e-*.sqlite' --variant graph='g-*.sqlite' --variant both='b-*.sqlite' -o "
+	"all.html",
 	"gapline report before.pt.trace.json.gz after.pt.trace.json.gz -o report.html   # torch.profiler",
 	NULL,
 };
@@ -58,6 +62,14 @@ static int name_sides(struct compare *c, struct opt_list *operands, struct err *
 	return 0;
 }
 
+static int check_variants(const struct compare *c, const struct opt_list *operands, struct err *err)
+{
+	if (operands->n)
+		return err_set(err, "'%s' belongs to no variant: with --variant, every file needs a name",
+		               operands->item[0]);
+	return c->given[0].n || c->given[1].n ? err_set(err, "--variant takes the place of --baseline and --fixed") : 0;
+}
+
 /* What was printed, and what to look for in it, are given together. */
 static int check_outputs(const struct compare *c, struct err *err)
 {
@@ -74,9 +86,10 @@ static int check_outputs(const struct compare *c, struct err *err)
 int cmd_report(int argc, char **argv)
 {
 	struct compare c;
+	struct opt_list variants = {0};
 	compare_init(&c);
 	c.db = CMD_STORE;
-	struct opt options[COMPARE_OPTIONS_MAX + 9] = {
+	struct opt options[COMPARE_OPTIONS_MAX + 10] = {
 		{OPT_OUTPUT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 	};
@@ -84,6 +97,11 @@ int cmd_report(int argc, char **argv)
 		{OPT_LIST, 0, "baseline", "FILE",
 	         "a run of the baseline: a file, a folder or a quoted pattern; may be repeated", .list = &c.given[0]},
 		{OPT_LIST, 0, "fixed", "FILE", "a run of the fixed side, likewise", .list = &c.given[1]},
+		{OPT_LIST, 0, "variant", "NAME=FILE",
+	         "a run of one of up to eight variants, in the place of both sides: the first name is the baseline, "
+	         "and "
+	         "intervals hold together; may be repeated, of four runs of each at least",
+	         .list = &variants},
 		{OPT_TEXT, 0, "db", "FILE",
 	         "where @NAME, a baseline of 'gapline save', and @commit:SHA, of 'gapline history', are kept "
 	         "(default: " CMD_STORE " in this folder)",
@@ -111,11 +129,16 @@ int cmd_report(int argc, char **argv)
 	compare_watch_memory(&c, &operands);
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0) {
-		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) || check_outputs(&c, &err)
-		                 ? cmd_misuse(&usage, &err)
-		                 : compare_sides(&c);
+		bool several = variants.n > 0;
+		if (compare_begin(&c, &err) ||
+		    (several ? check_variants(&c, &operands, &err) : name_sides(&c, &operands, &err)) ||
+		    check_outputs(&c, &err))
+			status = cmd_misuse(&usage, &err);
+		else if ((status = several ? variants_report(&c, &variants, &err) : compare_sides(&c)) ==
+		         CMD_VARIANTS_MISUSE)
+			status = cmd_misuse(&usage, &err);
 	}
-	if (!c.quiet && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
+	if (!c.quiet && !variants.n && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
 		cmd_say_written(c.outputs, c.n_outputs);
 	compare_write_error(&c, &operands, status);
 	compare_release(&c);

@@ -270,22 +270,26 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 	return status;
 }
 
-int compare_sides(struct compare *c)
+int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
 {
-	struct err err;
-	struct analysis analysis;
-	if (compare_prepare(c, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = compare_analyse(c, &analysis, &err);
+	int status = compare_prepare(c, err) ? CMD_WRONG_USAGE : compare_analyse(c, analysis, err);
 	if (status)
-		return cmd_fail(status, &err);
-	analysis.all_ranks = c->all_ranks;
+		return status;
+	analysis->all_ranks = c->all_ranks;
 	for (size_t s = 0; s < 2; s++)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
 			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
 			        cmd_harmless(&c->arena, c->sides[s].ranks.note));
-	if (write_outputs(c, &analysis, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
+	return write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
+}
+
+int compare_sides(struct compare *c)
+{
+	struct err err;
+	struct analysis analysis;
+	int status = compare_write(c, &analysis, &err);
+	if (status)
+		return cmd_fail(status, &err);
 	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
 	return status ? status : gate_status(&analysis);
 }

@@ -124,6 +124,9 @@ int compare_read_reports(struct compare *c, struct err *err);
 /* Reads and compares what `given` names. An enum cmd_status, and `err`; `analysis` lies in the compare's arena. */
 int compare_analyse(struct compare *c, struct analysis *analysis, struct err *err);
 
+/* The same, and writes what is to be written. */
+int compare_write(struct compare *c, struct analysis *analysis, struct err *err);
+
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
 int compare_sides(struct compare *c);
 

@@ -8,15 +8,18 @@
 #include <math.h>
 
 enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
+enum { WIDE = 640, NAMED = 170 }; /* of variants: their names are longer than "baseline" */
 
 struct axis {
 	double px; /* of a nanosecond */
 	double most;
+	double left, width; /* where it begins, and the picture's */
+	int rows;
 };
 
 static double at(const struct axis *axis, double ns)
 {
-	return LABEL + fmin(ns, axis->most) * axis->px;
+	return axis->left + fmin(ns, axis->most) * axis->px;
 }
 
 uint32_t dots_of(const struct analysis *a, int s, struct arena *arena, const double **ns)
@@ -42,10 +45,10 @@ uint32_t dots_of(const struct analysis *a, int s, struct arena *arena, const dou
 static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const struct unit unit = format_unit(axis->most);
-	const double tick = svg_tick(axis->most, TICKS), y = TOP + ROWS * ROW;
+	const double tick = svg_tick(axis->most, TICKS), y = TOP + axis->rows * ROW;
 	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_group(svg, "muted");
 	svg_attribute(words, "fill", "#555");
-	svg_line(lines, LABEL, y, WIDTH - VALUE, y);
+	svg_line(lines, axis->left, y, axis->width - VALUE, y);
 	for (int i = 0; i * tick <= axis->most; i++) {
 		svg_line(lines, at(axis, i * tick), TOP - 8, at(axis, i * tick), y + 4);
 		const char *number = arena_format(arena, "%g", i * tick / unit.ns);
@@ -55,26 +58,54 @@ static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg
 	}
 }
 
-static void draw_runs(const struct analysis *a, const struct axis *axis, int s, struct arena *arena, xmlNode *svg)
+/* What a row of dots shows. */
+struct row {
+	int at; /* which row, from 0: the baseline's */
+	const char *label;
+	const double *ns; /* of each run, n of them */
+	size_t n;
+	double step;
+	const char *const *files; /* by run; NULL: none is named */
+};
+
+static void draw_row(const struct row *row, const struct axis *axis, struct arena *arena, xmlNode *svg)
 {
-	const bool timed = a->verdict.measured == VERDICT_STOPWATCH;
-	const double y = TOP + s * ROW, *ns;
-	uint32_t n = dots_of(a, s, arena, &ns);
-	xmlNode *dots = svg_group(svg, s ? "after" : "before");
-	svg_attribute(dots, "fill", s ? "#0b6e7d" : "#5c6773");
+	const double y = TOP + row->at * ROW;
+	xmlNode *dots = svg_group(svg, row->at ? "after" : "before");
+	svg_attribute(dots, "fill", row->at ? "#0b6e7d" : "#5c6773");
 	svg_attribute(dots, "fill-opacity", "0.75");
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fact *what =
-			FACT_NEW(arena, dot, s, .run = n > 1 ? (int64_t)i + 1 : FACT_UNKNOWN,
-		                 .file = timed ? NULL : a->side[s].runs[i].file, .time = format_time(arena, ns[i]));
-		svg_dot(dots, at(axis, ns[i]), y, DOT, say_fact(what, a->names, arena));
-	}
+	for (size_t i = 0; i < row->n; i++)
+		svg_dot(dots, at(axis, row->ns[i]), y, DOT,
+		        SAY(NULL, arena, dot, .run = row->n > 1 ? (int64_t)i + 1 : FACT_UNKNOWN,
+		            .file = row->files ? row->files[i] : NULL, .time = format_time(arena, row->ns[i])));
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#111");
-	svg_text(ink, 0, y + 4, ANCHOR_START, a->side[s].label);
-	svg_attribute(svg_text(ink, WIDTH, y + 4, ANCHOR_END,
-	                       format_short_time(arena, view_time(&a->side[s], a->side[s].headline.step))),
-	              "font-weight", "bold");
+	svg_text(ink, 0, y + 4, ANCHOR_START, row->label);
+	svg_attribute(svg_text(ink, axis->width, y + 4, ANCHOR_END, format_short_time(arena, row->step)), "font-weight",
+	              "bold");
+}
+
+static void draw_runs(const struct analysis *a, const struct axis *axis, int s, struct arena *arena, xmlNode *svg)
+{
+	const struct side *side = &a->side[s];
+	struct row row = {.at = s, .label = side->label, .step = view_time(side, side->headline.step)};
+	row.n = dots_of(a, s, arena, &row.ns);
+	if (a->verdict.measured != VERDICT_STOPWATCH) {
+		const char **files = ARENA_NEW(arena, row.n, const char *);
+		for (size_t i = 0; i < row.n; i++)
+			files[i] = side->runs[i].file;
+		row.files = files;
+	}
+	draw_row(&row, axis, arena, svg);
+}
+
+/* Where a time per step lies, from `low` to `high`. */
+static void draw_bar(const struct axis *axis, double low, double high, double y, xmlNode *tone)
+{
+	const double left = at(axis, low), right = at(axis, high);
+	svg_rect(tone, left, y - 4, fmax(right - left, 2), 8, NULL);
+	svg_rect(tone, left, y - 8, 2, 16, NULL);
+	svg_rect(tone, fmax(right - 2, left), y - 8, 2, 16, NULL);
 }
 
 /* What lies left of the baseline's line is faster; the band around it counts as unchanged. */
@@ -82,7 +113,6 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 {
 	const struct verdict *v = &a->verdict;
 	const double before = view_time(&a->side[0], a->side[0].headline.step), y = TOP + 2 * ROW;
-	const double left = at(axis, before / v->hi), right = at(axis, before / v->lo);
 	xmlNode *band = svg_group(svg, "band-same"), *tone = svg_group(svg, "tone");
 	svg_attribute(band, "fill", "#c9d2db");
 	svg_attribute(tone, "fill", "#3f5b7a");
@@ -90,9 +120,7 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 	svg_rect(band, from, y - 9, at(axis, before * (1 + VERDICT_MARGIN)) - from, 18, NULL);
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
 	svg_line(lines, at(axis, before), TOP, at(axis, before), TOP + ROWS * ROW);
-	svg_rect(tone, left, y - 4, fmax(right - left, 2), 8, NULL);
-	svg_rect(tone, left, y - 8, 2, 16, NULL);
-	svg_rect(tone, fmax(right - 2, left), y - 8, 2, 16, NULL);
+	draw_bar(axis, before / v->hi, before / v->lo, y, tone);
 	double asked = gates_asked_speedup(&a->gates);
 	if (asked > 0)
 		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
@@ -116,7 +144,8 @@ void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	}
 	if (v->has_interval)
 		most = fmax(most, fmin(view_time(&a->side[0], a->side[0].headline.step) / v->lo, widest * most));
-	struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (room * most) : 0, room * most};
+	const struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (room * most) : 0, room * most, LABEL, WIDTH,
+	                          ROWS};
 	xmlNode *svg = svg_picture(parent, WIDTH, TOP + ROWS * ROW + 24,
 	                           say_fact(FACT_NEW(arena, dots_title, FACT_NO_SIDE), NULL, arena),
 	                           say_fact(FACT_NEW(arena, dots_means, FACT_NO_SIDE), NULL, arena));
@@ -125,4 +154,30 @@ void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		draw_interval(a, &axis, arena, svg);
 	for (int s = 0; s < 2; s++)
 		draw_runs(a, &axis, s, arena, svg);
+}
+
+void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent)
+{
+	const double room = 1.06;
+	double most = 1;
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < list[i].n; r++)
+			most = fmax(most, list[i].run[r]);
+	const struct axis axis = {(WIDE - NAMED - VALUE) / (room * most), room * most, NAMED, WIDE, (int)n};
+	xmlNode *svg =
+		svg_picture(parent, WIDE, TOP + (double)n * ROW + 24,
+	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),
+	                    SAY(NULL, arena, variants_means, .baseline = list[0].name));
+	draw_axis(&axis, arena, svg);
+	xmlNode *tone = svg_group(svg, "tone"), *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
+	svg_attribute(tone, "fill", "#3f5b7a");
+	svg_line(lines, at(&axis, list[0].step), TOP, at(&axis, list[0].step), TOP + (double)n * ROW);
+	for (size_t i = 0; i < n; i++) {
+		const struct row row = {
+			(int)i, svg_fit(arena, list[i].name, NAMED - 8), list[i].run, list[i].n, list[i].step, NULL};
+		if (list[i].has_interval)
+			draw_bar(&axis, list[0].step / list[i].hi, list[0].step / list[i].lo, TOP + (double)i * ROW,
+			         tone);
+		draw_row(&row, &axis, arena, svg);
+	}
 }

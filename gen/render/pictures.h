@@ -2,6 +2,7 @@
 #ifndef GAPLINE_RENDER_PICTURES_H
 #define GAPLINE_RENDER_PICTURES_H
 
+#include "analyse/judge/variants.h"
 #include "base/format.h"
 #include "render/svg.h"
 
@@ -10,6 +11,9 @@ uint32_t dots_of(const struct analysis *analysis, int side, struct arena *arena,
 
 /* These as dots on an axis from 0, and below them, where there is an interval, where the fixed side lies. */
 void dots_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* A row of dots for each variant, the baseline's first, and where each lies beside it. */
+void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent);
 
 /* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase, joined by bands. */
 void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);

@@ -31,6 +31,7 @@ def written(gapline, folder):
     run("save", "main", PAIR[0], "--json", "saved.json")
     for side, profile in enumerate(PAIR):
         run("history", "add", "--commit", f"{side}abc", "--time", str(side), "--db", "history.db", profile)
+    run("report", *(f"--variant={name}={PAIR[0]}" for name in "ab"), "--json", "variants.json")
     run("history", "report", "--db", "history.db", "-o", "trend.html", "--json", "trend.json")
     run("export", PAIR[0], "-o", "results.sqlite")
     with sqlite3.connect(folder / "results.sqlite") as exported:
@@ -41,6 +42,7 @@ def written(gapline, folder):
     return {
         "result, JSON": json.loads((folder / "demo.json").read_text())["schema"],
         "history, JSON": json.loads((folder / "trend.json").read_text())["schema"],
+        "variants, JSON": json.loads((folder / "variants.json").read_text())["schema"],
         "results of the other commands, JSON": json.loads((folder / "saved.json").read_text())["schema"],
         "export": schema,
         "help, JSON": json.loads(subprocess.run([gapline, "help", "--json"], check=True, capture_output=True).stdout)["schema"],

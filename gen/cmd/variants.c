@@ -1,0 +1,210 @@
+#include "cmd/variants.h"
+
+#include "analyse/judge/variants.h"
+#include "render/pictures.h"
+#include "render/variants.h"
+
+#include <string.h>
+
+enum { PAGE, JSON, OUTPUTS };
+
+/* One `gapline report` of several variants. */
+struct job {
+	struct compare *c;
+	struct variant list[VARIANTS_MOST];
+	struct opt_list files[VARIANTS_MOST];
+	size_t n;
+	const char *page[VARIANTS_MOST]; /* of each pair, from 1; NULL: it is not written */
+	struct compare pair;             /* the one at hand */
+	struct output output[OUTPUTS];
+	struct buf bytes[OUTPUTS];
+	size_t n_outputs;
+};
+
+static int add(struct job *job, const char *given, struct err *err)
+{
+	struct compare *c = job->c;
+	const char *file = strchr(given, '=');
+	if (!file || file == given || !file[1])
+		return err_set(err, "--variant '%s': a name and a file are needed, as in eager=eager.sqlite",
+		               cmd_harmless(&c->arena, given));
+	const char *text = arena_copy(&c->arena, given, (size_t)(file - given));
+	const char *name = names_text(&c->names, names_add_text(&c->names, text));
+	size_t i = 0;
+	while (i < job->n && strcmp(job->list[i].name, name) != 0)
+		i++;
+	if (i == VARIANTS_MOST)
+		return err_set(err, "--variant '%s': there are at most %d variants, the baseline among them", name,
+		               VARIANTS_MOST);
+	job->n += i == job->n;
+	job->list[i].name = name;
+	struct opt_list *to = &job->files[i];
+	to->item = arena_grow(&c->arena, to->item, to->n, to->n + 1, sizeof *to->item);
+	to->item[to->n++] = file + 1;
+	return 0;
+}
+
+/* "report-graph.html" beside "report.html": signs that a name of a file should not have become '_'. */
+static const char *beside(struct compare *c, const char *name)
+{
+	static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+	const char *page = c->paths[COMPARE_HTML], *ending = strrchr(page, '.');
+	char *safe = arena_format(&c->arena, "%s", name);
+	for (char *at = safe; *(at += strspn(at, fine));)
+		*at = '_';
+	size_t stem = ending && strcmp(ending, ".html") == 0 ? (size_t)(ending - page) : strlen(page);
+	return arena_format(&c->arena, "%.*s-%s.html", (int)stem, page, safe);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Gates ask one pair, and what else is written is of one, too. */
+static int check(const struct job *job, struct err *err)
+{
+	const struct compare *c = job->c;
+	if (job->n < 2)
+		return err_set(err, "--variant: two variants are needed at least; the first is the baseline");
+	for (size_t i = 0; i < COMPARE_OUTPUTS; i++)
+		if (c->paths[i] && i != COMPARE_HTML && i != COMPARE_JSON)
+			return err_set(err, "with --variant only the page (-o) and --json are written");
+	const struct gates_asked *gates = &c->analysis.gates;
+	if (gates->n_expressions || gates->min_speedup > 0 || gates->max_regression >= 0 || gates->require_comparable)
+		return err_set(err, "gates are of two sides; with --variant there are several");
+	if (c->ncu[0] || c->ncu[1] || c->pattern || c->evidence)
+		return err_set(err, "--compare-output, --evidence and Nsight Compute's reports are of two sides");
+	return 0;
+}
+
+static int spare_inputs(const struct job *job, const struct output *output, struct err *err)
+{
+	struct stat file;
+	for (size_t i = 0; i < job->n; i++)
+		for (size_t k = 0; k < job->files[i].n; k++)
+			if (!stat(job->files[i].item[k], &file) && output_replaces(output, &file))
+				return err_set(err, "%s: this output would replace an input", output->path);
+	return 0;
+}
+
+static int prepare(struct job *job, struct err *err)
+{
+	static const int kind[OUTPUTS] = {COMPARE_HTML, COMPARE_JSON};
+	struct compare *c = job->c;
+	for (int i = 0; i < OUTPUTS; i++) {
+		struct output *output = &job->output[job->n_outputs];
+		if (!c->paths[kind[i]])
+			continue;
+		job->n_outputs++;
+		if (output_prepare(output, c->paths[kind[i]], err) || spare_inputs(job, output, err))
+			return -1;
+	}
+	if (job->n_outputs == OUTPUTS && output_same(&job->output[PAGE], &job->output[JSON]))
+		return err_set(err, "%s: the page and the JSON would go to the same file", job->output[JSON].path);
+	bool page = c->paths[COMPARE_HTML] && !job->output[PAGE].standard;
+	for (size_t i = 1; i < job->n && page; i++) {
+		job->page[i] = beside(c, job->list[i].name);
+		job->list[i].report = last_part(job->page[i]);
+		for (size_t k = 1; k < i; k++)
+			if (strcmp(job->list[i].report, job->list[k].report) == 0)
+				return err_set(err, "--variant: the reports of %s and %s would be one file, %s",
+				               job->list[k].name, job->list[i].name, job->list[i].report);
+	}
+	return 0;
+}
+
+/* A pair as `gapline report` compares it, with its report. */
+static int compare_one(struct job *job, size_t i, struct err *err)
+{
+	struct compare *c = job->c, *pair = &job->pair;
+	struct variant *v = &job->list[i];
+	struct analysis analysis;
+	const char *page = job->page[i];
+	compare_init(pair);
+	pair->paths[COMPARE_HTML] = page;
+	pair->analysis = c->analysis;
+	pair->db = c->db;
+	pair->files_are = c->files_are;
+	pair->quiet = c->quiet;
+	pair->all_ranks = c->all_ranks;
+	names_init(&pair->names, &pair->arena);
+	for (int s = 0; s < 2; s++) {
+		pair->given[s] = job->files[s ? i : 0];
+		pair->analysis.name[s] = job->list[s ? i : 0].name;
+	}
+	int status = compare_write(pair, &analysis, err);
+	for (int s = i > 1; s < 2 && !status; s++) {
+		struct variant *of = s ? v : &job->list[0];
+		of->step = analysis.side[s].headline.step;
+		of->n = dots_of(&analysis, s, &c->arena, &of->run);
+	}
+	const struct verdict *found = &analysis.verdict;
+	if (!status) /* the numbers: what it says in facts goes with the pair */
+		v->pair = (struct verdict){.result = found->result,
+		                           .has_speedup = found->has_speedup,
+		                           .speedup = found->speedup,
+		                           .lo = found->lo,
+		                           .hi = found->hi,
+		                           .has_interval = found->has_interval,
+		                           .judged = found->judged};
+	compare_release(pair);
+	return status;
+}
+
+static int write(struct job *job, struct err *err)
+{
+	struct compare *c = job->c;
+	size_t n = 0;
+	if (c->paths[COMPARE_HTML]) {
+		if (variants_html(job->list, job->n, c->analysis.title, &job->bytes[n], err))
+			return -1;
+		n++;
+	}
+	if (c->paths[COMPARE_JSON] && variants_json(job->list, job->n, &job->bytes[n++], err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		job->output[i].bytes = job->bytes[i].data;
+		job->output[i].n = job->bytes[i].n;
+	}
+	return output_write(job->output, n, err);
+}
+
+static int run(struct job *job, struct err *err)
+{
+	int status = CMD_DONE;
+	for (size_t i = 1; i < job->n && !status; i++)
+		status = compare_one(job, i, err);
+	if (status)
+		return status;
+	variants_judge(job->list, job->n, &job->c->arena);
+	if (write(job, err))
+		return CMD_WRONG_USAGE;
+	struct buf text = {0};
+	variants_terminal(job->list, job->n, &text);
+	status = job->c->quiet ? CMD_DONE : cmd_print_beside(job->output, job->n_outputs, &text);
+	buf_release(&text);
+	return status;
+}
+
+int variants_report(struct compare *c, const struct opt_list *asked, struct err *err)
+{
+	struct job *job = ARENA_NEW(&c->arena, 1, struct job);
+	int status = CMD_DONE;
+	job->c = c;
+	for (size_t i = 0; i < asked->n && !status; i++)
+		status = add(job, asked->item[i], err);
+	if (status || check(job, err))
+		return CMD_VARIANTS_MISUSE;
+	status = prepare(job, err) ? CMD_WRONG_USAGE : run(job, err);
+	if (status == CMD_DONE && !c->quiet)
+		cmd_say_written(job->output, job->n_outputs);
+	else if (status)
+		cmd_fail(status, err);
+	for (int i = 0; i < OUTPUTS; i++) {
+		output_release(&job->output[i]);
+		buf_release(&job->bytes[i]);
+	}
+	return status;
+}
