@@ -2,6 +2,7 @@
 #include "capture/target.h"
 #include "cmd/cmd.h"
 #include "cmd/libraries.h"
+#include "cmd/page_evidence.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -58,11 +59,12 @@ static int unknown_command(const char *name)
 	return cmd_fail(CMD_WRONG_USAGE, &err);
 }
 
-/* "gapline A B" compares, "gapline A" shows: files in the command's place, up to the first option. */
+/* "gapline A B" compares, "gapline A" shows: files and sides of reports in the command's place, up to the first option.
+ */
 static const struct cmd *command_for_files(int argc, char **argv)
 {
 	struct stat file;
-	if (*argv[1] == '-' || stat(argv[1], &file))
+	if (*argv[1] == '-' || (stat(argv[1], &file) && !page_is_side(argv[1])))
 		return NULL;
 	return cmd_find(argc > 2 && *argv[2] != '-' ? "report" : "show");
 }

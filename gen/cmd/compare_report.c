@@ -13,11 +13,12 @@ static int check_options(const struct compare *c, const char *path, struct err *
 	                     : c->analysis.loop           ? "--loop"
 	                     : c->analysis.warmup >= 0    ? "--warmup"
 	                     : c->paths[COMPARE_PERFETTO] ? "--perfetto"
-	                     : c->ncu[0] || c->ncu[1]     ? "--baseline-ncu and --fixed-ncu"
+	                     : c->ncu[0]                  ? "--baseline-ncu"
+	                     : c->ncu[1]                  ? "--fixed-ncu"
 	                                                  : NULL;
 	if (!option)
 		return CMD_DONE;
-	err_set(err, "%s: %s needs the profiles themselves, and a report does not hold them", path, option);
+	err_set(err, "%s: %s needs the profiles themselves; name those in the place of the report", path, option);
 	return CMD_WRONG_USAGE;
 }
 

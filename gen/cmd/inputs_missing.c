@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/opt.h"
+#include "cmd/page_evidence.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -42,6 +43,8 @@ int inputs_missing(const char *path, struct err *err)
 	buf_add(&folder, n ? path : "./", n ? n : 2);
 	if (lstat(path, &file) == 0)
 		err_set(err, "%s: links to a file that does not exist", path);
+	else if (page_is_side(path))
+		err_set(err, "%s: no such file; sides of reports are for gapline report and gapline history", path);
 	else if (stat(folder.data, &file) != 0)
 		err_set(err, "%s: no such file: the folder %s does not exist", path, folder.data);
 	else {

@@ -62,6 +62,17 @@ int page_find_side(const char *given, struct arena *arena, const char **path, in
 	return 0;
 }
 
+bool page_is_side(const char *given)
+{
+	struct arena scratch = {0};
+	const char *path;
+	int side;
+	struct err err;
+	bool is = page_find_side(given, &scratch, &path, &side, &err) == 1;
+	arena_release(&scratch);
+	return is;
+}
+
 static int read_page(const char *path, struct buf *to, struct err *err)
 {
 	int64_t size;

@@ -13,6 +13,7 @@ bool page_recognise(const struct file_head *head);
 /* Whether what is given is a side of a report, "main.html:fixed": 1, with the report's path and its side; 0: it is not.
  * A file of the whole name wins. -1 with `err`: it is a report, and names no side. */
 int page_find_side(const char *given, struct arena *arena, const char **path, int *side, struct err *err);
+bool page_is_side(const char *given);
 const char *page_side_label(int side); /* "baseline", "fixed" */
 
 struct json_value;

@@ -131,8 +131,29 @@ class Inputs(Reports):
                     for side, given in zip(("baseline", "fixed"), inputs):
                         self.assertEqual("from_report" in [n["id"] for n in found[side]["data"]["notes"]], ":" in str(given))
                     self.assertEqual(self.without_rows(found), expected)
+                    short = gapline(*inputs, *gates, "-q", "-o", self.folder / "short.html")  # without the word report
+                    self.assertEqual(short.returncode, plain.returncode)
+                    self.assertTrue((self.folder / "short.html").read_bytes() == (self.folder / "made.html").read_bytes())
                 same = self.report(f"{page}:fixed", fixed)
                 self.assertEqual((same["verdict"]["result"], same["verdict"]["speedup"]), ("inconclusive", None))
+
+    def test_sides_of_two_reports(self):
+        """Names, items and sessions: two reports, of which one's baseline is a week older, give what the profiles give."""
+        week = 7 * 86_400_000_000_000
+        paths = [self.folder / f"of-two-{i}.sqlite" for i in range(3)]
+        for path, load, started in zip(paths, (400_000, 300_000, 200_000), (0, week, week + 60_000_000_000)):
+            tiny_profile.write(path, load=load, seed=load, started=1_795_000_000_000_000_000 + started)
+        old, new = self.folder / "old.html", self.folder / "new.html"
+        for page, pair in ((old, paths[:2]), (new, paths[1:])):
+            self.assertEqual(gapline("report", *pair, "-q", "-o", page).returncode, 0)
+        for sides, pair in (((f"{old}:baseline", f"{new}:fixed"), (paths[0], paths[2])), ((f"{old}:fixed", f"{new}:fixed"), paths[1:])):
+            for options in ([], ["--items-per-step", "4,8 images"], ["--baseline-name", "main", "--fixed-name", "branch"]):
+                found, expected = (self.without_rows(self.report(*both, *options)) for both in (sides, pair))
+                self.assertEqual([r["id"] for r in found["verdict"]["reasons"]].count("sessions_differ"), pair[0] == paths[0])
+                for result in (found, expected):
+                    for side in ("baseline", "fixed"):
+                        result[side].pop("name", None) if not options else None
+                self.assertEqual(found, expected)
 
     def test_histories_of_reports(self):
         """A side of a report is a commit's run: what its profile says, kept as its step tables."""
@@ -174,8 +195,11 @@ class Inputs(Reports):
         page, other = self.folder / "in.html", self.folder / "tiny-fixed.sqlite"
         page.write_bytes(self.pages["tiny"])
         self.report(page, other, status=2, said=[f"name one, {page}:baseline or {page}:fixed"])
-        self.report(f"{page}:baseline", other, "--warmup", 3, status=2, said=["--warmup needs the profiles"])
-        self.report(f"{page}:baseline", other, "--step", "step", status=2, said=["--step needs the profiles"])
+        for option, value in (("--step", "step"), ("--loop", "train"), ("--warmup", 3), ("--perfetto", self.folder / "p.json"), ("--baseline-ncu", "x.csv"), ("--fixed-ncu", "x.csv")):
+            self.report(f"{page}:baseline", other, option, value, status=2, said=[f"{option} needs the profiles", "; name those"])
+        for command in (["show"], [], ["stats"], ["export", "-o", "x"], ["digest", "-o", "x"], ["scrub", "-o", "x"]):
+            found = gapline(*command, f"{page}:fixed")
+            self.assertEqual((found.returncode, "sides of reports are for gapline report" in found.stderr), (3, True), found.stderr)
         self.report("--baseline", f"{page}:baseline", "--baseline", other, "--fixed", other, status=2, said=["whole side"])
         self.report(f"{page}:middle", other, status=3, said=["in.html:middle"])
         page.write_bytes(self.pages["tiny"].replace(b"<h2>Verdict</h2>", b"<h2>Truth</h2>"))

@@ -135,7 +135,7 @@ def damage_seeds(folder, random, make, ends):
     make(seeds)
     for seed in sorted(seeds.iterdir()):
         whole = seed.read_bytes()
-        for i in range(4 * DIGESTS if len(whole) < 50_000 else TIMES):
+        for i in range(3 * DIGESTS if len(whole) < 50_000 else TIMES):
             changed = bytearray(whole)
             for _ in range(1 + next(random) % 4):
                 changed[next(random) % len(changed)] = (0, 1, 127, 255, next(random) % 256)[next(random) % 5]
