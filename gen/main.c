@@ -1,32 +1,61 @@
+#include "base/memory.h"
 #include "base/opt.h"
 #include "capture/target.h"
 #include "cmd/cmd.h"
-#include "cmd/libraries.h"
 #include "cmd/page_evidence.h"
+#include "say/say.h"
 
 #include <fcntl.h>
+#include <libxml/xmlmemory.h>
+#include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* What the libraries are told before any of them is used. */
+
+static sqlite3_mem_methods usual;
+
+static void *sqlite_take(int n)
+{
+	void *p = usual.xMalloc(n);
+	if (!p)
+		memory_exhausted();
+	return p;
+}
+
+static void *sqlite_resize(void *old, int n)
+{
+	void *p = usual.xRealloc(old, n);
+	if (!p)
+		memory_exhausted();
+	return p;
+}
+
+static void libraries_prepare(void)
+{
+	xmlMemSetup(free, memory_take, memory_resize, memory_copy);
+	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK)
+		return;
+	sqlite3_mem_methods ours = usual;
+	ours.xMalloc = sqlite_take;
+	ours.xRealloc = sqlite_resize;
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
+	/* Nobody asks how much memory SQLite has: it need not count, which costs every thread a lock each time. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static void add_general_help(struct buf *out)
 {
-	buf_text(out, "usage: gapline COMMAND [OPTIONS] ...\n"
-	              "       gapline PROFILE            as 'gapline show PROFILE'\n"
-	              "       gapline BASELINE FIXED     as 'gapline report BASELINE FIXED'\n"
-	              "       gapline help [COMMAND] [--json]\n"
-	              "       gapline --version\n"
-	              "\n"
-	              "Takes two profiles of a CUDA workload, before and after a fix, and says where the\n"
-	              "time went, why the GPU waited, whether the fix worked and how sure that is.\n"
-	              "\n"
-	              "commands:\n");
+	const struct opt_usage usage = cmd_describe("gapline", NULL, 0);
+	opt_usage_lines(&usage, out);
+	buf_text(out, "\n");
+	opt_paragraph(usage.about, out);
+	buf_text(out, "\ncommands:\n");
 	for (const struct cmd *c = cmd_table; c->name; c++)
-		buf_format(out, "  %-10s %s\n", c->name, c->summary);
-	buf_text(out, "\n"
-	              "example:\n"
-	              "  gapline report baseline.sqlite fixed.sqlite -o report.html\n"
-	              "\n"
-	              "'gapline help COMMAND' tells its options and the exit statuses.\n");
+		buf_format(out, "  %-10s %s\n", c->name, say_help(c->name)->does);
+	buf_format(out, "\nexample:\n  %s\n\n'gapline help COMMAND' tells its options and the exit statuses.\n",
+	           *usage.examples);
 }
 
 static int general_help(void)

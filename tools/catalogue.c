@@ -2,7 +2,8 @@
  *
  * Ends with a message, and the build with it, where a fact of the table has no words, a text asks for a parameter that
  * the fact does not have, no form uses one that it has, or a block is of nothing that the table has. --toy takes no
- * words from the files: every text is ⟦id and its parameters⟧. What stands in the files: gen/say/README.md. */
+ * words from the files: every text is ⟦id and its parameters⟧, and of a command ⟦report.--force⟧. What stands in the
+ * files: gen/say/README.md. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "say/say.h"
@@ -14,14 +15,27 @@
 
 static const char *const FORM[SAY_FORMS] = {"text", "short", "title", "advice", "means"};
 
+/* What is said of a command: entries in their order. "status" and "example" may come several times. */
+struct help {
+	char command[32];
+	struct entry {
+		char key[32]; /* "does", "--force" */
+		struct buf text;
+	} entry[64];
+	int n;
+};
+
 struct book {
 	struct buf fact[FACT_COUNT][SAY_FORMS];
 	struct buf word[WORDS_COUNT][64];
+	struct help help[32];
+	int n_helps;
 	const char *file;
 	int line;
 	int problems;
-	/* the block that is being read: a fact, or a list, or none */
+	/* the block that is being read: a fact, or a list, or a command, or none */
 	int of_fact, of_list;
+	struct help *of_help;
 	struct buf *to; /* where a line goes on */
 };
 
@@ -33,9 +47,16 @@ static void problem(struct book *b, const char *what, const char *text, size_t n
 
 static void read_head(struct book *b, const char *line, size_t n)
 {
-	static const char list[] = "[words ";
+	static const char list[] = "[words ", help[] = "[help ";
 	b->of_fact = b->of_list = -1;
+	b->of_help = NULL;
 	b->to = NULL;
+	if (line[n - 1] == ']' && strncmp(line, help, sizeof help - 1) == 0) {
+		b->of_help = &b->help[b->n_helps++];
+		snprintf(b->of_help->command, sizeof b->of_help->command, "%.*s", (int)(n - sizeof help),
+		         line + sizeof help - 1);
+		return;
+	}
 	if (line[n - 1] == ']') {
 		bool words = strncmp(line, list, sizeof list - 1) == 0;
 		const char *id = line + (words ? sizeof list - 1 : 1);
@@ -49,6 +70,32 @@ static void read_head(struct book *b, const char *line, size_t n)
 	}
 	if (b->of_fact < 0 && b->of_list < 0)
 		problem(b, "not in the table (gen/fact/*.def)", line, n);
+}
+
+static void add_entry(struct book *b, const char *key, size_t length)
+{
+	struct help *help = b->of_help;
+	if (help->n == sizeof help->entry / sizeof *help->entry || length >= sizeof help->entry->key) {
+		problem(b, "no room for", key, length);
+		return;
+	}
+	struct entry *e = &help->entry[help->n++];
+	snprintf(e->key, sizeof e->key, "%.*s", (int)length, key);
+	b->to = &e->text;
+}
+
+/* "does: text", "--force: text". */
+static void read_help(struct book *b, const char *line, size_t n)
+{
+	size_t key = strcspn(line, ":");
+	b->to = NULL;
+	if (key >= n || (strncmp(line, "--", 2) != 0 && fact_key("does|usage|about|example|status", line, key) < 0))
+		problem(b, "neither does, usage, about, example, status nor --option", line, n);
+	else
+		add_entry(b, line, key);
+	size_t skip = b->to ? strspn(line + key + 1, " ") : 0;
+	if (b->to)
+		buf_add(b->to, line + key + 1 + skip, n - key - 1 - skip);
 }
 
 /* "form: text", or "key: word". */
@@ -82,8 +129,12 @@ static void read_line(struct book *b, const char *line, size_t n)
 	else if (line[0] == '[')
 		read_head(b, line, n);
 	else if (indent && b->to && indent < n) {
-		buf_text(b->to, " ");
+		if (b->of_help && strcmp(b->of_help->entry[b->of_help->n - 1].key, "status") == 0)
+			add_entry(b, "status", strlen("status")); /* a line stays one */
+		buf_text(b->to, b->to->n ? " " : "   ");
 		buf_add(b->to, line + indent, n - indent);
+	} else if (b->of_help) {
+		read_help(b, line, n);
 	} else if (b->of_fact < 0 && b->of_list < 0) {
 		if (!b->problems)
 			problem(b, "outside of a block", line, n);
@@ -101,6 +152,7 @@ static void read_file(struct book *b, const char *path)
 	b->file = path;
 	b->line = 0;
 	b->of_fact = b->of_list = -1;
+	b->of_help = NULL;
 	if (!file) {
 		problem(b, "cannot be read", path, strlen(path));
 		return;
@@ -149,12 +201,32 @@ static void check_list(struct book *b, int id)
 	}
 }
 
+static const struct entry *find_entry(const struct help *help, const char *key)
+{
+	for (int i = 0; i < help->n; i++)
+		if (strcmp(help->entry[i].key, key) == 0)
+			return &help->entry[i];
+	return NULL;
+}
+
+static void check_help(struct book *b, const struct help *help)
+{
+	static const char *const needed[] = {"does", "usage", "about", "example"};
+	b->file = help->command;
+	b->line = 0;
+	for (size_t i = 0; i < sizeof needed / sizeof *needed && strcmp(help->command, "*") != 0; i++)
+		if (!find_entry(help, needed[i]))
+			problem(b, "no words for", needed[i], strlen(needed[i]));
+}
+
 /* ---- the toy ---- */
 
 static void make_toy(struct book *b)
 {
 	for (int id = 0; id < FACT_COUNT; id++) {
 		struct buf *text = &b->fact[id][SAY_TEXT];
+		for (int f = 0; f < SAY_FORMS; f++)
+			buf_release(&b->fact[id][f]);
 		buf_format(text, "⟦%s", fact_info[id].id);
 		for (uint32_t i = 0; i < fact_info[id].n; i++)
 			buf_format(text, "[ %s={%s:raw}]", fact_info[id].param[i].name, fact_info[id].param[i].name);
@@ -164,10 +236,21 @@ static void make_toy(struct book *b)
 		const char *key = words_info[id].keys;
 		for (int i = 0; *key; i++) {
 			size_t n = strcspn(key, "|");
+			buf_release(&b->word[id][i]);
 			buf_format(&b->word[id][i], "⟦%s.%.*s⟧", words_info[id].id, (int)n, key);
 			key += n + (key[n] == '|');
 		}
 	}
+	for (int h = 0; h < b->n_helps; h++)
+		for (int i = 0; i < b->help[h].n; i++) {
+			struct entry *e = &b->help[h].entry[i];
+			bool is_status = strcmp(e->key, "status") == 0;
+			size_t keep = is_status ? strspn(e->text.data, " 0123456789+N") : 0;
+			if (strcmp(e->key, "usage") == 0 || strcmp(e->key, "example") == 0)
+				continue;
+			e->text.n = keep;
+			buf_format(&e->text, "⟦%s.%s⟧", b->help[h].command, e->key);
+		}
 }
 
 /* ---- as C ---- */
@@ -178,6 +261,39 @@ static void write_text(FILE *out, const char *text)
 	for (; *text; text++)
 		fprintf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 	fputs("\",\n", out);
+}
+
+/* The words of a command for this key; those for all commands where it has none. */
+static void write_entries(const struct book *b, const struct help *help, const char *key, FILE *out)
+{
+	const struct help *of = help;
+	for (int h = 0; h < b->n_helps && !find_entry(of, key); h++)
+		of = strcmp(b->help[h].command, "*") == 0 ? &b->help[h] : of;
+	fputs("(const char *const[]){", out);
+	for (int i = 0; i < of->n; i++)
+		if (strcmp(of->entry[i].key, key) == 0)
+			write_text(out, of->entry[i].text.data);
+	fputs("NULL},\n", out);
+}
+
+static void write_help(const struct book *b, const struct help *help, FILE *out)
+{
+	const struct entry *does = find_entry(help, "does"), *about = find_entry(help, "about");
+	bool of_all = strcmp(help->command, "*") == 0, of_program = strcmp(help->command, "gapline") == 0;
+	fprintf(out, of_all ? "\t{NULL,\n" : "\t{\"%s%s\",\n", of_program ? "" : "gapline ", help->command);
+	write_text(out, does ? does->text.data : "");
+	write_text(out, about ? about->text.data : "");
+	write_entries(b, help, "usage", out);
+	write_entries(b, help, "example", out);
+	write_entries(b, help, "status", out);
+	fputs("(const struct say_option[]){", out);
+	for (int i = 0; i < help->n; i++)
+		if (help->entry[i].key[0] == '-') {
+			fprintf(out, "{\"%s\", ", help->entry[i].key + 2);
+			write_text(out, help->entry[i].text.data);
+			fputs("},\n", out);
+		}
+	fputs("{NULL, NULL}}},\n", out);
 }
 
 static void write_book(struct book *b, FILE *out)
@@ -198,7 +314,10 @@ static void write_book(struct book *b, FILE *out)
 		}
 		fputs("};\n", out);
 	}
-	fputs("const char *const *const say_lists[WORDS_COUNT] = {\n", out);
+	fputs("const struct say_help say_helps[] = {\n", out);
+	for (int h = 0; h < b->n_helps; h++)
+		write_help(b, &b->help[h], out);
+	fputs("};\nconst char *const *const say_lists[WORDS_COUNT] = {\n", out);
 	for (int id = 0; id < WORDS_COUNT; id++)
 		fprintf(out, "\tlist_%d,\n", id);
 	fputs("};\n", out);
@@ -212,7 +331,7 @@ int main(int argc, char **argv)
 		fputs("usage: catalogue [--toy] OUTPUT.c FILE.txt ...\n", stderr);
 		return 2;
 	}
-	for (int i = 2 + toy; i < argc && !toy; i++)
+	for (int i = 2 + toy; i < argc; i++)
 		read_file(&b, argv[i]);
 	if (toy)
 		make_toy(&b);
@@ -220,6 +339,8 @@ int main(int argc, char **argv)
 		check_fact(&b, id);
 	for (int id = 0; id < WORDS_COUNT; id++)
 		check_list(&b, id);
+	for (int h = 0; h < b.n_helps; h++)
+		check_help(&b, &b.help[h]);
 	FILE *out = b.problems ? NULL : fopen(argv[1 + toy], "w");
 	if (out)
 		write_book(&b, out);
@@ -229,5 +350,8 @@ int main(int argc, char **argv)
 	for (int id = 0; id < WORDS_COUNT; id++)
 		for (size_t i = 0; i < sizeof b.word[id] / sizeof *b.word[id]; i++)
 			buf_release(&b.word[id][i]);
+	for (int h = 0; h < b.n_helps; h++)
+		for (int i = 0; i < b.help[h].n; i++)
+			buf_release(&b.help[h].entry[i].text);
 	return out && fclose(out) == 0 ? 0 : 1;
 }

@@ -15,7 +15,6 @@
 #include "analyse/judge/waterfall.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
-#include "analyse/side/stopwatches.h"
 #include "analyse/sides.h"
 #include "analyse/step_tables.h"
 #include "say/say.h"

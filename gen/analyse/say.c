@@ -2,8 +2,6 @@
 
 #include "base/format.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 void say_gpu(struct say_gpus *s, struct arena *arena, const struct names *names, const struct trace_gpu *gpu)

@@ -6,7 +6,7 @@
 /* Of the longer step: rows below this are folded. */
 static const double SMALL = 0.01;
 
-uint64_t table_copy_key(const struct copy_result *copy)
+static uint64_t table_copy_key(const struct copy_result *copy)
 {
 	return (uint64_t)copy->memset << 9 | (uint64_t)copy->pageable << 8 | (uint64_t)copy->kind;
 }

@@ -41,8 +41,6 @@ struct table {
 	struct table_row rest, beyond; /* sums of row[shown … n) and row[kept … n) */
 };
 
-uint64_t table_copy_key(const struct copy_result *copy);
-
 /* Rows by the longer of their two times (of ranges: of the host's or the GPU's time) descending, ties as the sides
  * list them, which names decide and not their numbers. Everything comes from `arena`. */
 struct table table_make(const struct analysis *analysis, enum table_kind kind, struct arena *arena);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -49,5 +50,14 @@ int file_head_of(int fd, const char *path, struct file_head *head, struct stat *
 int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err *err);
 
 void file_release(struct file_bytes *bytes);
+
+/* Pointers of Git LFS: small texts that stand for files which were not fetched
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). Whatever takes a file may be given one. */
+
+bool pointer_is(const struct file_head *head);
+
+/* "PATH: INSIDE a pointer of Git LFS …", with the command that fetches the file; `inside`: "is ", or what it is packed
+ * in. Returns -1. */
+int pointer_refuse(const char *path, const char *inside, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 #include "base/json_writer.h"
 
-#include "base/decimal.h"
+#include "base/format.h"
 #include "base/memory.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * check. The end is a sentence and status 2, and whatever would have been left half-done is undone first.
  *
  * Libraries that check little or print messages of their own (libxml2, yajl), and SQLite, where an answer that is
- * missing looks like an empty value, are given these functions too: gen/cmd/libraries.c. */
+ * missing looks like an empty value, are given these functions too: main.c. */
 #ifndef GAPLINE_BASE_MEMORY_H
 #define GAPLINE_BASE_MEMORY_H
 

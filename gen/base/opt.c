@@ -1,6 +1,5 @@
 #include "base/opt.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,11 +298,16 @@ void opt_usage_lines(const struct opt_usage *usage, struct buf *out)
 		buf_format(out, "%s%s %s\n", i ? "       " : "usage: ", usage->name, usage->arguments[i]);
 }
 
+void opt_paragraph(const char *text, struct buf *out)
+{
+	wrap(out, text, 0, 0);
+}
+
 void opt_help(const struct opt_usage *usage, struct buf *out)
 {
 	opt_usage_lines(usage, out);
 	buf_text(out, "\n");
-	wrap(out, usage->about, 0, 0);
+	opt_paragraph(usage->about, out);
 	buf_text(out, "\noptions:\n");
 	for (size_t i = 0; i < usage->n_options; i++) {
 		const struct opt *o = &usage->options[i];

@@ -91,6 +91,9 @@ void opt_help(const struct opt_usage *usage, struct buf *out);
 /* The usage lines alone. */
 void opt_usage_lines(const struct opt_usage *usage, struct buf *out);
 
+/* A text in lines of 80 columns. */
+void opt_paragraph(const char *text, struct buf *out);
+
 /* Whether its value names a file or a folder. */
 bool opt_takes_file(const struct opt *o);
 

@@ -1,24 +1,88 @@
 /* The collector nsys: `nsys profile`, then `nsys export`. What nsys itself has to say goes to a log that is read
  * afterwards; the program's output does not pass through nsys (capture/target.h). */
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/proc.h"
 #include "capture/collector.h"
 #include "capture/find.h"
 #include "capture/nsys_words.h"
 #include "capture/target.h"
-
-#include "base/proc.h"
-#include "read/nsys_export.h"
+#include "read/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* A fresh export of nsys's, looked at by the one who had it made: whether it holds any of a GPU's work, what nsys
+ * itself had to say, and when its clock began. A report reads the whole of it: read/read.h. */
+
+struct nsys_export {
+	bool cuda;            /* it has a table of kernels, copies, memsets, graphs or runtime calls */
+	int64_t begin_utc_ns; /* its time 0, since 1970; 0: not said */
+};
+
+static int read_warnings(struct db *db, void (*said)(void *context, uint32_t process, const char *text, size_t n),
+                         void *context)
+{
+	static const char *const columns[] = {"severity", "text", "globalPid"};
+	enum { SEVERITY, TEXT, PROCESS, WARNING = 2 }; /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL of nsys */
+	struct scan s;
+	int more;
+	if (scan_open(&s, db, "DIAGNOSTIC_EVENT", columns, 3))
+		return -1;
+	while ((more = scan_next(&s)) > 0) {
+		size_t n;
+		int64_t process = scan_int_or(&s, PROCESS, 0) >> 24 & 0xFFFFFF; /* of a globalPid */
+		const char *text = scan_int(&s, SEVERITY) >= WARNING ? scan_text(&s, TEXT, &n) : NULL;
+		if (text)
+			said(context, (uint32_t)process, text, n);
+	}
+	scan_close(&s);
+	return more;
+}
+
+static int read_begin(struct db *db, int64_t *begin)
+{
+	static const char *const columns[] = {"utcEpochNs"};
+	struct scan s;
+	if (scan_open(&s, db, "TARGET_INFO_SESSION_START_TIME", columns, 1))
+		return -1;
+	int more = scan_next(&s);
+	if (more > 0)
+		*begin = scan_int_or(&s, 0, 0);
+	scan_close(&s);
+	return more < 0 ? -1 : 0;
+}
+
+/* Reads the SQLite export at `path`. `said` is called for each of nsys's warnings and errors with the process that it
+ * is about (0: none) and n bytes of text, which are nsys's own: hostile, and borrowed until it returns. -1 with `err`:
+ * no database, or a damaged one. */
+static int nsys_export_look(const char *path, struct arena *arena,
+                            void (*said)(void *context, uint32_t process, const char *text, size_t n), void *context,
+                            struct nsys_export *out, struct err *err)
+{
+	static const char *const cuda[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+	                                   "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_RUNTIME",
+	                                   "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+	struct db db;
+	*out = (struct nsys_export){0};
+	int rc = db_open(&db, path, -1, arena, err);
+	for (size_t i = 0; !rc && i < sizeof cuda / sizeof *cuda; i++)
+		out->cuda = out->cuda || db_table(&db, cuda[i]);
+	if (!rc)
+		rc = read_warnings(&db, said, context) || read_begin(&db, &out->begin_utc_ns) ? -1 : 0;
+	db_close(&db);
+	return rc;
+}
 
 enum { ASK_MS = 60000, AGENT_MS = 1000, OPTIONS_MAX = 24, ANSWER_MAX = 256 * 1024 };
 

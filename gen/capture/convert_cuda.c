@@ -1,10 +1,119 @@
 /* CUPTI's records -> rows. */
 #include "capture/convert_parts.h"
 #include "capture/kernel_name.h"
-#include "capture/trivial_call.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Which CUDA calls a profile leaves out: those that only ask for a number or set one, take a fraction of a microsecond
+ * and come by the thousand (PyTorch asks cudaGetDevice twice a launch). nsys leaves them out by default
+ * (CUDA_SKIP_SOME_API_CALLS), and profiles of both collectors are to show the same calls. The list: what nsys 2025.3
+ * does not show of programs that CUPTI saw make these calls, and calls of the same nature. */
+
+static const char *const CALLS[] = {
+	/* sorted */
+	"cuCtxGetApiVersion",
+	"cuCtxGetCacheConfig",
+	"cuCtxGetCurrent",
+	"cuCtxGetDevice",
+	"cuCtxGetFlags",
+	"cuCtxGetId",
+	"cuCtxGetLimit",
+	"cuCtxGetSharedMemConfig",
+	"cuCtxGetStreamPriorityRange",
+	"cuCtxSetCurrent",
+	"cuDeviceCanAccessPeer",
+	"cuDeviceGet",
+	"cuDeviceGetAttribute",
+	"cuDeviceGetByPCIBusId",
+	"cuDeviceGetCount",
+	"cuDeviceGetLuid",
+	"cuDeviceGetName",
+	"cuDeviceGetP2PAttribute",
+	"cuDeviceGetPCIBusId",
+	"cuDeviceGetProperties",
+	"cuDeviceGetUuid",
+	"cuDevicePrimaryCtxGetState",
+	"cuDeviceTotalMem",
+	"cuDriverGetVersion",
+	"cuFuncGetAttribute",
+	"cuFuncSetAttribute",
+	"cuFuncSetCacheConfig",
+	"cuGetErrorName",
+	"cuGetErrorString",
+	"cuOccupancyMaxActiveBlocksPerMultiprocessor",
+	"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+	"cuPointerGetAttribute",
+	"cuPointerGetAttributes",
+	"cuStreamGetCtx",
+	"cuStreamGetDevice",
+	"cuStreamGetFlags",
+	"cuStreamGetId",
+	"cuStreamGetPriority",
+	"cudaDeviceCanAccessPeer",
+	"cudaDeviceGetAttribute",
+	"cudaDeviceGetByPCIBusId",
+	"cudaDeviceGetCacheConfig",
+	"cudaDeviceGetLimit",
+	"cudaDeviceGetP2PAttribute",
+	"cudaDeviceGetPCIBusId",
+	"cudaDeviceGetSharedMemConfig",
+	"cudaDeviceGetStreamPriorityRange",
+	"cudaDriverGetVersion",
+	"cudaFuncGetAttributes",
+	"cudaFuncSetAttribute",
+	"cudaFuncSetCacheConfig",
+	"cudaGetDevice",
+	"cudaGetDeviceCount",
+	"cudaGetDeviceFlags",
+	"cudaGetErrorName",
+	"cudaGetErrorString",
+	"cudaGetLastError",
+	"cudaGetSymbolAddress",
+	"cudaGetSymbolSize",
+	"cudaHostGetDevicePointer",
+	"cudaHostGetFlags",
+	"cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+	"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+	"cudaPeekAtLastError",
+	"cudaPointerGetAttributes",
+	"cudaRuntimeGetVersion",
+	"cudaSetDevice",
+	"cudaStreamGetDevice",
+	"cudaStreamGetFlags",
+	"cudaStreamGetId",
+	"cudaStreamGetPriority",
+};
+
+struct name {
+	const char *text;
+	size_t n;
+};
+
+static int compare(const void *key, const void *entry)
+{
+	const struct name *name = key;
+	const char *call = *(const char *const *)entry;
+	int order = strncmp(name->text, call, name->n);
+	return order ? order : -(int)(call[name->n] != 0);
+}
+
+/* Length without suffixes of versions and of the per-thread default stream: "_v3020", "_ptsz_v7000". */
+static size_t base_length(const char *name, size_t n)
+{
+	const char *underscore = n ? memchr(name, '_', n) : NULL;
+	return underscore ? (size_t)(underscore - name) : n;
+}
+
+/* Whether the call is one of them. `name` as CUPTI gives it: "cudaGetDevice_v3020", "cuDeviceTotalMem_v2". */
+static bool trivial_call(const char *name, size_t n)
+{
+	struct name key = {name, base_length(name, n)};
+	return key.n && bsearch(&key, CALLS, sizeof CALLS / sizeof *CALLS, sizeof *CALLS, compare);
+}
 
 enum { CLASS_RUNTIME = 0, CLASS_DRIVER = 1, CLASS_OVERHEAD = 3 }; /* nsys's ENUM_NSYS_EVENT_CLASS */
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };                   /* CUpti_CallbackDomain */
@@ -91,10 +200,22 @@ static int64_t correlation_of(struct file *f, uint32_t raw)
 	return correlation;
 }
 
+/* When a record was, on the profile's clock; false, and counted, when it makes no sense. */
+static bool times_of(struct file *f, const unsigned char *r, int start_at, int end_at, int64_t *start, int64_t *end)
+{
+	bool good = convert_times(f, record_u64(r, start_at), record_u64(r, end_at), start, end);
+	f->convert->result->skipped += !good;
+	return good;
+}
+
 /* Which numbers of a record are where; of what runs on the GPU. */
 struct op_places {
 	int start, end, device, context, stream, correlation;
 };
+#define PLACES(kind, correlation)                                                                                      \
+	{                                                                                                              \
+		kind##_START, kind##_END, kind##_DEVICE, kind##_CONTEXT, kind##_STREAM, correlation                    \
+	}
 enum { NO_CALL = -1 }; /* instead of the place of a correlation: a kernel launched it */
 
 /* Begins a row with the columns that ops share; false when the record makes no sense. */
@@ -102,10 +223,8 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 {
 	struct profile *p = &f->convert->profile;
 	int64_t start, end;
-	if (!convert_times(f, record_u64(r, at->start), record_u64(r, at->end), &start, &end)) {
-		f->convert->result->skipped++;
+	if (!times_of(f, r, at->start, at->end, &start, &end))
 		return false;
-	}
 	bool launched = at->correlation != NO_CALL;
 	uint32_t correlation = launched ? record_u32(r, at->correlation) : 0;
 	if (launched ? !convert_launched_in_window(f, correlation) : !convert_in_window(f, start))
@@ -143,8 +262,7 @@ static int64_t memory_kind(uint32_t cupti)
 
 static void write_kernel(struct file *f, const unsigned char *r)
 {
-	static const struct op_places places = {KERNEL_START,   KERNEL_END,    KERNEL_DEVICE,
-	                                        KERNEL_CONTEXT, KERNEL_STREAM, KERNEL_CORRELATION};
+	static const struct op_places places = PLACES(KERNEL, KERNEL_CORRELATION);
 	struct profile *p = &f->convert->profile;
 	struct kernel_names names = kernel_names(f, record_u64(r, KERNEL_NAME));
 	if (!begin_op(f, PROFILE_KERNEL, r, &places))
@@ -172,10 +290,8 @@ static void write_kernel(struct file *f, const unsigned char *r)
 
 static void write_copy(struct file *f, const unsigned char *r, bool peer)
 {
-	static const struct op_places places = {COPY_START,   COPY_END,    COPY_DEVICE,
-	                                        COPY_CONTEXT, COPY_STREAM, COPY_CORRELATION},
-				      peer_places = {COPY_START,   COPY_END,    COPY_DEVICE,
-	                                             COPY_CONTEXT, COPY_STREAM, PEER_CORRELATION};
+	static const struct op_places places = PLACES(COPY, COPY_CORRELATION),
+				      peer_places = PLACES(COPY, PEER_CORRELATION);
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_COPY, r, peer ? &peer_places : &places))
 		return;
@@ -196,8 +312,7 @@ static void write_copy(struct file *f, const unsigned char *r, bool peer)
 
 static void write_memset(struct file *f, const unsigned char *r)
 {
-	static const struct op_places places = {SET_START,   SET_END,    SET_DEVICE,
-	                                        SET_CONTEXT, SET_STREAM, SET_CORRELATION};
+	static const struct op_places places = PLACES(SET, SET_CORRELATION);
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_MEMSET, r, &places))
 		return;
@@ -210,8 +325,7 @@ static void write_memset(struct file *f, const unsigned char *r)
 
 static void write_graph(struct file *f, const unsigned char *r)
 {
-	static const struct op_places places = {GRAPH_START,   GRAPH_END,    GRAPH_DEVICE,
-	                                        GRAPH_CONTEXT, GRAPH_STREAM, GRAPH_CORRELATION};
+	static const struct op_places places = PLACES(GRAPH, GRAPH_CORRELATION);
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_GRAPH, r, &places))
 		return;
@@ -224,8 +338,7 @@ static void write_graph(struct file *f, const unsigned char *r)
  * CUPTI's with a number beyond 32 bits. */
 static void write_device_graph(struct file *f, const unsigned char *r)
 {
-	static const struct op_places places = {DEVICE_GRAPH_START,   DEVICE_GRAPH_END,    DEVICE_GRAPH_DEVICE,
-	                                        DEVICE_GRAPH_CONTEXT, DEVICE_GRAPH_STREAM, NO_CALL};
+	static const struct op_places places = PLACES(DEVICE_GRAPH, NO_CALL);
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_GRAPH, r, &places))
 		return;
@@ -241,11 +354,7 @@ static void write_call(struct file *f, const unsigned char *r, bool driver)
 	int64_t start, end;
 	if (keymap_find(&f->process->writers, tid) != UINT32_MAX)
 		return;
-	if (!convert_times(f, record_u64(r, CALL_START), record_u64(r, CALL_END), &start, &end)) {
-		f->convert->result->skipped++;
-		return;
-	}
-	if (!convert_in_window(f, start))
+	if (!times_of(f, r, CALL_START, CALL_END, &start, &end) || !convert_in_window(f, start))
 		return;
 	int64_t name = callback_name(f, driver ? DOMAIN_DRIVER : DOMAIN_RUNTIME, record_u32(r, CALL_ID));
 	if (name == TRIVIAL || (driver && convert_in_runtime_call(f, tid, start, end)))
@@ -268,11 +377,7 @@ static void write_sync(struct file *f, const unsigned char *r)
 	struct profile *p = &f->convert->profile;
 	uint32_t context = record_u32(r, SYNC_CONTEXT), correlation = record_u32(r, SYNC_CORRELATION);
 	int64_t start, end;
-	if (!convert_times(f, record_u64(r, SYNC_START), record_u64(r, SYNC_END), &start, &end)) {
-		f->convert->result->skipped++;
-		return;
-	}
-	if (!convert_in_window(f, start))
+	if (!times_of(f, r, SYNC_START, SYNC_END, &start, &end) || !convert_in_window(f, start))
 		return;
 	uint32_t known = keymap_find(&f->contexts, context);
 	profile_begin(p, PROFILE_SYNC);
@@ -321,11 +426,7 @@ static void write_overhead(struct file *f, const unsigned char *r)
 	int64_t start, end;
 	if (keymap_find(&f->process->writers, tid) != UINT32_MAX)
 		return;
-	if (!convert_times(f, record_u64(r, OVERHEAD_START), record_u64(r, OVERHEAD_END), &start, &end)) {
-		f->convert->result->skipped++;
-		return;
-	}
-	if (!convert_in_window(f, start))
+	if (!times_of(f, r, OVERHEAD_START, OVERHEAD_END, &start, &end) || !convert_in_window(f, start))
 		return;
 	bool tells = f->sizes.bytes[RECORD_OVERHEAD] >= OVERHEAD2_BYTES;
 	uint32_t correlation = tells ? record_u32(r, OVERHEAD_CORRELATION) : 0;

@@ -2,7 +2,7 @@
  *
  * Every file is read twice: first for what must be known before rows can be written (convert_scan.c: registered
  * strings, when a thread was inside a runtime call, which device a context is on), then for the rows (convert_cuda.c,
- * convert_nvtx.c). Calls of the operating system come in a last round (convert_os.c), because only those of processes
+ * convert_nvtx.c). Calls of the operating system come in a last round (convert.c), because only those of processes
  * that used CUDA or NVTX are kept. */
 #ifndef GAPLINE_CAPTURE_CONVERT_PARTS_H
 #define GAPLINE_CAPTURE_CONVERT_PARTS_H
@@ -192,8 +192,6 @@ int convert_scan(struct file *f, struct spool_reader *reader, struct err *err);
 /* Whether the thread was inside a runtime call from `start` to `end`. */
 bool convert_in_runtime_call(struct file *f, uint32_t tid, int64_t start, int64_t end);
 
-/* ---- convert_window.c ---- */
-void convert_add_window(struct file *f, const struct spool_window *window);
 bool convert_limited(const struct file *f); /* are there any? */
 
 /* Whether a call that began at `time`, one of the profile, is to become a row. */
@@ -226,7 +224,6 @@ void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, si
 int64_t convert_range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time);
 int64_t convert_domain(struct file *f, uint32_t domain); /* its number in the profile; 0: the default one */
 
-/* ---- convert_payload.c ---- */
 void convert_schema(struct file *f, const struct spool_event *event, const char *text);
 void convert_payload(struct file *f, uint32_t tid, const struct spool_event *event, const char *text, int64_t time);
 
@@ -234,15 +231,11 @@ void convert_payload(struct file *f, uint32_t tid, const struct spool_event *eve
 void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */
 void convert_sampled(struct convert *c, const unsigned char *payload, size_t n);
 
-/* ---- convert_native.c ---- */
 void convert_native(struct file *f, const struct spool_event *event, const char *text); /* a module or frames */
 
 /* Writes the frames that came for the sample `event`, from depth 0 on: how many. */
 uint32_t convert_native_frames(struct file *f, const struct spool_event *event, int64_t sample);
 void convert_native_sampled(struct convert *c, const unsigned char *payload, size_t n);
 void convert_native_say(struct convert *c); /* what the user should know of it; before convert_write_info */
-
-/* ---- convert_os.c ---- */
-void convert_os_calls(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);
 
 #endif

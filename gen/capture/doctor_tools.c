@@ -1,16 +1,15 @@
 /* The two collectors and what each needs: gapline's libraries and a CUPTI, or nsys. */
-#include "capture/collector.h"
 #include "capture/doctor.h"
-#include "capture/find.h"
 
 #include "base/proc.h"
+#include "capture/collector.h"
+#include "capture/find.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -129,9 +128,26 @@ static bool check_nsys(struct doctor *d)
 	return can;
 }
 
-void doctor_collectors(struct doctor *d)
+/* doctor_gpu.c */
+static void doctor_collectors(struct doctor *d)
 {
 	bool library = check_library(d), cupti = check_cupti(d), nsys = check_nsys(d);
 	d->can_cupti = library && cupti && d->cuda;
 	d->can_nsys = nsys && d->cuda;
+}
+
+void doctor_say(struct doctor *d, enum doctor_level level, const char *what, const char *text, const char *advice)
+{
+	d->lines = arena_grow(d->arena, d->lines, d->n, d->n + 1, sizeof *d->lines);
+	d->lines[d->n++] = (struct doctor_line){level, what, text, advice};
+}
+
+void doctor_examine(const struct doctor_places *places, struct arena *arena, struct doctor *out)
+{
+	*out = (struct doctor){.arena = arena, .container = ""};
+	doctor_container(out, places);
+	doctor_driver(out, places);
+	doctor_gpus(out, places);
+	doctor_collectors(out);
+	doctor_permissions(out, places);
 }

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "capture/mangled.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* A tree that shares parts can be exponentially larger as a text. */

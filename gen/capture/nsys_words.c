@@ -1,6 +1,5 @@
 #include "capture/nsys_words.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LINE_MAX_SHOWN = 300 };

@@ -53,116 +53,109 @@ enum {
 	DEVICE_GRAPH_BYTES = 56
 };
 
-enum {                          /* CUpti_ActivityKernel7 to 10 */
-       KERNEL_CACHE_CONFIG = 4, /* u8: the high half is the one in effect */
-       KERNEL_REGISTERS = 6,    /* u16 */
-       KERNEL_START = 16,       /* u64, as all times */
-       KERNEL_END = 24,
-       KERNEL_DEVICE = 40, /* u32, as all that follow but those noted */
-       KERNEL_CONTEXT = 44,
-       KERNEL_STREAM = 48,
-       KERNEL_GRID = 52,  /* i32[3] */
-       KERNEL_BLOCK = 64, /* i32[3] */
-       KERNEL_STATIC_SHARED = 76,
-       KERNEL_DYNAMIC_SHARED = 80,
-       KERNEL_LOCAL_PER_THREAD = 84,
-       KERNEL_LOCAL_TOTAL = 88,
-       KERNEL_CORRELATION = 92,
-       KERNEL_GRID_ID = 96,      /* i64 */
-       KERNEL_NAME = 104,        /* pointer */
-       KERNEL_LAUNCH_TYPE = 136, /* u8 */
-       KERNEL_SHARED_EXECUTED = 140,
-       KERNEL_GRAPH_NODE = 144, /* u64 */
-       KERNEL_SHARED_LIMIT = 152,
-       KERNEL_LOCAL_TOTAL_V2 = 192 /* u64 */
-};
+/* Where the values of a record are: their name here, their place, and what NVIDIA's record calls them. X(record, name,
+ * at, member) makes an enum of them here, and holds them against that record in records_check.c. */
+#define KERNEL_VALUES(X, record) /* CUpti_ActivityKernel7 to 10. Times are u64; what is not noted is u32. */           \
+	X(record, KERNEL_CACHE_CONFIG, 4, cacheConfig)     /* u8: the high half is the one in effect */                \
+	X(record, KERNEL_REGISTERS, 6, registersPerThread) /* u16 */                                                   \
+	X(record, KERNEL_START, 16, start)                                                                             \
+	X(record, KERNEL_END, 24, end)                                                                                 \
+	X(record, KERNEL_DEVICE, 40, deviceId)                                                                         \
+	X(record, KERNEL_CONTEXT, 44, contextId)                                                                       \
+	X(record, KERNEL_STREAM, 48, streamId)                                                                         \
+	X(record, KERNEL_GRID, 52, gridX)   /* i32[3] */                                                               \
+	X(record, KERNEL_BLOCK, 64, blockX) /* i32[3] */                                                               \
+	X(record, KERNEL_STATIC_SHARED, 76, staticSharedMemory)                                                        \
+	X(record, KERNEL_DYNAMIC_SHARED, 80, dynamicSharedMemory)                                                      \
+	X(record, KERNEL_LOCAL_PER_THREAD, 84, localMemoryPerThread)                                                   \
+	X(record, KERNEL_LOCAL_TOTAL, 88, localMemoryTotal)                                                            \
+	X(record, KERNEL_CORRELATION, 92, correlationId)                                                               \
+	X(record, KERNEL_GRID_ID, 96, gridId)          /* i64 */                                                       \
+	X(record, KERNEL_NAME, 104, name)              /* pointer */                                                   \
+	X(record, KERNEL_LAUNCH_TYPE, 136, launchType) /* u8 */                                                        \
+	X(record, KERNEL_SHARED_EXECUTED, 140, sharedMemoryExecuted)                                                   \
+	X(record, KERNEL_GRAPH_NODE, 144, graphNodeId) /* u64 */                                                       \
+	X(record, KERNEL_SHARED_LIMIT, 152, shmemLimitConfig)
+#define ANY_COPY_VALUES(X, record) /* what CUpti_ActivityMemcpy5 and 6, CUpti_ActivityMemcpyPtoP3 and 4 share */       \
+	X(record, COPY_KIND, 4, copyKind) /* u8, as the two kinds of memory */                                         \
+	X(record, COPY_SOURCE_KIND, 5, srcKind)                                                                        \
+	X(record, COPY_TARGET_KIND, 6, dstKind)                                                                        \
+	X(record, COPY_BYTES, 8, bytes) /* u64 */                                                                      \
+	X(record, COPY_START, 16, start)                                                                               \
+	X(record, COPY_END, 24, end)                                                                                   \
+	X(record, COPY_DEVICE, 32, deviceId)                                                                           \
+	X(record, COPY_CONTEXT, 36, contextId)                                                                         \
+	X(record, COPY_STREAM, 40, streamId)
+#define COPY_VALUES(X, record) /* of the former */                                                                     \
+	X(record, COPY_CORRELATION, 44, correlationId)                                                                 \
+	X(record, COPY_GRAPH_NODE, 64, graphNodeId) /* u64 */
+#define PEER_VALUES(X, record)                      /* of the latter */                                                \
+	X(record, PEER_SOURCE_DEVICE, 44, srcDeviceId)                                                                 \
+	X(record, PEER_SOURCE_CONTEXT, 48, srcContextId)                                                               \
+	X(record, PEER_TARGET_DEVICE, 52, dstDeviceId)                                                                 \
+	X(record, PEER_TARGET_CONTEXT, 56, dstContextId)                                                               \
+	X(record, PEER_CORRELATION, 60, correlationId)                                                                 \
+	X(record, PEER_GRAPH_NODE, 72, graphNodeId) /* u64 */
+#define SET_VALUES(X, record)                       /* CUpti_ActivityMemset3 and 4 */                                  \
+	X(record, SET_VALUE, 4, value)                                                                                 \
+	X(record, SET_BYTES, 8, bytes) /* u64 */                                                                       \
+	X(record, SET_START, 16, start)                                                                                \
+	X(record, SET_END, 24, end)                                                                                    \
+	X(record, SET_DEVICE, 32, deviceId)                                                                            \
+	X(record, SET_CONTEXT, 36, contextId)                                                                          \
+	X(record, SET_STREAM, 40, streamId)                                                                            \
+	X(record, SET_CORRELATION, 44, correlationId)                                                                  \
+	X(record, SET_MEMORY_KIND, 50, memoryKind) /* u16 */                                                           \
+	X(record, SET_GRAPH_NODE, 64, graphNodeId) /* u64 */
+#define CALL_VALUES(X, record)                     /* CUpti_ActivityAPI: runtime and driver calls */                   \
+	X(record, CALL_ID, 4, cbid)                                                                                    \
+	X(record, CALL_START, 8, start)                                                                                \
+	X(record, CALL_END, 16, end)                                                                                   \
+	X(record, CALL_THREAD, 28, threadId)                                                                           \
+	X(record, CALL_CORRELATION, 32, correlationId)                                                                 \
+	X(record, CALL_RETURNED, 36, returnValue)
+#define SYNC_VALUES(X, record) /* CUpti_ActivitySynchronization and 2 */                                               \
+	X(record, SYNC_TYPE, 4, type)                                                                                  \
+	X(record, SYNC_START, 8, start)                                                                                \
+	X(record, SYNC_END, 16, end)                                                                                   \
+	X(record, SYNC_CORRELATION, 24, correlationId)                                                                 \
+	X(record, SYNC_CONTEXT, 28, contextId)                                                                         \
+	X(record, SYNC_STREAM, 32, streamId)                                                                           \
+	X(record, SYNC_EVENT, 36, cudaEventId)
+#define OVERHEAD_VALUES(X, record) /* CUpti_ActivityOverhead, 2 and 3 */                                               \
+	X(record, OVERHEAD_KIND, 4, overheadKind)                                                                      \
+	X(record, OVERHEAD_OBJECT_KIND, 8, objectKind)       /* CUpti_ActivityObjectKind */                            \
+	X(record, OVERHEAD_THREAD, 16, objectId.pt.threadId) /* when the object is a thread */                         \
+	X(record, OVERHEAD_START, 24, start)                                                                           \
+	X(record, OVERHEAD_END, 32, end)
+#define GRAPH_VALUES(X, record) /* CUpti_ActivityGraphTrace and 2 */                                                   \
+	X(record, GRAPH_CORRELATION, 4, correlationId)                                                                 \
+	X(record, GRAPH_START, 8, start)                                                                               \
+	X(record, GRAPH_END, 16, end)                                                                                  \
+	X(record, GRAPH_DEVICE, 24, deviceId)                                                                          \
+	X(record, GRAPH_ID, 28, graphId)                                                                               \
+	X(record, GRAPH_CONTEXT, 32, contextId)                                                                        \
+	X(record, GRAPH_STREAM, 36, streamId)
+#define DEVICE_GRAPH_VALUES(X, record) /* CUpti_ActivityDeviceGraphTrace */                                            \
+	X(record, DEVICE_GRAPH_DEVICE, 4, deviceId)                                                                    \
+	X(record, DEVICE_GRAPH_START, 8, start)                                                                        \
+	X(record, DEVICE_GRAPH_END, 16, end)                                                                           \
+	X(record, DEVICE_GRAPH_ID, 24, graphId)                                                                        \
+	X(record, DEVICE_GRAPH_CONTEXT, 36, contextId)                                                                 \
+	X(record, DEVICE_GRAPH_STREAM, 40, streamId) /* u64 */
 
-enum {                /* CUpti_ActivityMemcpy5 and 6 */
-       COPY_KIND = 4, /* u8, as the two kinds of memory */
-       COPY_SOURCE_KIND = 5,
-       COPY_TARGET_KIND = 6,
-       COPY_BYTES = 8, /* u64 */
-       COPY_START = 16,
-       COPY_END = 24,
-       COPY_DEVICE = 32,
-       COPY_CONTEXT = 36,
-       COPY_STREAM = 40,
-       COPY_CORRELATION = 44,
-       COPY_GRAPH_NODE = 64, /* u64 */
-       COPY_COUNT = 88       /* u64 */
-};
-
-enum { /* CUpti_ActivityMemcpyPtoP3 and 4: like the above up to the stream */
-       PEER_SOURCE_DEVICE = 44,
-       PEER_SOURCE_CONTEXT = 48,
-       PEER_TARGET_DEVICE = 52,
-       PEER_TARGET_CONTEXT = 56,
-       PEER_CORRELATION = 60,
-       PEER_GRAPH_NODE = 72 /* u64 */
-};
-
-enum { /* CUpti_ActivityMemset3 and 4 */
-       SET_VALUE = 4,
-       SET_BYTES = 8, /* u64 */
-       SET_START = 16,
-       SET_END = 24,
-       SET_DEVICE = 32,
-       SET_CONTEXT = 36,
-       SET_STREAM = 40,
-       SET_CORRELATION = 44,
-       SET_MEMORY_KIND = 50, /* u16 */
-       SET_GRAPH_NODE = 64   /* u64 */
-};
-
-enum { /* CUpti_ActivityAPI: runtime and driver calls */
-       CALL_ID = 4,
-       CALL_START = 8,
-       CALL_END = 16,
-       CALL_PROCESS = 24,
-       CALL_THREAD = 28,
-       CALL_CORRELATION = 32,
-       CALL_RETURNED = 36
-};
-
-enum { /* CUpti_ActivitySynchronization and 2 */
-       SYNC_TYPE = 4,
-       SYNC_START = 8,
-       SYNC_END = 16,
-       SYNC_CORRELATION = 24,
-       SYNC_CONTEXT = 28,
-       SYNC_STREAM = 32,
-       SYNC_EVENT = 36,
-       SYNC_EVENT_SYNC = 40 /* u64 */
-};
-
-enum { /* CUpti_ActivityOverhead, 2 and 3 */
-       OVERHEAD_KIND = 4,
-       OVERHEAD_OBJECT_KIND = 8, /* CUpti_ActivityObjectKind */
-       OVERHEAD_PROCESS = 12,    /* when the object is a process or a thread */
-       OVERHEAD_THREAD = 16,
-       OVERHEAD_START = 24,
-       OVERHEAD_END = 32,
-       OVERHEAD_CORRELATION = 40
-};
-enum { RECORD_OBJECT_THREAD = 2 }; /* of enum CUpti_ActivityObjectKind */
-
-enum { /* CUpti_ActivityGraphTrace and 2 */
-       GRAPH_CORRELATION = 4,
-       GRAPH_START = 8,
-       GRAPH_END = 16,
-       GRAPH_DEVICE = 24,
-       GRAPH_ID = 28,
-       GRAPH_CONTEXT = 32,
-       GRAPH_STREAM = 36
-};
-
-enum { /* CUpti_ActivityDeviceGraphTrace */
-       DEVICE_GRAPH_DEVICE = 4,
-       DEVICE_GRAPH_START = 8,
-       DEVICE_GRAPH_END = 16,
-       DEVICE_GRAPH_ID = 24,
-       DEVICE_GRAPH_CONTEXT = 36,
-       DEVICE_GRAPH_STREAM = 40 /* u64 */
+#define RECORD_PLACE(record, name, at, member) name = (at),
+enum {
+	KERNEL_VALUES(RECORD_PLACE, ) ANY_COPY_VALUES(RECORD_PLACE, ) COPY_VALUES(RECORD_PLACE, )
+		PEER_VALUES(RECORD_PLACE, ) SET_VALUES(RECORD_PLACE, ) CALL_VALUES(RECORD_PLACE, )
+			SYNC_VALUES(RECORD_PLACE, ) OVERHEAD_VALUES(RECORD_PLACE, ) GRAPH_VALUES(RECORD_PLACE, )
+				DEVICE_GRAPH_VALUES(RECORD_PLACE, )
+	/* what only newer layouts have */
+	KERNEL_LOCAL_TOTAL_V2 = 192, /* u64 */
+	COPY_COUNT = 88,             /* u64 */
+	SYNC_EVENT_SYNC = 40,        /* u64 */
+	OVERHEAD_CORRELATION = 40,
+	RECORD_OBJECT_THREAD = 2 /* of enum CUpti_ActivityObjectKind */
 };
 
 /* What a file says about the sizes of its records, by kind; 0: not said. */

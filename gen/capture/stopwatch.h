@@ -31,4 +31,10 @@ struct stopwatch_result {
 int stopwatch_read(const char *folder, const struct stopwatch_plan *plan, struct arena *arena,
                    struct stopwatch_result *out, struct err *err);
 
+/* Timed runs as a collector, which records nothing. */
+
+/* Whether timed runs of programs with steps can be made here: the library that counts ranges, or launches, is
+ * there, and no other tool in its place. -1 with `err`. */
+int stopwatch_check(bool launches, struct arena *arena, struct err *err);
+
 #endif

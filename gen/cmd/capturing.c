@@ -13,38 +13,15 @@ static const int kill_signals[] = {SIGTERM, SIGKILL, 0};
 size_t capturing_options(struct capturing *c, struct opt *rows)
 {
 	const struct opt options[] = {
-		{OPT_CHOICE, 0, "collector", "WHICH",
-	         "who records: cupti, a small library of gapline's own that is loaded into the program, nsys, or auto: "
-	         "cupti where CUPTI is found, else nsys",
-	         .choice = &c->collector, .choices = collector_choices},
-		{OPT_TEXT, 0, "trace", "LIST",
-	         "what to record: cuda,nvtx is the default; osrt: blocking calls of the host; py: which Python "
-	         "functions the GPU waits for, by samples (CPython 3.11 to 3.15, collector cupti); native: beside py, "
-	         "what those call",
-	         .text = &c->trace},
-		{OPT_DECIMAL, 0, "sample-every", "MS",
-	         "the time between two samples of --trace py: 1 ms is the default", .decimal = &c->sample_ms,
-	         .min = 0.1, .max = 1000},
-		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW",
-	         "graph: the launch of a CUDA graph is one operation; node: each of its kernels, which costs time; "
-	         "auto, the default: graph, but node for JAX and TensorFlow, which CUPTI would take down",
-	         .choice = &c->graphs, .choices = graph_trace_names},
-		{OPT_DECIMAL, 0, "delay", "SECONDS", "record only from SECONDS after the start on",
-	         .decimal = &c->options.delay, .max = 1e6},
-		{OPT_DECIMAL, 0, "duration", "SECONDS", "record for SECONDS, then end the program",
-	         .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
-		{OPT_CHOICE, 0, "kill", "HOW",
-	         "what happens to the program when the duration is over: sigterm (the default), sigkill, or none: it "
-	         "goes on, unrecorded",
-	         .choice = &c->kill, .choices = kill_choices},
-		{OPT_CHOICE, 0, "capture-range", "WHICH",
-	         "cudaProfilerApi: record only between cudaProfilerStart and cudaProfilerStop; none is the default",
-	         .choice = &c->range, .choices = range_choices},
-		{OPT_CHOICE, 0, "annotate", "HOW",
-	         "NVTX ranges for PyTorch programs that have none, added while they run: steps, data loading, forward, "
-	         "backward and optimizer. auto: to Python programs (the default); pytorch: to whatever the command "
-	         "starts; none",
-	         .choice = &c->annotate, .choices = annotate_choices},
+		{OPT_CHOICE, 0, "collector", "WHICH", .choice = &c->collector, .choices = collector_choices},
+		{OPT_TEXT, 0, "trace", "LIST", .text = &c->trace},
+		{OPT_DECIMAL, 0, "sample-every", "MS", .decimal = &c->sample_ms, .min = 0.1, .max = 1000},
+		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW", .choice = &c->graphs, .choices = graph_trace_names},
+		{OPT_DECIMAL, 0, "delay", "SECONDS", .decimal = &c->options.delay, .max = 1e6},
+		{OPT_DECIMAL, 0, "duration", "SECONDS", .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
+		{OPT_CHOICE, 0, "kill", "HOW", .choice = &c->kill, .choices = kill_choices},
+		{OPT_CHOICE, 0, "capture-range", "WHICH", .choice = &c->range, .choices = range_choices},
+		{OPT_CHOICE, 0, "annotate", "HOW", .choice = &c->annotate, .choices = annotate_choices},
 	};
 	_Static_assert(sizeof options / sizeof *options == CAPTURING_OPTIONS_MAX, "the array that callers make");
 	memcpy(rows, options, sizeof options);

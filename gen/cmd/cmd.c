@@ -14,46 +14,25 @@ enum { COMMON_OPTIONS = 2 };
 const char cmd_version[] = GAPLINE_VERSION;
 
 const struct cmd cmd_table[] = {
-	{"report", "two profiles -> report and verdict", cmd_report},
-	{"run", "capture both sides, in turns, then report and verdict", cmd_run},
-	{"capture", "one program -> one profile", cmd_capture},
-	{"show", "one profile: on the terminal, or as a page; what would pay most", cmd_show},
-	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
-	{"export", "runs -> an SQLite file: steps, gaps, kernels, copies, calls, ranges", cmd_export},
-	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
-	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
-	{"save", "keeps profiles as a baseline for later reports", cmd_save},
-	{"history", "results over commits, and where they changed", cmd_history},
-	{"verify", "a report against the evidence that it carries", cmd_verify},
-	{"claim", "what a report shows, as a small JSON", cmd_claim},
-	{"check", "a claim against the evidence of a report", cmd_check},
-	{"demo", "a report of a pair of profiles that is part of the program", cmd_demo},
-	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
-	{"manual", "manual pages for man(1), made from the options", cmd_manual},
-	{"completion", "completion for bash, zsh and fish", cmd_completion},
+	{"report", cmd_report},
+	{"run", cmd_run},
+	{"capture", cmd_capture},
+	{"show", cmd_show},
+	{"stats", cmd_stats},
+	{"export", cmd_export},
+	{"scrub", cmd_scrub},
+	{"digest", cmd_digest},
+	{"save", cmd_save},
+	{"history", cmd_history},
+	{"verify", cmd_verify},
+	{"claim", cmd_claim},
+	{"check", cmd_check},
+	{"demo", cmd_demo},
+	{"doctor", cmd_doctor},
+	{"manual", cmd_manual},
+	{"completion", cmd_completion},
 	{0},
 };
-
-#define STATUS_DONE "0  done, and any gate asked for is passed"
-#define STATUS_USAGE "2  wrong usage, out of memory, or an output cannot be written"
-#define STATUS_PROFILE "3  a profile cannot be read, or holds nothing to judge"
-
-#define STATUS_OPEN                                                                                                    \
-	"4  a gate is inconclusive: X of --min-speedup lies within the interval, or there is\n     too little data "   \
-	"for any "                                                                                                     \
-	"verdict"
-
-const char *const cmd_gate_statuses[] = {
-	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROFILE, STATUS_OPEN, NULL,
-};
-#define STATUS_PROGRAM "3  a program failed, nothing could be recorded, or its profile holds nothing to\n     judge"
-#define STATUS_SIGNAL "128 + N  ended by signal N; 130 is Ctrl-C"
-
-const char *const cmd_run_statuses[] = {
-	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROGRAM, STATUS_OPEN, STATUS_SIGNAL, NULL,
-};
-const char *const cmd_capture_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROGRAM, STATUS_SIGNAL, NULL};
-const char *const cmd_plain_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROFILE, NULL};
 
 const char *const cmd_colours[] = {"auto", "always", "never", NULL};
 
@@ -152,6 +131,14 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 	asked.visit = NULL;
 }
 
+struct opt_usage cmd_describe(const char *command, struct opt *options, size_t n)
+{
+	const struct say_help *help = say_help(command);
+	for (size_t i = 0; i < n; i++)
+		options[i].help = say_help_option(help, options[i].name);
+	return (struct opt_usage){help->name, help->usage, help->about, options, n, help->examples, help->statuses};
+}
+
 /* Commands that read or make profiles. What they start is not held to the limit (base/proc.c). */
 static bool takes_limit(const char *name)
 {
@@ -186,22 +173,11 @@ static size_t add_common(const char *name, struct opt *rows, int *errors, const 
 {
 	static const char *const kinds[] = {"text", "json", NULL};
 	size_t n = 0;
-	rows[n++] = (struct opt){OPT_CHOICE,
-	                         0,
-	                         "errors",
-	                         "FORMAT",
-	                         "text; or json: an error is one object, the last line of standard error "
-	                         "(docs/reference/json.md)",
-	                         .choice = errors,
-	                         .choices = kinds};
+	rows[n++] = (struct opt){OPT_CHOICE, 0, "errors", "FORMAT", .choice = errors, .choices = kinds};
 	if (takes_limit(name))
-		rows[n++] = (struct opt){OPT_TEXT,
-		                         0,
-		                         "memory-limit",
-		                         "SIZE",
-		                         "end with an error where gapline itself would need more memory than "
-		                         "this: 500M, 2G (default: what there is)",
-		                         .text = limit};
+		rows[n++] = (struct opt){OPT_TEXT, 0, "memory-limit", "SIZE", .text = limit};
+	for (size_t i = 0; i < n; i++)
+		rows[i].help = say_help_option(say_help("*"), rows[i].name);
 	return n;
 }
 

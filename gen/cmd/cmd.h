@@ -15,10 +15,9 @@
 
 /* Where baselines and histories are kept when nobody says where. */
 #define CMD_STORE "gapline.db"
-#define CMD_ALL_RANKS "list every rank in the JSON; of more than 16 it has quantiles and the ten most unusual"
 
 struct cmd {
-	const char *name, *summary;
+	const char *name;
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an enum cmd_status */
 };
 
@@ -52,10 +51,6 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 /* `gapline help --json`: all commands, or one, from their option tables. */
 int cmd_help_json(const struct cmd *only);
 
-/* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
-extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[], *const cmd_run_statuses[],
-										   *const cmd_capture_statuses[];
-
 extern const char cmd_version[]; /* of gapline */
 
 /* "auto", "always", "never": for an OPT_CHOICE; the value is an enum cmd_colour. */
@@ -65,6 +60,10 @@ extern const char *const cmd_colours[];
 /* Whether to colour what goes to `fd`. COLOUR_AUTO: on a terminal, unless NO_COLOR is set and not empty
  * (no-color.org) or TERM is dumb. */
 bool cmd_use_colour(int colour, int fd);
+
+/* What a command parses and helps with: its own `options` (borrowed), with the words that the catalogue has for them.
+ */
+struct opt_usage cmd_describe(const char *command, struct opt *options, size_t n);
 
 /* Parses; prints --help or the error itself. -1: go on; else the status to end with. */
 int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands);

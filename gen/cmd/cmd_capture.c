@@ -15,20 +15,6 @@ struct capture_command {
 	struct arena arena;
 };
 
-static const char *const arguments[] = {"[OPTIONS] -o FILE -- COMMAND ...", "--recover -o FILE", NULL};
-
-static const char *const examples[] = {
-	"gapline capture -o baseline.sqlite -- python train.py --lr 3e-4",
-	"gapline capture -o run.sqlite --delay 20 --duration 30 -- ./serve",
-	"srun gapline capture -o 'rank-%q{SLURM_PROCID}.sqlite' -- ./solver",
-	NULL,
-};
-
-static const char about[] = "Runs COMMAND and records what it does on the GPU, its CUDA calls and its NVTX ranges. The "
-			    "profile has nsys's SQLite layout. In FILE, %q{NAME} stands for an environment variable, "
-			    "%p for the program's process id, %h for the host name, %% for a percent sign. The profile "
-			    "of a program that fails, or that Ctrl-C ends, is kept and marked incomplete.";
-
 static int write_result(struct capture_command *o, const struct capture_result *result, struct err *err)
 {
 	struct json *json = result_begin(&o->result, "capture");
@@ -118,19 +104,15 @@ int cmd_capture(int argc, char **argv)
 {
 	struct capture_command o = {0};
 	struct opt options[CAPTURING_OPTIONS_MAX + 5] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
-		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &o.force},
-		{OPT_FLAG, 0, "recover", NULL,
-	         "run nothing: make a profile of what a capture to FILE left that was killed (SIGKILL) or had no room "
-	         "for it",
-	         .flag = &o.recover},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &o.file},
+		{OPT_FLAG, 0, "force", NULL, .flag = &o.force},
+		{OPT_FLAG, 0, "recover", NULL, .flag = &o.recover},
 	};
 	size_t n = 3;
 	options[n++] = result_option(&o.result);
 	n += capturing_options(&o.capturing, options + n);
-	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, "say nothing when all is well", .flag = &o.quiet};
-	const struct opt_usage usage = {"gapline capture", arguments,           about, options, n,
-	                                examples,          cmd_capture_statuses};
+	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, .flag = &o.quiet};
+	const struct opt_usage usage = cmd_describe("capture", options, n);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &o.arena, &operands);

@@ -9,21 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const arguments[] = {"CLAIM REPORT", NULL};
-static const char *const examples[] = {"gapline check claim.json report.html", NULL};
-static const char *const statuses[] = {
-	"0  every point of the claim holds",
-	"1  a point of the claim fails",
-	"2  wrong usage, out of memory",
-	"3  the claim is no claim; or the report carries no evidence, disagrees with it, or\n"
-	"     other rules made it",
-	"4  a point of the claim stays open: the evidence does not decide it",
-	NULL};
-static const char about[] =
-	"Verifies a report, and holds each point of a claim against its evidence: numbers, result, work, what was "
-	"resolved, and gates such as \"speedup>=1.15\". A claim is written by 'gapline claim', by hand or by "
-	"another tool.";
-
 struct check {
 	struct arena arena;
 	struct names names;
@@ -108,8 +93,7 @@ int cmd_check(int argc, char **argv)
 {
 	struct check c = {0};
 	struct opt options[] = {result_option(&c.result)};
-	const struct opt_usage usage = {"gapline check", arguments, about, options, sizeof options / sizeof *options,
-	                                examples,        statuses};
+	const struct opt_usage usage = cmd_describe("check", options, sizeof options / sizeof *options);
 	struct opt_list operands = {0};
 	struct err err = {0};
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);

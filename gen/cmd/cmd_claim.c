@@ -4,13 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/page_evidence.h"
 
-static const char *const arguments[] = {"REPORT -o FILE", NULL};
-static const char *const examples[] = {"gapline claim report.html -o claim.json", NULL};
-static const char about[] =
-	"Writes what a report shows: result, speedup, interval, work, sessions, conditions, what was resolved, and the "
-	"checksum of the evidence. The report is verified first. 'gapline check' holds such a claim, or one that was "
-	"written by hand, against a report.";
-
 static int claim(const char *path, struct output *out, struct arena *arena)
 {
 	struct names names;
@@ -41,13 +34,11 @@ int cmd_claim(int argc, char **argv)
 	const char *path = NULL;
 	bool force = false, quiet = false;
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "json", "FILE", "the claim; '-' is standard output", .text = &path},
-		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &force},
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &quiet},
+		{OPT_OUTPUT, 'o', "json", "FILE", .text = &path},
+		{OPT_FLAG, 0, "force", NULL, .flag = &force},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline claim", arguments,         about, options, sizeof options / sizeof *options,
-		examples,        cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("claim", options, sizeof options / sizeof *options);
 	struct opt_list operands = {0};
 	struct err err;
 	struct stat file;

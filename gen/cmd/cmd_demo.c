@@ -2,12 +2,6 @@
 #include "cmd/compare.h"
 #include "render/assets.h"
 
-static const char *const arguments[] = {"[OPTIONS]", NULL};
-static const char *const examples[] = {"gapline demo", "gapline demo -o demo.html --json demo.json", NULL};
-static const char about[] =
-	"Writes a report of two profiles that are part of the program: training on an H100, before and after the input "
-	"was prefetched. It needs no GPU, no profile and no network.";
-
 static const char next[] = "Next:\n"
 			   "  gapline doctor                                 what this machine can record\n"
 			   "  gapline run --baseline 'A' --fixed 'B' -o out  compare two commands\n"
@@ -24,16 +18,11 @@ int cmd_demo(int argc, char **argv)
 	for (size_t s = 0; s < 2; s++)
 		c.given[s] = (struct opt_list){&names[s], 1};
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "output", "FILE",
-	         "write the report to FILE (default: gapline-demo.html in this folder); '-' is standard output",
-	         .text = &c.paths[COMPARE_HTML]},
-		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-	         .text = &c.paths[COMPARE_JSON]},
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.paths[COMPARE_HTML]},
+		{OPT_OUTPUT, 0, "json", "FILE", .text = &c.paths[COMPARE_JSON]},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &c.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline demo", arguments,         about, options, sizeof options / sizeof *options,
-		examples,       cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("demo", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);

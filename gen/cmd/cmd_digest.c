@@ -17,22 +17,6 @@ struct digest_command {
 	struct digest_made made;
 };
 
-static const char *const arguments[] = {"[OPTIONS] PROFILE... -o FILE", NULL};
-
-static const char *const examples[] = {
-	"gapline digest run.sqlite -o run.digest",
-	"gapline digest rank-*.sqlite -o node-7.digest   # the ranks of one run in one file",
-	"gapline report --baseline 'base/*.digest' --fixed 'fixed/*.digest' -o report.html",
-	NULL,
-};
-
-static const char about[] =
-	"Makes a small file of a profile, where the profile was written: 'gapline report' and 'gapline show' take it "
-	"in the "
-	"profile's place and say the same, to the digit. It holds the events that they look at, without environment, "
-	"paths and command lines; names of ranges, kernels, threads and programs stay. 'gapline stats' needs the "
-	"profile itself. Several profiles have to be the ranks of one run.";
-
 static int make(struct digest_command *c, struct err *err)
 {
 	struct progress progress;
@@ -48,7 +32,7 @@ static int make(struct digest_command *c, struct err *err)
 		inputs_group(in, RANKS_TELL, &c->names, &c->arena);
 		if (in->n_runs > 1) {
 			err_set(err, "these are %zu runs, and a digest holds one: make one of each (%s)", in->n_runs,
-			        in->ranks.note ? in->ranks.note : in->ranks.why);
+			        in->note ? in->note : in->why);
 			status = CMD_WRONG_USAGE;
 		}
 	}
@@ -132,14 +116,12 @@ int cmd_digest(int argc, char **argv)
 {
 	struct digest_command c = {0};
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", "the digest; '-' is standard output", .text = &c.output},
-		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.output},
+		{OPT_FLAG, 0, "force", NULL, .flag = &c.force},
 		result_option(&c.result),
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &c.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline digest", arguments,         about, options, sizeof options / sizeof *options,
-		examples,         cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("digest", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);

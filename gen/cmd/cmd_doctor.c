@@ -8,24 +8,6 @@
 
 enum { COLUMNS = 100, INDENT = 18 };
 
-static const char *const arguments[] = {"[OPTIONS]", NULL};
-static const char *const examples[] = {
-	"gapline doctor",
-	"docker run --rm --gpus all gapline doctor",
-	NULL,
-};
-static const char *const statuses[] = {
-	"0  a profile can be captured here",
-	"2  wrong usage, or an output cannot be written",
-	"3  no profile can be captured here",
-	NULL,
-};
-static const char about[] =
-	"Looks at everything that capturing a profile needs: the container, the driver, GPUs, CUPTI, gapline's own "
-	"libraries, nsys, permissions. Each line says ok, or what is missing and what to do. Reports are made "
-	"anywhere, "
-	"also without a GPU. The last line is the command to try next.";
-
 /* Words from column INDENT on, wrapped. */
 static void put_text(struct buf *out, const char *text)
 {
@@ -129,11 +111,9 @@ int cmd_doctor(int argc, char **argv)
 	struct result result = {0};
 	struct opt options[] = {
 		result_option(&result),
-		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
-	         .choice = &colour, .choices = cmd_colours},
+		{OPT_CHOICE, 0, "color", "WHEN", .choice = &colour, .choices = cmd_colours},
 	};
-	const struct opt_usage usage = {"gapline doctor", arguments, about, options, sizeof options / sizeof *options,
-	                                examples,         statuses};
+	const struct opt_usage usage = cmd_describe("doctor", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &arena, &operands);

@@ -18,23 +18,6 @@ struct export_command {
 	struct arena arena;
 };
 
-static const char *const arguments[] = {"[OPTIONS] INPUT... -o FILE", NULL};
-
-static const char *const examples[] = {
-	"gapline export run.sqlite -o results.sqlite",
-	"gapline export runs/*.sqlite ranks/ -o results.sqlite   # many runs, one file",
-	"sqlite3 results.sqlite 'SELECT cause, sum(duration_ns) FROM gaps GROUP BY cause'",
-	NULL,
-};
-
-static const char about[] =
-	"Writes what gapline knows of runs as an SQLite database that sqlite3, DuckDB, pandas and Datasette read: "
-	"steps, "
-	"gaps with cause and phase, kernels, copies, calls, ranges, phases, collectives, ranks, findings. Its sums are "
-	"those of 'gapline show', to the nanosecond. Each INPUT is a profile, or a folder or a quoted pattern, whose "
-	"files "
-	"are ranks of a run or runs of their own. docs/reference/export.md lists the tables.";
-
 static int add_runs(struct export_command *c, struct inputs *in, struct names *names, struct arena *arena,
                     struct err *err)
 {
@@ -152,26 +135,16 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_command c = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", "the database; '-' is standard output", .text = &c.output},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.output},
 		result_option(&c.result),
-		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
-		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
-	         .text = &c.analysis.step},
-		{OPT_TEXT, 0, "loop", "NAME",
-	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
-	         "its name (default: an NVTX range, else the loop with the most time)",
-	         .text = &c.analysis.loop},
-		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
-	         .whole = &c.analysis.warmup, .max = 1e9},
-		{OPT_CHOICE, 0, "files-are", "WHAT",
-	         "auto, ranks or repeats: whether the files of a folder or pattern are the ranks of one run or runs of "
-	         "their own",
-	         .choice = &c.files_are, .choices = compare_files_are},
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+		{OPT_FLAG, 0, "force", NULL, .flag = &c.force},
+		{OPT_TEXT, 0, "step", "NAME", .text = &c.analysis.step},
+		{OPT_TEXT, 0, "loop", "NAME", .text = &c.analysis.loop},
+		{OPT_WHOLE, 0, "warmup", "N", .whole = &c.analysis.warmup, .max = 1e9},
+		{OPT_CHOICE, 0, "files-are", "WHAT", .choice = &c.files_are, .choices = compare_files_are},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &c.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline export", arguments,         about, options, sizeof options / sizeof *options,
-		examples,         cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("export", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);

@@ -1,43 +1,282 @@
 /* gapline history: results over commits, and where they changed. */
+#include "analyse/analyse.h"
+#include "analyse/step_tables.h"
+#include "analyse/trend/trend.h"
+#include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/history_parts.h"
+#include "cmd/progress.h"
+#include "cmd/result.h"
 #include "cmd/saving.h"
+#include "render/trend.h"
+#include "say/say.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static const char *const arguments[] = {
-	"add --commit SHA [--time TIME] [--db FILE] [--json FILE] PROFILE...",
-	"report [--db FILE] [-o FILE] [--json FILE] [OPTIONS]",
-	NULL,
+/* The parts of `gapline history`. */
+
+enum { HISTORY_HTML, HISTORY_JSON, HISTORY_OUTPUTS };
+
+struct history {
+	const char *db, *commit, *time, *title;
+	const char *paths[HISTORY_OUTPUTS]; /* NULL: not asked for */
+	double least;                       /* percent; 0: as usual */
+	bool force, quiet;
+	struct analyse_options analysis;
+	struct result result; /* of add; report has a document of its own */
+	struct output out;
+	struct saving saving;
 };
 
-static const char *const examples[] = {
-	"gapline history add --commit \"$(git rev-parse --short HEAD)\" --time \"$(git log -1 --format=%cI)\" "
-	"run.sqlite",
-	"gapline history report -o trend.html --json trend.json",
-	"gapline report @commit:1a2b3c4 @commit:5d6e7f8 -o report.html   # what a change consists of",
-	NULL,
+struct reading {
+	struct history *h;
+	struct store store;
+	struct arena arena;
+	struct names names; /* of the title, which is made harmless */
+	struct store_entry *list;
+	size_t n;
+	struct trend_commit *commits;
+	struct output outputs[HISTORY_OUTPUTS];
+	struct buf bytes[HISTORY_OUTPUTS];
+	size_t n_outputs;
 };
 
-static const char *const statuses[] = {
-	"0  done, whatever changed over the commits (--json says what)",
-	"2  wrong usage, out of memory, or an output or the history cannot be written",
-	"3  add: a profile cannot be read, or holds nothing to judge",
-	"   report: the history cannot be read, or none of its commits can",
-	NULL,
-};
+/* A side of a report: its steps are those that were found then. */
+static int measure_side(struct reading *r, const struct input *input, int side, struct names *names,
+                        struct arena *arena, struct analysis *one, struct err *err)
+{
+	struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
+	if (r->h->analysis.step) {
+		err_set(err, "--step needs the profiles themselves, and %s is a side of a report", input->path);
+		return CMD_WRONG_USAGE;
+	}
+	if (inputs_read_side(input, names, arena, tables, err) < 0)
+		return CMD_BAD_PROFILE;
+	*one = analyse_table_side(tables, side, names, arena);
+	return CMD_DONE;
+}
 
-static const char about[] = "'add' keeps a commit's profiles, as digests, in a file; several jobs may add to it at the "
-			    "same time, and what is "
-			    "added to a commit that is there already are further runs of it. 'report' draws the time "
-			    "per step over all commits "
-			    "as a page, and names the commits at which it changed: what noise of any shape would bring "
-			    "up about once in ten "
-			    "thousand commits. A change shows with the fourth or fifth commit after it where fifty "
-			    "came before. The order of "
-			    "commits is that of their times, and without times the one in which they were added.";
+static const char *say_note(struct reading *r, const struct side *side, struct arena *arena)
+{
+	const struct fact *said = FACT_NEW(arena, commit_from_report, FACT_NO_SIDE,
+	                                   .steps = side->steps.origin == STEPS_BY_PATTERN ? "found" : "marked");
+	const char *text = say_fact(said, NULL, arena);
+	return arena_copy(&r->arena, text, strlen(text));
+}
+
+/* The runs of one commit, told from its files as a report tells them. What they need is given back. One whose runs say
+ * nothing is kept with the reason: the others are worth a page all the same. */
+static int measure(struct reading *r, const struct store_entry *e, struct trend_commit *c, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct inputs in;
+	struct analysis one;
+	const struct read_wish wish = {0};
+	const char *name = arena_format(&arena, "@commit:%s", e->name);
+	const struct opt_list given = {&name, 1};
+	names_init(&names, &arena);
+	int side, status = inputs_find_or_saved(&in, "commit", &given, r->h->db, &arena, err);
+	int of_report = status ? 0 : inputs_saved_side(&in, &side, err);
+	if (of_report)
+		status =
+			of_report < 0 ? CMD_BAD_PROFILE : measure_side(r, &in.item[0], side, &names, &arena, &one, err);
+	else if (!status)
+		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
+	if (!status && !of_report) {
+		inputs_group(&in, RANKS_TELL, &names, &arena);
+		struct analyse_run *runs = ARENA_NEW(&arena, in.n_runs, struct analyse_run);
+		for (size_t i = 0; i < in.n_runs; i++)
+			runs[i] = (struct analyse_run){&in.run[i].trace, in.run[i].path};
+		int result = analyse_side(runs, in.n_runs, &r->h->analysis, &names, &arena, &one, err);
+		status = result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : result ? CMD_WRONG_USAGE : CMD_DONE;
+	}
+	*c = (struct trend_commit){.name = e->name, .has_time = e->has_time, .time = e->time};
+	if (!status && of_report)
+		c->note = say_note(r, &one.side[0], &arena);
+	if (!status)
+		trend_measure(&one, &r->arena, c);
+	else
+		c->unused = arena_copy(&r->arena, err->text, strlen(err->text));
+	if (!status && c->unused) {
+		err_set(err, "%s", c->unused);
+		status = CMD_BAD_PROFILE;
+	}
+	arena_release(&arena);
+	return status;
+}
+
+static int read_commits(struct reading *r, struct err *err)
+{
+	struct progress progress;
+	if (store_open(&r->store, r->h->db, false, err) ||
+	    store_list(&r->store, STORE_COMMIT, &r->arena, &r->list, &r->n, err))
+		return CMD_BAD_PROFILE;
+	if (!r->n) {
+		err_set(err, "%s: there are no commits in it; gapline history add puts them there", r->h->db);
+		return CMD_BAD_PROFILE;
+	}
+	r->commits = ARENA_NEW(&r->arena, r->n, struct trend_commit);
+	progress_begin(&progress, r->h->quiet, "reading", (int64_t)r->n);
+	int status = CMD_DONE;
+	size_t used = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct err cause;
+		int one = measure(r, &r->list[i], &r->commits[i], &cause);
+		if (one && !status) {
+			status = one;
+			*err = cause;
+		}
+		used += !one;
+		meter_add(progress_meter(&progress), 1);
+	}
+	progress_end(&progress);
+	return used ? CMD_DONE : status;
+}
+
+static int prepare(struct reading *r, struct err *err)
+{
+	struct stat db;
+	bool there = !stat(r->h->db, &db);
+	for (size_t i = 0; i < HISTORY_OUTPUTS; i++) {
+		struct output *o = &r->outputs[r->n_outputs];
+		if (!r->h->paths[i])
+			continue;
+		r->n_outputs++;
+		if (output_prepare(o, r->h->paths[i], err))
+			return -1;
+		if (there && output_replaces(o, &db))
+			return err_set(err, "%s: this output would replace the history", o->path);
+	}
+	const struct output *o = r->outputs;
+	if (r->n_outputs == 2 && o[0].standard && o[1].standard)
+		return err_set(err, "the page and the JSON would both go to standard output; name a file for one");
+	return r->n_outputs == 2 && output_same(&o[0], &o[1])
+	               ? err_set(err, "%s: the page and the JSON would go to the same file", o[1].path)
+	               : 0;
+}
+
+static int write_outputs(struct reading *r, const struct trend *trend, struct err *err)
+{
+	size_t n = 0;
+	for (int i = 0; i < HISTORY_OUTPUTS; i++) {
+		struct buf *b = &r->bytes[i];
+		if (!r->h->paths[i])
+			continue;
+		if (i == HISTORY_HTML ? trend_html(trend, b, err) : trend_json(trend, b, err))
+			return -1;
+		r->outputs[n].bytes = b->data;
+		r->outputs[n++].n = b->n;
+	}
+	return output_write(r->outputs, r->n_outputs, err);
+}
+
+static int print(struct reading *r, const struct trend *trend)
+{
+	struct buf text = {0};
+	trend_terminal(trend, &text);
+	int status = cmd_print_beside(r->outputs, r->n_outputs, &text);
+	buf_release(&text);
+	return status;
+}
+
+/* Also without the summary that says so: a commit of which nothing can be said is an error. */
+static void say_unused(const struct trend_commit *commits, size_t n)
+{
+	struct err err;
+	for (size_t i = 0; i < n; i++)
+		if (commits[i].unused) {
+			err_set(&err, "commit %s is not used: %s", commits[i].name, commits[i].unused);
+			cmd_fail(CMD_BAD_PROFILE, &err);
+		}
+}
+
+/* Reads all commits, writes what was asked for and prints the changes. An enum cmd_status; what goes wrong is printed.
+ */
+static int history_report(struct history *h)
+{
+	struct err err;
+	struct reading r = {.h = h};
+	names_init(&r.names, &r.arena);
+	int status = prepare(&r, &err) ? CMD_WRONG_USAGE : read_commits(&r, &err);
+	if (!status) {
+		double least = h->least > 0 ? h->least / 100 : TREND_LEAST;
+		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
+		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
+		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
+		if (!status && !h->quiet) {
+			status = print(&r, &trend);
+			cmd_say_written(r.outputs, r.n_outputs);
+		} else if (!status) {
+			say_unused(r.commits, r.n);
+		} else {
+			cmd_fail(status, &err);
+		}
+	} else {
+		cmd_fail(status, &err);
+	}
+	for (int i = 0; i < HISTORY_OUTPUTS; i++) {
+		output_release(&r.outputs[i]);
+		buf_release(&r.bytes[i]);
+	}
+	store_close(&r.store);
+	arena_release(&r.arena);
+	return status;
+}
+
+static int refuse(const char *text, struct err *err)
+{
+	return err_set(err,
+	               "--time: '%s' is no time; write 2026-11-22T09:14:53+01:00 (git log -1 --format=%%cI) or "
+	               "seconds since 1970",
+	               text);
+}
+
+/* "Z", "+01:00" or "+0100", to the end. */
+static int read_offset(const char *text, int *seconds)
+{
+	int hours, minutes, used = 0;
+	*seconds = 0;
+	if (!strcmp(text, "Z") || !strcmp(text, "z"))
+		return 0;
+	if (text[0] != '+' && text[0] != '-')
+		return -1;
+	bool digits = isdigit((unsigned char)text[1]) && isdigit((unsigned char)text[2]);
+	if (!digits || sscanf(text + 1, strchr(text, ':') ? "%2d:%2d%n" : "%2d%2d%n", &hours, &minutes, &used) != 2 ||
+	    text[1 + used] || used < 4 || hours > 14 || minutes > 59 || minutes < 0)
+		return -1;
+	*seconds = (hours * 60 + minutes) * (text[0] == '-' ? -60 : 60);
+	return 0;
+}
+
+/* "2026-11-22T09:14:53+01:00" (RFC 3339; git's %cI) or "1795335293" -> seconds since 1970. -1 with `err`. */
+static int history_time(const char *text, int64_t *seconds, struct err *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	if (digits && digits <= 12 && !text[digits]) {
+		*seconds = strtoll(text, NULL, 10);
+		return 0;
+	}
+	struct tm tm = {0};
+	int offset;
+	const char *rest = digits == 4 ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	if (!rest && digits == 4)
+		rest = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
+	while (rest && *rest == ' ')
+		rest++;
+	if (!rest || read_offset(rest, &offset))
+		return refuse(text, err);
+	struct tm same = tm;
+	time_t t = timegm(&same);
+	/* a 31st of February is the 3rd of March to timegm */
+	if (same.tm_mday != tm.tm_mday || same.tm_mon != tm.tm_mon)
+		return refuse(text, err);
+	*seconds = (int64_t)t - offset;
+	return 0;
+}
 
 static int add(struct history *h, const struct opt_list *profiles)
 {
@@ -125,29 +364,18 @@ int cmd_history(int argc, char **argv)
 {
 	struct history h = {.db = CMD_STORE, .analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
-		{OPT_TEXT, 0, "db", "FILE", "where commits are kept (default: " CMD_STORE " in this folder)",
-	         .text = &h.db},
-		{OPT_TEXT, 0, "commit", "SHA", "add: the commit, or any other name of what was measured",
-	         .text = &h.commit},
-		{OPT_TEXT, 0, "time", "TIME",
-	         "add: when it was committed, which orders commits: as in 2026-11-22T09:14:53+01:00, or seconds since "
-	         "1970",
-	         .text = &h.time},
-		{OPT_FLAG, 0, "force", NULL, "add: replace what is there of this commit", .flag = &h.force},
-		{OPT_OUTPUT, 'o', "output", "FILE", "report: write the page to FILE; '-' is standard output",
-	         .text = &h.paths[HISTORY_HTML]},
-		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-	         .text = &h.paths[HISTORY_JSON]},
-		{OPT_TEXT, 0, "title", "TEXT", "report: the page's title", .text = &h.title},
-		{OPT_DECIMAL, 0, "min-change", "PCT", "report: tell changes of PCT percent and more (default: 1)",
-	         .decimal = &h.least, .min = 0.1, .max = 1000},
-		{OPT_TEXT, 0, "step", "NAME",
-	         "report: the NVTX range that is one step, or none (default: found automatically)",
-	         .text = &h.analysis.step},
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &h.quiet},
+		{OPT_TEXT, 0, "db", "FILE", .text = &h.db},
+		{OPT_TEXT, 0, "commit", "SHA", .text = &h.commit},
+		{OPT_TEXT, 0, "time", "TIME", .text = &h.time},
+		{OPT_FLAG, 0, "force", NULL, .flag = &h.force},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &h.paths[HISTORY_HTML]},
+		{OPT_OUTPUT, 0, "json", "FILE", .text = &h.paths[HISTORY_JSON]},
+		{OPT_TEXT, 0, "title", "TEXT", .text = &h.title},
+		{OPT_DECIMAL, 0, "min-change", "PCT", .decimal = &h.least, .min = 0.1, .max = 1000},
+		{OPT_TEXT, 0, "step", "NAME", .text = &h.analysis.step},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &h.quiet},
 	};
-	const struct opt_usage usage = {"gapline history", arguments, about, options, sizeof options / sizeof *options,
-	                                examples,          statuses};
+	const struct opt_usage usage = cmd_describe("history", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	int status = cmd_options(&usage, argc, argv, &h.saving.arena, &operands);
 	if (status < 0)

@@ -1,33 +1,20 @@
 /* gapline manual, gapline completion: what an installation puts into the system's folders, from the option tables. */
-#include "base/opt_complete.h"
 #include "base/opt_manual.h"
 #include "cmd/cmd.h"
+#include "say/say.h"
 
 #include <string.h>
 
-static const char *const manual_arguments[] = {"[COMMAND]", NULL};
-static const char *const manual_examples[] = {"gapline manual report | man -l -", NULL};
-static const char *const completion_arguments[] = {"SHELL", NULL};
-static const char *const completion_examples[] = {
-	"source <(gapline completion bash)",
-	"gapline completion zsh >\"${fpath[1]}/_gapline\"",
-	"gapline completion fish >~/.config/fish/completions/gapline.fish",
-	NULL,
-};
-static const char *const statuses[] = {"0  done", "2  wrong usage, or an output cannot be written", NULL};
-
 static void overview(struct buf *out)
 {
+	const struct say_help *help = say_help("gapline");
 	buf_format(out, ".TH GAPLINE 1 \"\" \"gapline %s\" \"gapline\"\n.SH NAME\ngapline \\- ", cmd_version);
-	buf_text(out, "where a fix of a CUDA program saved time, and how sure that is\n.SH SYNOPSIS\n.B gapline\n"
-	              "COMMAND [OPTIONS] ...\n.SH DESCRIPTION\n");
-	opt_roff("Takes two profiles of a CUDA workload, baseline and fixed, and says where the time went, why the GPU "
-	         "waited, whether the fix worked and how sure that is.",
-	         out);
+	buf_format(out, "%s\n.SH SYNOPSIS\n.B gapline\n%s\n.SH DESCRIPTION\n", help->does, *help->usage);
+	opt_roff(help->about, out);
 	buf_text(out, "\n.SH COMMANDS\n");
 	for (const struct cmd *c = cmd_table; c->name; c++) {
 		buf_format(out, ".TP\n.BR gapline\\-%s (1)\n", c->name);
-		opt_roff(c->summary, out);
+		opt_roff(say_help(c->name)->does, out);
 		buf_text(out, "\n");
 	}
 }
@@ -45,7 +32,7 @@ struct page {
 static void add_page(void *context, const struct opt_usage *usage)
 {
 	const struct page *page = context;
-	opt_manual(usage, page->command->summary, cmd_version, page->out);
+	opt_manual(usage, say_help(page->command->name)->does, cmd_version, page->out);
 }
 
 static int no_such_command(const struct opt_usage *usage, const char *name)
@@ -57,13 +44,7 @@ static int no_such_command(const struct opt_usage *usage, const char *name)
 
 int cmd_manual(int argc, char **argv)
 {
-	const struct opt_usage usage = {"gapline manual",
-	                                manual_arguments,
-	                                "Prints the manual page of a command, or of gapline itself, for man(1).",
-	                                NULL,
-	                                0,
-	                                manual_examples,
-	                                statuses};
+	const struct opt_usage usage = cmd_describe("manual", NULL, 0);
 	struct arena arena = {0};
 	struct opt_list operands;
 	struct buf out = {0};
@@ -88,7 +69,7 @@ int cmd_manual(int argc, char **argv)
 static void add_json(void *context, const struct opt_usage *usage)
 {
 	struct described *d = context;
-	opt_json(usage, d->command->summary, &d->json);
+	opt_json(usage, say_help(d->command->name)->does, &d->json);
 }
 
 int cmd_help_json(const struct cmd *only)
@@ -120,7 +101,7 @@ struct script {
 static void add_command(void *context, const struct opt_usage *usage)
 {
 	const struct script *s = context;
-	opt_complete_command(s->shell, usage, s->command->name, s->command->summary, s->out);
+	opt_complete_command(s->shell, usage, s->command->name, say_help(s->command->name)->does, s->out);
 }
 
 static int print_script(enum opt_shell shell, struct arena *arena)
@@ -134,7 +115,7 @@ static int print_script(enum opt_shell shell, struct arena *arena)
 	for (size_t i = 0; i < n; i++) {
 		struct script script = {shell, &cmd_table[i], &out};
 		names[i] = cmd_table[i].name;
-		summaries[i] = cmd_table[i].summary;
+		summaries[i] = say_help(cmd_table[i].name)->does;
 		cmd_usage(&cmd_table[i], add_command, &script);
 	}
 	opt_complete_end(shell, names, summaries, &out);
@@ -146,14 +127,7 @@ static int print_script(enum opt_shell shell, struct arena *arena)
 int cmd_completion(int argc, char **argv)
 {
 	static const char *const shells[] = {"bash", "zsh", "fish", NULL}; /* as in enum opt_shell */
-	const struct opt_usage usage = {"gapline completion",
-	                                completion_arguments,
-	                                "Prints what makes a shell (bash, zsh or fish) complete gapline's commands, "
-	                                "options and their values.",
-	                                NULL,
-	                                0,
-	                                completion_examples,
-	                                statuses};
+	const struct opt_usage usage = cmd_describe("completion", NULL, 0);
 	struct arena arena = {0};
 	struct opt_list operands;
 	struct err err;

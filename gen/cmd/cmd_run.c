@@ -10,34 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const arguments[] = {
-	"[OPTIONS] --baseline COMMAND --fixed COMMAND -o DIR",
-	"[OPTIONS] -o DIR --baseline -- WORD ... --fixed -- WORD ...",
-	NULL,
-};
-
-static const char *const examples[] = {
-	"gapline run --baseline 'python train.py' --fixed 'python train.py --prefetch' -o out",
-	"gapline run -o out --repeat 9 --min-speedup 1.05 --baseline -- ./old -n 9 --fixed -- ./new -n 9",
-	"gapline run -o out --time-limit 10m --quiet --baseline ./old --fixed ./new",
-	"gapline run --baseline './train --old' --fixed ./train -o out --compare-output 'loss[:=]'",
-	"gapline run --baseline \"sh -c 'cd old && ./sim'\" --fixed ./sim -o out --quiet",
-	NULL,
-};
-
-static const char about[] =
-	"Runs both programs several times, taking turns, and compares them as 'gapline report' does. "
-	"What counts is measured in timed runs, in which nothing is recorded: the devices are waited "
-	"for at the end of the last warm-up step and of the last step, or, where programs have no steps, "
-	"the time is that of the whole process. Recorded runs in between explain it. It makes as many runs as it "
-	"takes to decide, 15 of each side at most. "
-	"DIR gets the profiles, report.html, report.json (or the file of --json) and run.json, which says what was "
-	"run. A "
-	"command is split into words "
-	"as a shell would, but no shell is involved. The programs read nothing from standard "
-	"input. A program that fails "
-	"ends it all: what failed is never compared.";
-
 /* ---- before and after ---- */
 
 /* A suite whose first run already failed left nothing to lose. */
@@ -264,30 +236,14 @@ int cmd_run(int argc, char **argv)
 	struct experiment e = {.repeat = -1, .recorded = -1, .follow = -1};
 	compare_init(&e.compare);
 	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 9] = {
-		{OPT_COMMAND, 0, "baseline", "COMMAND",
-	         "what to run for the baseline: a quoted command line, or -- and words", .command = &e.commands[0]},
-		{OPT_COMMAND, 0, "fixed", "COMMAND", "what to run for the fixed side, likewise",
-	         .command = &e.commands[1]},
-		{OPT_TEXT, 'o', "output", "DIR", "the folder to write; new, empty, or one of an earlier run",
-	         .text = &e.folder},
-		{OPT_TEXT, 0, "repeat", "auto|N",
-	         "timed runs of each side: nothing is recorded, and their time is what counts. auto, the default: "
-	         "from 4 to 15, until the result and every gate are decided, or more would not decide them; N: so many "
-	         "(0: none)",
-	         .text = &e.repeat_text},
-		{OPT_WHOLE, 0, "recorded", "N",
-	         "recorded runs of each side, in turns with the others: the first says where time is taken, and all "
-	         "explain it "
-	         "(default: 2; 3 where there are no timed runs)",
-	         .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
-		{OPT_TEXT, 0, "time-limit", "T",
-	         "begin no pair of runs that would not fit into T (90s, 10m, 2h); two of timed runs are made in "
-	         "any "
-	         "case",
-	         .text = &e.limit_text},
-		{OPT_FLAG, 0, "resume", NULL,
-	         "go on from the runs that DIR holds; commands and options must be the same", .flag = &e.resume},
-		{OPT_FLAG, 0, "force", NULL, "remove the runs that DIR holds and start anew", .flag = &e.force},
+		{OPT_COMMAND, 0, "baseline", "COMMAND", .command = &e.commands[0]},
+		{OPT_COMMAND, 0, "fixed", "COMMAND", .command = &e.commands[1]},
+		{OPT_TEXT, 'o', "output", "DIR", .text = &e.folder},
+		{OPT_TEXT, 0, "repeat", "auto|N", .text = &e.repeat_text},
+		{OPT_WHOLE, 0, "recorded", "N", .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
+		{OPT_TEXT, 0, "time-limit", "T", .text = &e.limit_text},
+		{OPT_FLAG, 0, "resume", NULL, .flag = &e.resume},
+		{OPT_FLAG, 0, "force", NULL, .flag = &e.force},
 	};
 	size_t n = 8;
 	n += capturing_options(&e.capturing, options + n);
@@ -295,10 +251,8 @@ int cmd_run(int argc, char **argv)
 	n += compare_output_options(&e.compare, options + n);
 	n += compare_step_options(&e.compare, options + n);
 	n += compare_result_options(&e.compare, options + n);
-	n += compare_print_options(&e.compare, options + n, &e.quiet,
-	                           "keep the programs' output in DIR, a .log for each run, instead of passing it "
-	                           "through (--compare-output does both)");
-	const struct opt_usage usage = {"gapline run", arguments, about, options, n, examples, cmd_run_statuses};
+	n += compare_print_options(&e.compare, options + n, &e.quiet);
+	const struct opt_usage usage = cmd_describe("run", options, n);
 	struct opt_list operands = {0};
 	struct err err;
 	compare_watch_memory(&e.compare, &operands);

@@ -14,24 +14,6 @@ struct save {
 	struct saving saving;
 };
 
-static const char *const arguments[] = {"[OPTIONS] NAME PROFILE...", "--list [--db FILE]", NULL};
-
-static const char *const examples[] = {
-	"gapline save main runs/base-*.sqlite",
-	"gapline report --baseline @main --fixed 'runs/branch-*.sqlite' -o report.html",
-	"gapline save release-1.4 base.sqlite --db /srv/ci/gapline.db --force",
-	"gapline save main runs/tuesday-*.sqlite --add",
-	"gapline save --list",
-	NULL,
-};
-
-static const char about[] =
-	"Keeps profiles as a baseline that later reports name @NAME. What is kept is a digest of each file "
-	"('gapline digest'), some tens of kilobytes, so that a report says the same as with the profiles themselves: "
-	"the same verdict to the digit, and what is different about the machine. Several profiles are repeats of a run "
-	"or ranks of one, as for 'gapline report'. Several processes may save to one file at the same time. NAME is up "
-	"to 100 letters, digits and ._+-/, and begins with a letter or a digit.";
-
 static void entry_result(struct save *s, const struct store_entry *e, size_t bytes)
 {
 	result_text(&s->result, "name", e->name);
@@ -139,18 +121,14 @@ int cmd_save(int argc, char **argv)
 {
 	struct save s = {.db = CMD_STORE};
 	struct opt options[] = {
-		{OPT_TEXT, 0, "db", "FILE", "where baselines are kept (default: " CMD_STORE " in this folder)",
-	         .text = &s.db},
-		{OPT_FLAG, 0, "add", NULL, "add profiles of another day or machine to what is saved under this name",
-	         .flag = &s.add},
-		{OPT_FLAG, 0, "force", NULL, "replace what is saved under this name", .flag = &s.force},
-		{OPT_FLAG, 0, "list", NULL, "print what is saved", .flag = &s.list},
+		{OPT_TEXT, 0, "db", "FILE", .text = &s.db},
+		{OPT_FLAG, 0, "add", NULL, .flag = &s.add},
+		{OPT_FLAG, 0, "force", NULL, .flag = &s.force},
+		{OPT_FLAG, 0, "list", NULL, .flag = &s.list},
 		result_option(&s.result),
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &s.quiet},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &s.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline save", arguments,         about, options, sizeof options / sizeof *options,
-		examples,       cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("save", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.saving.arena, &operands);

@@ -22,29 +22,6 @@ struct scrub_command {
 	struct file_bytes packed;
 };
 
-static const char *const arguments[] = {"[OPTIONS] PROFILE|RUN.JSON -o FILE", NULL};
-
-static const char *const examples[] = {
-	"gapline scrub run.sqlite -o run-to-share.sqlite.gz",
-	"gapline scrub run.sqlite.gz -o share/run.sqlite --hide acme --hide 'project x'",
-	"gapline scrub out/run.json -o run-to-share.json",
-	NULL,
-};
-
-static const char about[] =
-	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
-	"user names, paths, command lines, other processes, and every table and column that neither this program nor "
-	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy, but for the "
-	"functions that samples of the CPU tell, which are "
-	"left out unless --keep-stacks is given. Names of ranges, "
-	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
-	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
-	"'[user A]'; a token, a password, a private key or what follows user= '[secret A]'; an e-mail address, "
-	"user@host, an IP or MAC address or the host of host:port '[address A]'; a GPU's UUID '[uuid A]'. Of the "
-	"run.json "
-	"that 'gapline run' writes the commands lose the values of options and variables, too, but for those that are "
-	"known to be harmless, as --batch-size.";
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), length = strlen(end);
@@ -180,20 +157,14 @@ int cmd_scrub(int argc, char **argv)
 {
 	struct scrub_command c = {0};
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
-	         .text = &c.output},
-		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
-		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
-		{OPT_FLAG, 0, "keep-stacks", NULL,
-	         "keep samples of the CPU, too: names of functions, of the files that they are of without their "
-	         "paths, and of threads that others waited for",
-	         .flag = &c.keep_stacks},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.output},
+		{OPT_FLAG, 0, "force", NULL, .flag = &c.force},
+		{OPT_LIST, 0, "hide", "WORD", .list = &c.hide},
+		{OPT_FLAG, 0, "keep-stacks", NULL, .flag = &c.keep_stacks},
 		result_option(&c.result),
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &c.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline scrub", arguments,         about, options, sizeof options / sizeof *options,
-		examples,        cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("scrub", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);

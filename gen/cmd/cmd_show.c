@@ -4,7 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/compare.h"
 #include "cmd/inputs_export.h"
-#include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 #include "render/render.h"
 
@@ -27,22 +26,6 @@ struct show {
 	struct arena arena;
 	struct names names;
 };
-
-static const char *const arguments[] = {"[OPTIONS] PROFILE", NULL};
-
-static const char *const examples[] = {
-	"gapline show run.sqlite",
-	"gapline show trace.json.gz -o page.html",
-	"gapline show run.sqlite.gz --step train_step --warmup 5",
-	"gapline show run.sqlite --color always | less -R",
-	"gapline show run.sqlite --ncu profile-kernels.csv",
-	NULL,
-};
-
-static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
-			    "time, phases, kernels and findings; with -o as a page, with its timeline. A profile is an "
-			    "nsys SQLite export or a trace of the "
-			    "PyTorch profiler, plain or packed (gzip, zstd), or a digest of one.";
 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
                             struct err *err)
@@ -155,32 +138,18 @@ int cmd_show(int argc, char **argv)
 {
 	struct show s = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", "write a page with everything to FILE; '-' is standard output",
-	         .text = &s.paths[SHOW_HTML]},
-		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-	         .text = &s.paths[SHOW_JSON]},
-		{OPT_FLAG, 0, "all-ranks", NULL, CMD_ALL_RANKS, .flag = &s.all_ranks},
-		{OPT_OUTPUT, 0, "markdown", "FILE", "write a summary to FILE, as Markdown; '-' is standard output",
-	         .text = &s.paths[SHOW_MARKDOWN]},
-		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
-	         .text = &s.analysis.step},
-		{OPT_TEXT, 0, "loop", "NAME",
-	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
-	         "its name (default: an NVTX range, else the loop with the most time)",
-	         .text = &s.analysis.loop},
-		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
-	         .whole = &s.analysis.warmup, .max = 1e9},
-		{OPT_TEXT, 0, "ncu", "FILE",
-	         "what Nsight Compute measured of its kernels: its CSV (ncu --csv, details or raw page), or a .ncu-rep "
-	         "where ncu is installed",
-	         .text = &s.ncu},
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the result and errors", .flag = &s.quiet},
-		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
-	         .choice = &s.colour, .choices = cmd_colours},
+		{OPT_OUTPUT, 'o', "output", "FILE", .text = &s.paths[SHOW_HTML]},
+		{OPT_OUTPUT, 0, "json", "FILE", .text = &s.paths[SHOW_JSON]},
+		{OPT_FLAG, 0, "all-ranks", NULL, .flag = &s.all_ranks},
+		{OPT_OUTPUT, 0, "markdown", "FILE", .text = &s.paths[SHOW_MARKDOWN]},
+		{OPT_TEXT, 0, "step", "NAME", .text = &s.analysis.step},
+		{OPT_TEXT, 0, "loop", "NAME", .text = &s.analysis.loop},
+		{OPT_WHOLE, 0, "warmup", "N", .whole = &s.analysis.warmup, .max = 1e9},
+		{OPT_TEXT, 0, "ncu", "FILE", .text = &s.ncu},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &s.quiet},
+		{OPT_CHOICE, 0, "color", "WHEN", .choice = &s.colour, .choices = cmd_colours},
 	};
-	const struct opt_usage usage = {
-		"gapline show", arguments,         about, options, sizeof options / sizeof *options,
-		examples,       cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("show", options, sizeof options / sizeof *options);
 	struct opt_list operands = {0};
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);

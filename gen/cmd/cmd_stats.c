@@ -30,17 +30,6 @@ struct stats {
 
 static const char *const formats[] = {"csv", "table", "column", "json", NULL};
 static const char *const booleans[] = {"true", "false", NULL};
-static const char *const arguments[] = {"[OPTIONS] PROFILE", NULL};
-
-static const char *const examples[] = {
-	"gapline stats run.sqlite --report cuda_gpu_kern_sum,cuda_api_sum",
-	"gapline stats run.sqlite --report cuda_gpu_kern_sum:base --format csv",
-	"gapline stats run.sqlite --rule gpu_gaps:gap=1:rows=10 --rule gpu_time_util",
-	"gapline stats run.sqlite --report nvtx_sum --format csv --output run   # run_nvtx_sum.csv",
-	"gapline stats run.sqlite --csv-safe --output run   # to be opened in a spreadsheet",
-	NULL,
-};
-
 /* What `nsys stats` prints when no report is named, as far as gapline has it. */
 static const char default_reports[] =
 	"nvtx_sum,osrt_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum";
@@ -226,40 +215,17 @@ int cmd_stats(int argc, char **argv)
 {
 	struct stats s = {.format = N_FORMATS};
 	struct opt options[] = {
-		{OPT_LIST, 'r', "report", "NAME[,NAME]",
-	         "the tables to make, with their arguments: cuda_gpu_kern_sum[:base|:mangled], cuda_api_sum, "
-	         "cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_kern_exec_sum, nvtx_sum, nvtx_pushpop_sum, "
-	         "nvtx_startend_sum, nvtx_gpu_proj_sum[:graphs=1], osrt_sum, "
-	         "gpu_gaps[:gap=MS][:rows=N][:graphs=1], "
-	         "gpu_time_util[:threshold=PCT][:chunks=N][:rows=N][:graphs=1], cuda_api_sync[:rows=N], "
-	         "cuda_memcpy_async[:rows=N], cuda_memcpy_sync[:rows=N], cuda_memset_sync[:rows=N]; may be repeated "
-	         "(default: the summaries of ranges, OS calls, CUDA calls, kernels and copies)",
-	         .list = &s.reports},
-		{OPT_LIST, 0, "rule", "NAME[,NAME]", "the same, as 'nsys analyze' calls it", .list = &s.rules},
-		{OPT_CHOICE, 'f', "format", "FORMAT",
-	         "csv, table, column (the same as table) or json (default: table on standard output, csv in files)",
-	         .choice = &s.format, .choices = formats},
-		{OPT_OUTPUT, 'o', "output", "PREFIX",
-	         "write files PREFIX_NAME.csv instead of printing; '.' stands for the profile's own path without its "
-	         "ending, '-' for standard output",
-	         .text = &s.prefix},
-		{OPT_FLAG, 0, "csv-safe", NULL,
-	         "for spreadsheets: names in a CSV table that would be formulas there begin with an apostrophe, and "
-	         "all are quoted (default: names as they are, as nsys writes them)",
-	         .flag = &s.safe},
+		{OPT_LIST, 'r', "report", "NAME[,NAME]", .list = &s.reports},
+		{OPT_LIST, 0, "rule", "NAME[,NAME]", .list = &s.rules},
+		{OPT_CHOICE, 'f', "format", "FORMAT", .choice = &s.format, .choices = formats},
+		{OPT_OUTPUT, 'o', "output", "PREFIX", .text = &s.prefix},
+		{OPT_FLAG, 0, "csv-safe", NULL, .flag = &s.safe},
 		result_option(&s.result),
-		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the tables and errors", .flag = &s.quiet},
-		{OPT_CHOICE, 0, "force-export", "BOOL", "for command lines written for nsys; means nothing here",
-	         .choice = &s.ignored, .choices = booleans},
-		{OPT_CHOICE, 0, "force-overwrite", "BOOL", "likewise: files of a table are always replaced",
-	         .choice = &s.ignored, .choices = booleans},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = &s.quiet},
+		{OPT_CHOICE, 0, "force-export", "BOOL", .choice = &s.ignored, .choices = booleans},
+		{OPT_CHOICE, 0, "force-overwrite", "BOOL", .choice = &s.ignored, .choices = booleans},
 	};
-	static const char about[] =
-		"Makes the tables of 'nsys stats' and 'nsys analyze' from a profile, without nsys: same columns, "
-		"order and rounding. docs/reference/stats.md tells where they differ, and why.";
-	const struct opt_usage usage = {
-		"gapline stats", arguments,         about, options, sizeof options / sizeof *options,
-		examples,        cmd_plain_statuses};
+	const struct opt_usage usage = cmd_describe("stats", options, sizeof options / sizeof *options);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);

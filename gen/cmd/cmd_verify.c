@@ -4,20 +4,6 @@
 #include "cmd/result.h"
 #include "say/say.h"
 
-static const char *const arguments[] = {"REPORT", NULL};
-static const char *const examples[] = {"gapline verify report.html",
-                                       "gapline verify report.json   # made with --evidence", NULL};
-static const char *const statuses[] = {
-	"0  the page agrees with its evidence", "1  it does not: the first differences are printed",
-	"2  wrong usage, out of memory", "3  no evidence, or it is damaged or was made by other rules", NULL};
-static const char about[] =
-	"Judges the step tables that a report carries again, without a GPU, a profile or the network, and holds the "
-	"page "
-	"against the result. It shows that the page is consistent, not where its evidence comes from: sign the file to "
-	"show "
-	"that. The timeline, maps of ranks and the title are not covered. Attribution lies before the tables: who is "
-	"charged with a gap is not judged again.";
-
 struct verify {
 	struct arena arena;
 	struct names names;
@@ -105,8 +91,7 @@ int cmd_verify(int argc, char **argv)
 {
 	struct verify v = {0};
 	struct opt options[] = {result_option(&v.result)};
-	const struct opt_usage usage = {"gapline verify", arguments, about, options, sizeof options / sizeof *options,
-	                                examples,         statuses};
+	const struct opt_usage usage = cmd_describe("verify", options, sizeof options / sizeof *options);
 	struct opt_list operands = {0};
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &v.arena, &operands);

@@ -1,11 +1,9 @@
 #include "cmd/compare.h"
 
-#include "analyse/judge/nothing.h"
 #include "base/file.h"
 #include "base/markdown_writer.h"
 #include "base/memory.h"
 #include "cmd/inputs_export.h"
-#include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"
@@ -196,7 +194,7 @@ static struct side_files files_of(const struct inputs *side, struct arena *arena
 	for (size_t i = 0; i < side->n; i++)
 		list[i] = (struct side_file){side->told[i].name, side->told[i].run, side->told[i].rank,
 		                             side->told[i].named};
-	return (struct side_files){list, (uint32_t)side->n, side->ranks.why, side->ranks.note};
+	return (struct side_files){list, (uint32_t)side->n, side->why, side->note};
 }
 
 static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
@@ -278,8 +276,7 @@ int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
 	analysis->all_ranks = c->all_ranks;
 	for (size_t s = 0; s < 2; s++)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
-			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
-			        cmd_harmless(&c->arena, c->sides[s].ranks.note));
+			fprintf(stderr, "gapline: %s side: %s\n", labels[s], cmd_harmless(&c->arena, c->sides[s].note));
 	return write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
 }
 
@@ -401,38 +398,16 @@ const char *const compare_files_are[] = {"auto", "ranks", "repeats", NULL};
 size_t compare_step_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
-		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
-	         .text = &c->analysis.step},
-		{OPT_TEXT, 0, "requests", "NAME",
-	         "the NVTX range that is one request: p50 to p99 are of how long each takes, from its start to the end "
-	         "of its work, however many run at once",
-	         .text = &c->requests},
-		{OPT_CHOICE, 0, "files-are", "WHAT",
-	         "auto, ranks or repeats: whether several files of a side are the ranks of one run or runs of their "
-	         "own; "
-	         "auto tells it by when they were recorded, and by jobs, rank numbers and names",
-	         .choice = &c->files_are, .choices = compare_files_are},
-		{OPT_TEXT, 0, "loop", "NAME",
-	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
-	         "its name (default: an NVTX range, else the loop with the most time)",
-	         .text = &c->analysis.loop},
-		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
-	         .whole = &c->analysis.warmup, .max = 1e9},
-		{OPT_DECIMAL, 0, "min-speedup", "X",
-	         "gate: passed when the whole interval of the speedup is at X or above, failed when all of it is below "
-	         "X, else inconclusive",
-	         .decimal = &c->analysis.gates.min_speedup, .min = 0.001, .max = 1000},
-		{OPT_DECIMAL, 0, "max-regression", "PCT",
-	         "gate: failed when a slowdown of more than PCT percent is proven (the upper end of the interval is "
-	         "below 1/(1+PCT/100)), else passed, also when the verdict is inconclusive",
-	         .decimal = &c->analysis.gates.max_regression, .max = 1000},
-		{OPT_FLAG, 0, "require-comparable", NULL, "gate: failed when the two sides did different work",
-	         .flag = &c->analysis.gates.require_comparable},
-		{OPT_LIST, 0, "gate", "EXPR",
-	         "gate: a number of the fixed side and its limit, as in 'idle<5%', 'phase:data_load.cost<0.5ms', "
-	         "'kernels_per_step<=+0%' (against the baseline) or 'speedup>=1.1'; inconclusive where there is no "
-	         "such number; may be repeated (docs/reference/gates.md)",
-	         .list = &c->expressions},
+		{OPT_TEXT, 0, "step", "NAME", .text = &c->analysis.step},
+		{OPT_TEXT, 0, "requests", "NAME", .text = &c->requests},
+		{OPT_CHOICE, 0, "files-are", "WHAT", .choice = &c->files_are, .choices = compare_files_are},
+		{OPT_TEXT, 0, "loop", "NAME", .text = &c->analysis.loop},
+		{OPT_WHOLE, 0, "warmup", "N", .whole = &c->analysis.warmup, .max = 1e9},
+		{OPT_DECIMAL, 0, "min-speedup", "X", .decimal = &c->analysis.gates.min_speedup, .min = 0.001,
+	         .max = 1000},
+		{OPT_DECIMAL, 0, "max-regression", "PCT", .decimal = &c->analysis.gates.max_regression, .max = 1000},
+		{OPT_FLAG, 0, "require-comparable", NULL, .flag = &c->analysis.gates.require_comparable},
+		{OPT_LIST, 0, "gate", "EXPR", .list = &c->expressions},
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_STEP_OPTIONS, "the array that callers make");
 	return put(rows, options, COMPARE_STEP_OPTIONS);
@@ -441,52 +416,30 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 size_t compare_output_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
-		{OPT_OUTPUT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-	         .text = &c->paths[COMPARE_JSON]},
-		{OPT_FLAG, 0, "all-ranks", NULL, CMD_ALL_RANKS, .flag = &c->all_ranks},
-		{OPT_OUTPUT, 0, "svg", "FILE",
-	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
-	         .text = &c->paths[COMPARE_SVG]},
-		{OPT_OUTPUT, 0, "markdown", "FILE",
-	         "write the result for a step summary or a merge request to FILE, as Markdown; '-' is standard output",
-	         .text = &c->paths[COMPARE_MARKDOWN]},
-		{OPT_OUTPUT, 0, "markdown-short", "FILE",
-	         "the same for a comment: verdict, gates and caveats, after a hidden line by which a job finds it "
-	         "again",
-	         .text = &c->paths[COMPARE_COMMENT]},
-		{OPT_FLAG, 0, "github-summary", NULL, "add the Markdown to the file that GITHUB_STEP_SUMMARY names",
-	         .flag = &c->github_summary},
-		{OPT_TEXT, 0, "svg-url", "URL", "where the Markdown's reader finds the picture of --svg",
-	         .text = &c->links.svg_url},
-		{OPT_TEXT, 0, "report-url", "URL", "where the Markdown's reader finds the report",
-	         .text = &c->links.report_url},
-		{OPT_OUTPUT, 0, "junit", "FILE",
-	         "write gates and findings as test cases to FILE, as JUnit's XML; '-' is standard output",
-	         .text = &c->paths[COMPARE_JUNIT]},
-		{OPT_OUTPUT, 0, "perfetto", "FILE",
-	         "write both sides event by event, with causes of idle time, phases and steps, for Perfetto "
-	         "(ui.perfetto.dev) or chrome://tracing to FILE, gzipped JSON (out.json.gz); '-' is standard output",
-	         .text = &c->paths[COMPARE_PERFETTO]},
+		{OPT_OUTPUT, 0, "json", "FILE", .text = &c->paths[COMPARE_JSON]},
+		{OPT_FLAG, 0, "all-ranks", NULL, .flag = &c->all_ranks},
+		{OPT_OUTPUT, 0, "svg", "FILE", .text = &c->paths[COMPARE_SVG]},
+		{OPT_OUTPUT, 0, "markdown", "FILE", .text = &c->paths[COMPARE_MARKDOWN]},
+		{OPT_OUTPUT, 0, "markdown-short", "FILE", .text = &c->paths[COMPARE_COMMENT]},
+		{OPT_FLAG, 0, "github-summary", NULL, .flag = &c->github_summary},
+		{OPT_TEXT, 0, "svg-url", "URL", .text = &c->links.svg_url},
+		{OPT_TEXT, 0, "report-url", "URL", .text = &c->links.report_url},
+		{OPT_OUTPUT, 0, "junit", "FILE", .text = &c->paths[COMPARE_JUNIT]},
+		{OPT_OUTPUT, 0, "perfetto", "FILE", .text = &c->paths[COMPARE_PERFETTO]},
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_OUTPUT_OPTIONS, "the array that callers make");
 	return put(rows, options, COMPARE_OUTPUT_OPTIONS);
 }
 
-size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)
+size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet)
 {
 	const struct opt options[] = {
-		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &c->analysis.title, .may_be_empty = true},
-		{OPT_TEXT, 0, "baseline-name", "TEXT", "what the baseline is called in title, timeline and tables",
-	         .text = &c->analysis.name[0]},
-		{OPT_TEXT, 0, "fixed-name", "TEXT", "what the fixed side is called there",
-	         .text = &c->analysis.name[1]},
-		{OPT_TEXT, 0, "items-per-step", "ITEMS",
-	         "what a step works on, as in '4096 tokens', or '4096,8192 tokens' where it is not the same on both "
-	         "sides: the time per item is compared",
-	         .text = &c->items, .alias = "items"},
-		{OPT_FLAG, 'q', "quiet", NULL, quiet_help, .flag = quiet},
-		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
-	         .choice = &c->colour, .choices = cmd_colours},
+		{OPT_TEXT, 0, "title", "TEXT", .text = &c->analysis.title, .may_be_empty = true},
+		{OPT_TEXT, 0, "baseline-name", "TEXT", .text = &c->analysis.name[0]},
+		{OPT_TEXT, 0, "fixed-name", "TEXT", .text = &c->analysis.name[1]},
+		{OPT_TEXT, 0, "items-per-step", "ITEMS", .text = &c->items, .alias = "items"},
+		{OPT_FLAG, 'q', "quiet", NULL, .flag = quiet},
+		{OPT_CHOICE, 0, "color", "WHEN", .choice = &c->colour, .choices = cmd_colours},
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_PRINT_OPTIONS, "the array that callers make");
 	return put(rows, options, COMPARE_PRINT_OPTIONS);

@@ -77,11 +77,10 @@ enum {
 	COMPARE_OPTIONS_MAX =
 		COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS + COMPARE_RESULT_OPTIONS
 };
-size_t compare_step_options(struct compare *c, struct opt *rows);   /* what a step is, gates */
-size_t compare_output_options(struct compare *c, struct opt *rows); /* what is written, but for the page */
-size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
-                             const char *quiet_help);               /* how it looks */
-size_t compare_result_options(struct compare *c, struct opt *rows); /* what the programs printed */
+size_t compare_step_options(struct compare *c, struct opt *rows);               /* what a step is, gates */
+size_t compare_output_options(struct compare *c, struct opt *rows);             /* what is written, but for the page */
+size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet); /* how it looks */
+size_t compare_result_options(struct compare *c, struct opt *rows);             /* what the programs printed */
 
 /* --compare-output and --tolerance, once they are known: -1 with `err` where they cannot be meant. Then reads the files
  * with what the runs printed into c->analysis; -1 with `err`: one cannot be read. */

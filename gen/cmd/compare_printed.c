@@ -47,23 +47,7 @@ int compare_read_printed(struct compare *c, struct err *err)
 
 size_t compare_result_options(struct compare *c, struct opt *rows)
 {
-	rows[0] = (struct opt){
-		OPT_TEXT,
-		0,
-		"compare-output",
-		"PATTERN",
-		"compare the numbers that both programs print, in order, in all runs. A number is what the first group "
-		"of "
-		"PATTERN, a POSIX extended regular expression, matches; without a group, the first number behind each "
-		"match in its line, as in 'loss[:=]'",
-		.text = &c->pattern};
-	rows[1] = (struct opt){OPT_DECIMAL,
-	                       0,
-	                       "tolerance",
-	                       "REL",
-	                       "how far numbers of --compare-output may differ, relative to the larger (default: "
-	                       "0.001, 0.1 %)",
-	                       .decimal = &c->tolerance,
-	                       .max = 1};
+	rows[0] = (struct opt){OPT_TEXT, 0, "compare-output", "PATTERN", .text = &c->pattern};
+	rows[1] = (struct opt){OPT_DECIMAL, 0, "tolerance", "REL", .decimal = &c->tolerance, .max = 1};
 	return COMPARE_RESULT_OPTIONS;
 }

@@ -1,7 +1,7 @@
 /* Sides of reports in the place of profiles: "gapline report main.html:fixed branch.sqlite", and those that a history
  * keeps. */
 #include "cmd/compare.h"
-#include "cmd/inputs_saved.h"
+#include "cmd/saving.h"
 
 #include <string.h>
 
@@ -90,10 +90,5 @@ int compare_read_reports(struct compare *c, struct err *err)
 
 struct opt compare_evidence_option(struct compare *c)
 {
-	return (struct opt){OPT_FLAG,
-	                    0,
-	                    "evidence",
-	                    NULL,
-	                    "put the step tables into the JSON, too: 'gapline verify' judges it again",
-	                    .flag = &c->evidence};
+	return (struct opt){OPT_FLAG, 0, "evidence", NULL, .flag = &c->evidence};
 }

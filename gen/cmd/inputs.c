@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/unpack.h"
 #include "cmd/inputs_missing.h"
-#include "cmd/inputs_saved.h"
+#include "cmd/saving.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"

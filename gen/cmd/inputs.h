@@ -41,6 +41,7 @@ struct inputs {
 	struct input_run *run; /* filled by inputs_group */
 	size_t n_runs;
 	struct ranks ranks;
+	const char *why, *note;  /* what that says, in words: "" for one file; NULL: nothing */
 	struct ranks_file *told; /* by file */
 };
 

@@ -2,7 +2,10 @@
 #ifndef GAPLINE_CMD_INPUTS_EXPORT_H
 #define GAPLINE_CMD_INPUTS_EXPORT_H
 
+#include "base/arena.h"
+#include "base/err.h"
 #include "cmd/inputs.h"
+#include "trace/ncu.h"
 
 /* Exports every nsys report of `n` sides that inputs_find left (one with a younger export beside it is none of them)
  * with `nsys export`, and says so on stderr unless `quiet`: a line each, and how far it is on a terminal. Exports go to
@@ -12,5 +15,12 @@
  * it says what to do. CMD_DONE, or CMD_BAD_PROFILE with `err`: it cannot be exported; with nsys's words, and the
  * command to try. */
 int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *arena, struct err *err);
+
+/* A report of Nsight Compute that the user named. */
+
+/* Reads the CSV at `path`; one that only ncu can read (.ncu-rep) through an ncu on PATH. -1 with `err`, which says the
+ * command to run where there is none. */
+int ncu_input_read(const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
+                   struct err *err);
 
 #endif

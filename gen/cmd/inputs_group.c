@@ -4,6 +4,7 @@
 #include "base/keymap.h"
 #include "cmd/inputs.h"
 #include "digest/digest.h"
+#include "say/say.h"
 #include "trace/again.h"
 #include "trace/clocks.h"
 #include "trace/merge.h"
@@ -109,9 +110,10 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 static const char *note_of(const struct inputs *in, struct arena *arena)
 {
 	struct buf note = {0};
+	const char *told = say_fact(in->ranks.note, NULL, arena);
 	if (!in->copies.n)
-		return in->ranks.note;
-	buf_text(&note, in->ranks.note ? in->ranks.note : "");
+		return told;
+	buf_text(&note, told ? told : "");
 	for (size_t i = 0; i < in->copies.n; i++)
 		buf_format(&note, "%s%s.", note.n ? " " : "", in->copies.item[i]);
 	const char *text = arena_format(arena, "%.*s", (int)note.n, note.data);
@@ -171,7 +173,8 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		                                  .name = names_file(names, in->item[i].path),
 		                                  .folder = in->item[i].folder};
 	in->ranks = ranks_tell(in->told, in->n, asked, arena);
-	in->ranks.note = note_of(in, arena);
+	in->why = in->ranks.why ? say_fact(in->ranks.why, NULL, arena) : "";
+	in->note = note_of(in, arena);
 	in->n_runs = in->ranks.n_runs;
 	in->run = ARENA_NEW(arena, in->n_runs, struct input_run);
 	for (uint32_t run = 0; run < in->n_runs; run++) {

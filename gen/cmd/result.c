@@ -2,9 +2,7 @@
 
 struct opt result_option(struct result *r)
 {
-	return (struct opt){
-		OPT_OUTPUT,      0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-		.text = &r->path};
+	return (struct opt){OPT_OUTPUT, 0, "json", "FILE", .text = &r->path};
 }
 
 int result_prepare(struct result *r, struct output *out, struct err *err)

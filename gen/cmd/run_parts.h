@@ -5,7 +5,7 @@
 #include "capture/suite.h"
 #include "cmd/capturing.h"
 #include "cmd/compare.h"
-#include "cmd/progress_runs.h"
+#include "cmd/progress.h"
 
 enum { RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* recorded runs of each side, by default */
 
@@ -32,9 +32,6 @@ int run_all(struct experiment *e);
 
 /* The profiles of the runs that were made, as `gapline report` would be given them. */
 void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[2]);
-
-/* Whether the programs' output is kept in logs. */
-bool run_is_logged(const struct experiment *e);
 
 /* After a pair of timed runs, with --repeat auto: whether the result and every gate that was asked for are decided,
  * or would not be by more runs. Says so, or why it goes on. Comparing for that may fail, which ends nothing: the report

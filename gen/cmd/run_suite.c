@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
-#include "capture/collector_stopwatch.h"
 #include "capture/command.h"
+#include "capture/stopwatch.h"
 #include "cmd/run_parts.h"
 #include "read/read.h"
 
@@ -214,7 +214,8 @@ static int look_again(struct experiment *e)
 
 /* ---- one run ---- */
 
-bool run_is_logged(const struct experiment *e)
+/* Whether the programs' output is kept in logs. */
+static bool run_is_logged(const struct experiment *e)
 {
 	return e->quiet || e->compare.pattern;
 }

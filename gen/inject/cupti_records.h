@@ -4,8 +4,33 @@
 
 #include "cupti_api.h"
 
+#include <cupti.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* Writes sizes, kernel names, names of API calls, devices and thread names that occur in the buffer for the first time,
  * then the buffer itself. By the background thread. */
 void records_put(const struct cupti_api *api, uint8_t *buffer, size_t valid);
+
+/* Buffers for CUPTI's records: handed to it empty by the program's threads, taken back full, written and zeroed by the
+ * background thread. */
+
+/* CUPTI's two callbacks. When 256 MB wait to be written, or 4096 buffers are out, CUPTI gets none and drops records. */
+void CUPTIAPI buffers_request(uint8_t **buffer, size_t *size, size_t *most_records);
+void CUPTIAPI buffers_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+
+/* Calls `write` for every buffer that CUPTI has given back, oldest first, and makes it ready for the next request. By
+ * the background thread. */
+void buffers_drain(void (*write)(uint8_t *buffer, size_t valid));
+
+/* Makes sure that some zeroed buffers are ready, so that no thread of the program has to make one. */
+void buffers_prepare(void);
+
+/* Whether CUPTI holds more of them than a program of some threads needs. */
+bool buffers_are_many(void);
+
+/* How often CUPTI got no buffer since this was asked last; each time, one record at least is lost. */
+size_t buffers_refused(void);
 
 #endif

@@ -1,9 +1,7 @@
 #include "native_sampler.h"
 
 #include "native_ask.h"
-#include "native_maps.h"
 #include "py_memory.h"
-#include "py_sampler.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

@@ -4,6 +4,8 @@
 
 #include "inject/spool_writer.h"
 
+#include <stdint.h>
+
 uint32_t spool_tid(void); /* of the calling thread, remembered */
 
 /* Room for an event of the calling thread with `text_bytes` after it; type, sizes and text are the caller's to fill,
@@ -33,5 +35,14 @@ void spool_events_close(void);
 bool spool_events_pending(void);
 /* Writes what has come since the last time, thread by thread. By one thread at a time. */
 void spool_events_drain(void);
+
+/* Names of threads in a spool. */
+
+/* Makes sure that the name of the thread `tid` is in the file, as far as it is known. */
+void spool_thread_seen(uint32_t tid);
+
+/* Writes the names that have changed. */
+void spool_threads_look(void);
+void spool_threads_forget(void);
 
 #endif

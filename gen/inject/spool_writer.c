@@ -1,7 +1,6 @@
 #include "spool_writer.h"
 
 #include "spool_events.h"
-#include "spool_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

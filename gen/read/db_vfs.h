@@ -3,9 +3,15 @@
 #ifndef GAPLINE_READ_DB_VFS_H
 #define GAPLINE_READ_DB_VFS_H
 
-/* The name of the VFS (https://www.sqlite.org/vfs.html) whose file names are numbers of descriptors. They are neither
- * closed nor moved, so that several connections, in several threads, can read the same one. NULL when there is no
- * memory for it; SQLite then says that it cannot open the file. */
+#include <sqlite3.h>
+#include <stddef.h>
+
 const char *db_vfs(void);
+
+/* A whole database as bytes. */
+
+/* The main database of a connection, as its file would be; sqlite3_free gives it back. NULL: it does not fit into
+ * memory, or is larger than SQLite copies at once (2 GB). */
+unsigned char *db_bytes(sqlite3 *db, size_t *n);
 
 #endif

@@ -1,5 +1,5 @@
 #include "read/kineto.h"
-#include "read/kineto_comm.h"
+#include "read/kineto_event.h"
 
 #include "base/buf.h"
 

@@ -1,9 +1,12 @@
 /* An event that was read becomes a row of the lists in struct kineto, or nothing: most events say nothing that matters.
  */
 #include "read/kineto_event.h"
-#include "base/list.h"
-#include "read/kineto_comm.h"
 
+#include "base/list.h"
+#include "read/kineto.h"
+#include "read/name_hash.h"
+
+#include <ctype.h>
 #include <string.h>
 
 /* Categories, as they have been written since 2020. */
@@ -53,6 +56,71 @@ uint8_t kineto_category(const char *text, size_t n)
 	return i < CATEGORIES_N ? i : KINETO_NO_CATEGORY;
 }
 
+/* Numbers of a trace, from their text: 2024's absolute times have 19 digits, which a double does not hold. */
+
+static size_t digits_of(const char *text, size_t n)
+{
+	size_t i = 0;
+	while (i < n && isdigit((unsigned char)text[i]))
+		i++;
+	return i;
+}
+
+/* The value of a JSON number times 10^scale, rounded half away from zero. */
+static bool scaled(const char *text, size_t n, int scale, int64_t max, int64_t *value)
+{
+	enum { EXPONENT_MAX = 1000 };
+	bool negative = n && text[0] == '-';
+	text += negative;
+	n -= negative;
+	const char *whole = text, *part = text;
+	size_t n_whole = digits_of(text, n), n_part = 0, at = n_whole;
+	int64_t exponent = 0, result = 0;
+	if (at < n && text[at] == '.') {
+		part = text + at + 1;
+		n_part = digits_of(part, n - at - 1);
+		at += 1 + n_part;
+	}
+	if (n_whole + n_part && at < n && (text[at] == 'e' || text[at] == 'E')) {
+		bool down = ++at < n && text[at] == '-';
+		at += at < n && (text[at] == '-' || text[at] == '+');
+		size_t end = at + digits_of(text + at, n - at);
+		if (end == at)
+			return false;
+		for (; at < end; at++)
+			exponent = exponent > EXPONENT_MAX ? exponent : exponent * 10 + (text[at] - '0');
+		exponent = down ? -exponent : exponent;
+	}
+	if (at != n || n_whole + n_part == 0)
+		return false;
+	/* How many of the digits stand before the point of the result. */
+	int64_t keep = (int64_t)n_whole + exponent + scale;
+	for (int64_t i = 0; i <= keep; i++) {
+		size_t k = (size_t)i;
+		int digit = k < n_whole ? whole[k] - '0' : k - n_whole < n_part ? part[k - n_whole] - '0' : 0;
+		if (i == keep)
+			result += digit >= 5;
+		else if (result > (max - digit) / 10)
+			return false;
+		else
+			result = result * 10 + digit;
+	}
+	if (result > max)
+		return false;
+	*value = negative ? -result : result;
+	return true;
+}
+
+bool kineto_ns(const char *text, size_t n, int64_t *ns)
+{
+	return scaled(text, n, 3, ((int64_t)1 << 61) - 1, ns);
+}
+
+bool kineto_integer(const char *text, size_t n, int64_t *value)
+{
+	return scaled(text, n, 0, INT64_MAX - 1, value);
+}
+
 /* ---- numbers of processes and threads ---- */
 
 static uint32_t process_index(struct kineto *k, int64_t pid)
@@ -74,6 +142,114 @@ static uint32_t thread_index(struct kineto *k, int64_t pid, int64_t tid)
 		k->threads[k->n_threads++] = (struct kineto_thread){.tid = tid, .process = process};
 	}
 	return i;
+}
+
+/* ---- what kernels say of their collective ---- */
+
+/* c10d's words (its "Collective name") and NCCL's. Sends and receives are not among them: whom they go to is not said
+ * in numbers of the communicator. */
+static const struct {
+	const char *pytorch, *nccl;
+} COLLECTIVES[] = {
+	{"allreduce", "ncclAllReduce"},
+	{"allreduce_coalesced", "ncclAllReduce"},
+	{"allgather", "ncclAllGather"},
+	{"_allgather_base", "ncclAllGather"},
+	{"allgather_into_tensor_coalesced", "ncclAllGather"},
+	{"reduce_scatter", "ncclReduceScatter"},
+	{"_reduce_scatter_base", "ncclReduceScatter"},
+	{"reduce_scatter_tensor_coalesced", "ncclReduceScatter"},
+	{"all_to_all", "ncclAllToAll"},
+	{"all_to_allv", "ncclAllToAll"},
+	{"alltoall", "ncclAllToAll"},
+	{"alltoall_base", "ncclAllToAll"},
+};
+
+/* Bytes of one element, by c10's names of scalar types. */
+static const struct {
+	const char *type;
+	uint8_t bytes;
+} TYPES[] = {
+	{"Float", 4},
+	{"Half", 2},
+	{"BFloat16", 2},
+	{"Double", 8},
+	{"Long", 8},
+	{"Int", 4},
+	{"Short", 2},
+	{"Byte", 1},
+	{"Char", 1},
+	{"Bool", 1},
+	{"UInt16", 2},
+	{"UInt32", 4},
+	{"UInt64", 8},
+	{"Float8_e4m3fn", 1},
+	{"Float8_e5m2", 1},
+	{"ComplexHalf", 4},
+	{"ComplexFloat", 8},
+	{"ComplexDouble", 16},
+	{"Float8_e4m3fnuz", 1},
+	{"Float8_e5m2fnuz", 1},
+};
+
+uint8_t kineto_collective(const char *text, size_t n)
+{
+	for (size_t i = 0; i < sizeof COLLECTIVES / sizeof *COLLECTIVES; i++)
+		if (strlen(COLLECTIVES[i].pytorch) == n && memcmp(COLLECTIVES[i].pytorch, text, n) == 0)
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
+uint8_t kineto_element_bytes(const char *text, size_t n)
+{
+	for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+		if (strlen(TYPES[i].type) == n && memcmp(TYPES[i].type, text, n) == 0)
+			return TYPES[i].bytes;
+	return 0;
+}
+
+/* NCCL's message size, as its own payloads have it: one rank's share of all-gather, reduce-scatter and all-to-all. 0:
+ * not known. */
+static int64_t message_bytes(const struct kineto_event *e, const char *nccl)
+{
+	bool scatters = strcmp(nccl, "ncclReduceScatter") == 0, all_to_all = strcmp(nccl, "ncclAllToAll") == 0;
+	const struct kineto_value *elements = scatters ? &e->elements_out : &e->elements_in;
+	int64_t bytes;
+	if (!elements->there || elements->value < 0 || (all_to_all && (e->uneven || e->group_size.value < 1)) ||
+	    __builtin_mul_overflow(elements->value, (int64_t)e->element_bytes, &bytes))
+		return 0;
+	return all_to_all ? bytes / e->group_size.value : bytes;
+}
+
+/* Keeps what a kernel says of its collective, by correlation. */
+static void kineto_comm_keep(struct kineto *k, const struct kineto_event *e)
+{
+	if (!e->collective || !e->correlation.there)
+		return;
+	const char *nccl = COLLECTIVES[e->collective - 1].nccl;
+	uint32_t known = k->n_comms, i = keymap_add(&k->comm_keys, (uint64_t)e->correlation.value);
+	if (i < known)
+		return;
+	/* A process group is a communicator: its name, which all ranks count alike, and who is in it. */
+	uint64_t group = e->group_name ? e->group_name ^ e->group_ranks * 0x9e3779b97f4a7c15u : 0;
+	LIST_GROW(&k->scratch, k->comms, k->n_comms, k->comm_room);
+	k->comms[k->n_comms++] =
+		(struct kineto_comm){.comm = (int64_t)(group >> 1), .bytes = message_bytes(e, nccl), .name = nccl};
+}
+
+void kineto_comm_give(struct kineto *k, const struct kineto_span *call, const struct build_range *range)
+{
+	uint32_t i = k->n_comms ? keymap_find(&k->comm_keys, (uint64_t)call->correlation) : UINT32_MAX;
+	if (i == UINT32_MAX)
+		return;
+	struct build_range named = *range;
+	named.name = build_text(k->build, k->comms[i].name, strlen(k->comms[i].name));
+	build_comm_call(k->build, &named,
+	                &(struct build_comm_call){.comm = k->comms[i].comm,
+	                                          .bytes = k->comms[i].bytes,
+	                                          .peer = TRACE_NONE,
+	                                          .rank = TRACE_NONE,
+	                                          .ranks = TRACE_NONE});
 }
 
 /* ---- events ---- */

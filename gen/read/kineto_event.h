@@ -36,4 +36,13 @@ uint8_t kineto_category(const char *text, size_t n);
 /* Adds what an event says to the lists of `k`, and counts it. One with an impossible time is dropped and counted. */
 void kineto_event_keep(struct kineto *k, const struct kineto_event *event);
 
+/* What NCCL's kernels say of their collective since 2024: libkineto copies it from PyTorch's record_param_comms to the
+ * kernel's arguments (output_json.cpp). Older traces have nothing of it, and kineto_phases.c tells less.
+ * Numbers for "Collective name" and bytes of an element for "dtype"; 0: not known. */
+uint8_t kineto_collective(const char *text, size_t n);
+uint8_t kineto_element_bytes(const char *text, size_t n);
+
+/* Hands what the kernel that `call` launched says of its collective, if it does, to the builder; `range`: the call. */
+void kineto_comm_give(struct kineto *k, const struct kineto_span *call, const struct build_range *range);
+
 #endif

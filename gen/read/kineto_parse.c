@@ -1,7 +1,6 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/json_writer.h"
 #include "base/list.h"
-#include "read/kineto_comm.h"
 #include "read/kineto_event.h"
 #include "read/name_hash.h"
 

@@ -93,7 +93,7 @@ static uint64_t text_key(struct phases *p, const char *text)
 }
 
 /* PyTorch says around the launch which collective it is. NCCL's kernel does not always: of an all-to-all it is one of
- * sends and receives like any other. Which communicator, and how many bytes, is not said here (kineto_comm.c). */
+ * sends and receives like any other. Which communicator, and how many bytes, is not said here (kineto_event.c). */
 static void give_collective(struct phases *p, const struct kineto_span *s)
 {
 	const char *text = names_text(p->k->names, s->name);

@@ -9,6 +9,10 @@
 #include "read/read.h"
 #include "read/source.h"
 #include "trace/build.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct nsys {
 	struct db db;
@@ -33,7 +37,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
  * empty, or nobody knows what it is a copy of. */
 bool nsys_is_mark(const char *table);
 
-/* ---- nsys_events.c: all tables of events ---- */
+/* ---- nsys_ops.c: all tables of events ---- */
 int nsys_read_events(struct nsys *r, struct source *source);
 
 /* ---- nsys_ops.c: what ran on the GPU ---- */
@@ -74,7 +78,7 @@ int nsys_read_metrics(struct nsys *r); /* after nsys_read_gpus */
 /* ---- nsys_memory.c: memory of the GPUs that was allocated ---- */
 int nsys_read_memory(struct nsys *r); /* after nsys_read_processes and build_finish */
 
-/* ---- nsys_stopwatch.c: runs of the same program whose time was taken ---- */
+/* ---- nsys_gapline.c: runs of the same program whose time was taken ---- */
 int nsys_read_stopwatch(struct nsys *r);
 
 /* Who collected ("cupti", "nsys"), and how graphs were traced ("graph", "node"; others mean nothing). */
@@ -114,5 +118,25 @@ static inline const char *nsys_value_flaw(const struct scan *scan)
 
 /* scan_open, and tells the builder where the rows are from. */
 int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns);
+
+/* A sample of hardware counters as nsys exported it before 2023, a JSON object in GENERIC_EVENTS.data:
+ * {"SMs Active": "40", "Tensor Active": "3"}; and which counters are known, by their names. */
+
+/* The counter that a name of `n` bytes means, as nsys's documentation lists them ("GPU Metrics"). METRIC_COUNT: another
+ * one, or in a unit that is no percentage: "[Avg Warps per Cycle]". */
+enum metric metric_of_name(const char *name, size_t n);
+
+/* One known counter of a sample: what it is called, and its number as it is written. Neither ends with a NUL. */
+struct metric_value {
+	enum metric metric;
+	const char *name, *number;
+	size_t name_n, number_n;
+	double value;
+};
+
+/* Calls `found` for each known counter with a number, in the order of the text. Returns whether the text is one JSON
+ * value and not nested too deep; where it is not, what `found` was told counts for nothing. */
+bool metric_sample_read(const char *text, size_t n, void (*found)(void *context, const struct metric_value *value),
+                        void *context);
 
 #endif

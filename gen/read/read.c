@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "base/pointer.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/nsys.h"

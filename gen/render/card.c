@@ -1,4 +1,4 @@
-#include "render/card.h"
+#include "render/sections.h"
 
 #include "analyse/card.h"
 #include "base/format.h"

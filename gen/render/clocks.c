@@ -1,4 +1,4 @@
-#include "render/clocks.h"
+#include "render/sections.h"
 
 #include "base/format.h"
 #include "render/view.h"
@@ -70,4 +70,179 @@ void clocks_fill(const struct analysis *a, struct page *page)
 			page_fill(row, "temperature", spread(&c->temperature_c, arena));
 			page_fill(row, "limits", say_fact(held_back(c, arena), NULL, arena));
 		}
+}
+
+enum { MOST_GPUS = 8, FEW_GPUS = 2, PHASES_OF_MANY = 4 };
+
+/* "88.3"; "–" where no sample tells. */
+static const char *hardware_percent(double percent, struct arena *arena)
+{
+	return percent < 0 ? "\xE2\x80\x93" : arena_format(arena, "%.1f", percent);
+}
+
+static bool any_side_has(const struct analysis *a, enum metric metric)
+{
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		for (uint32_t d = 0; d < a->side[s].n_devices; d++)
+			if (a->side[s].devices[d].metrics.has[metric])
+				return true;
+	return false;
+}
+
+static bool is_known(const struct analysis *a)
+{
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		for (uint32_t d = 0; d < a->side[s].n_devices; d++)
+			if (a->side[s].devices[d].metrics.samples)
+				return true;
+	return false;
+}
+
+/* ---- words ---- */
+
+enum { PERCENT = 100 };
+
+const char *hardware_missing(double known, struct arena *arena)
+{
+	double percent = PERCENT * (1 - known);
+	return percent < 0.5 ? NULL : SAY(NULL, arena, not_sampled, .share = 1 - known);
+}
+
+const char *hardware_words(const struct metrics *m, struct arena *arena)
+{
+	const char *list = "";
+	for (int i = 0; m->samples && i < METRIC_COUNT; i++) {
+		double mean = m->busy.mean[i];
+		if (mean < 0 || (mean < 0.05 && i > METRIC_TENSOR)) /* links that nothing goes over */
+			continue;
+		list = arena_format(arena, "%s%s%s %.1f %%", list, *list ? ", " : "", metric_label((enum metric)i),
+		                    mean);
+	}
+	return *list ? SAY(NULL, arena, counters_busy, .list = list, .missing = hardware_missing(m->known, arena)) : "";
+}
+
+/* ---- the page ---- */
+
+static void fill_values(const struct analysis *a, struct scope *row, const struct metric_means *means)
+{
+	struct rows *values = page_rows(row, "hardware.value");
+	for (int m = 0; m < METRIC_COUNT; m++)
+		if (any_side_has(a, (enum metric)m))
+			page_fill(page_row(values), "percent", hardware_percent(means->mean[m], row->page->arena));
+}
+
+static void fill_part(const struct analysis *a, const struct side *s, const struct device_result *d, const char *part,
+                      const char *share, const struct metric_means *means, struct rows *rows)
+{
+	struct arena *arena = rows->page->arena;
+	struct scope *row = page_row(rows);
+	page_fill(row, "side", s->label);
+	page_fill(row, "gpu", arena_format(arena, "%u", d->id));
+	page_fill(row, "part", part);
+	page_fill(row, "time", share);
+	fill_values(a, row, means);
+}
+
+static void fill_device(const struct analysis *a, const struct side *s, const struct device_result *d, struct unit unit,
+                        struct rows *rows)
+{
+	struct arena *arena = rows->page->arena;
+	const struct metrics *m = &d->metrics;
+	const struct budget *b = &d->budget;
+	if (!m->samples)
+		return;
+	fill_part(a, s, d, say_word(WORDS_picture, "while_busy"), format_number(arena, unit, m->busy_ns), &m->busy,
+	          rows);
+	fill_part(a, s, d, say_word(WORDS_picture, "in_gaps"), format_number(arena, unit, b->idle), &m->idle, rows);
+	fill_part(a, s, d, say_word(WORDS_picture, "always"), format_number(arena, unit, b->period), &m->window, rows);
+	uint32_t most = s->n_devices > FEW_GPUS ? PHASES_OF_MANY : METRIC_PHASES;
+	for (uint32_t p = 0; view_has_phases(a) && p < m->n_phases && p < most; p++)
+		fill_part(a, s, d, SAY(NULL, arena, work_of_phase, .phase = view_phase(a, m->phases[p].name)),
+		          format_number(arena, unit, m->phases[p].ns), &m->phases[p].means, rows);
+}
+
+static const char *sampling_words(const struct analysis *a, struct arena *arena)
+{
+	const char *text = "";
+	bool missing = false;
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		for (uint32_t d = 0, said = 0; d < a->side[s].n_devices; d++) {
+			const struct metrics *m = &a->side[s].devices[d].metrics;
+			if (!m->samples)
+				continue;
+			missing = missing || hardware_missing(m->known, arena);
+			if (!said++)
+				text = arena_format(arena, "%s%s%s", text, *text ? "; " : "",
+				                    SAY(NULL, arena, sampled_every, .label = a->side[s].label,
+				                        .interval = m->interval));
+		}
+	return SAY(NULL, arena, counters_mean, .sampled = text, .missing = missing);
+}
+
+void hardware_fill(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	struct unit unit = view_table_unit(a);
+	bool known = is_known(a);
+	page_if(&page->top, "hardware", known);
+	page_fill(&page->top, "hardware.text", sampling_words(a, arena));
+	page_fill(&page->top, "hardware.caption",
+	          SAY(NULL, arena, counters_caption, .unit = unit.name,
+	              .per = say_word(WORDS_each, view_unit(&a->side[0]))));
+	struct rows *columns = page_rows(&page->top, "hardware.column");
+	for (int m = 0; m < METRIC_COUNT; m++)
+		if (any_side_has(a, (enum metric)m))
+			page_fill(page_row(columns), "label", metric_label((enum metric)m));
+	struct rows *words = page_rows(&page->top, "hardware.word"), *rows = page_rows(&page->top, "hardware.part");
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		const struct side *side = &a->side[s];
+		for (uint32_t d = 0; d < side->n_devices && d < MOST_GPUS; d++) {
+			const struct device_result *device = &side->devices[d];
+			if (!device->metrics.samples)
+				continue;
+			page_fill(page_row(words), "text",
+			          SAY(NULL, arena, gpu_busy, .label = side->label, .several = side->n_devices > 1,
+			              .gpu = device->id, .share = device->metrics.busy_share,
+			              .counters = hardware_words(&device->metrics, arena)));
+			fill_device(a, side, device, unit, rows);
+		}
+		if (side->n_devices > MOST_GPUS)
+			page_fill(page_row(words), "text",
+			          SAY(NULL, arena, other_gpus, .label = side->label, .n = side->n_devices - MOST_GPUS));
+	}
+}
+
+/* ---- JSON ---- */
+
+static void write_means(struct json *json, const char *key, const struct metrics *m, const struct metric_means *means)
+{
+	json_object(json, key);
+	for (int i = 0; i < METRIC_COUNT; i++)
+		if (m->has[i])
+			json_number(json, metric_name((enum metric)i), means->mean[i] < 0 ? NAN : means->mean[i]);
+	json_end_object(json);
+}
+
+void hardware_json(const struct analysis *a, const struct metrics *m, struct json *json)
+{
+	if (!m->samples)
+		return;
+	json_object(json, "metrics");
+	json_integer(json, "samples", m->samples);
+	json_ms(json, "interval_ms", m->interval);
+	json_text(json, "sample_counts", m->before ? "before" : "after");
+	json_number(json, "sampled_share", m->known);
+	write_means(json, "busy", m, &m->busy);
+	write_means(json, "idle", m, &m->idle);
+	write_means(json, "window", m, &m->window);
+	json_array(json, "phases");
+	for (uint32_t i = 0; i < m->n_phases; i++) {
+		json_object(json, NULL);
+		json_text(json, "name", view_phase(a, m->phases[i].name));
+		json_ms(json, "ms_per_step", m->phases[i].ns);
+		write_means(json, "mean", m, &m->phases[i].means);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
 }

@@ -1,7 +1,7 @@
 #include "render/export.h"
 
 #include "base/json_writer.h"
-#include "read/db_bytes.h"
+#include "read/db_vfs.h"
 #include "render/facts.h"
 #include "render/view.h"
 #include "say/say.h"

@@ -1,4 +1,4 @@
-#include "render/files.h"
+#include "render/sections.h"
 
 #include "base/format.h"
 #include "say/say.h"

@@ -1,9 +1,8 @@
-#include "render/functions.h"
+#include "render/sections.h"
 
 #include "analyse/say.h"
 #include "base/format.h"
-#include "render/icicle.h"
-#include "render/tables.h"
+#include "render/pictures.h"
 #include "render/view.h"
 #include "say/say.h"
 

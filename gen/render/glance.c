@@ -2,7 +2,6 @@
 #include "render/pictures.h"
 
 #include "base/format.h"
-#include "render/slices.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,24 +1,13 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "base/parallel.h"
 #include "render/assets.h"
-#include "render/card.h"
-#include "render/clocks.h"
 #include "render/data.h"
 #include "render/evidence.h"
-#include "render/files.h"
-#include "render/functions.h"
-#include "render/hardware.h"
-#include "render/inside.h"
 #include "render/lanes.h"
-#include "render/overview.h"
 #include "render/page.h"
 #include "render/pictures.h"
-#include "render/ranks.h"
 #include "render/render.h"
-#include "render/startup.h"
-#include "render/step_times.h"
-#include "render/tables.h"
-#include "render/timeline.h"
+#include "render/sections.h"
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"
@@ -385,7 +374,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
 	functions_fill(a, unit, page);
-	tables_ranks(a, unit, page);
+	ranks_fill(a, unit, page);
 	hardware_fill(a, page);
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);

@@ -1,4 +1,4 @@
-#include "render/icicle.h"
+#include "render/pictures.h"
 
 #include "analyse/say.h"
 #include "base/buf.h"

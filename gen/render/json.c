@@ -1,12 +1,14 @@
 /* The JSON result (docs/reference/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`,
  * whose numbers are ms. */
+#include "render/render.h"
+
 #include "analyse/card.h"
 #include "analyse/table.h"
+#include "base/json_writer.h"
+#include "base/markdown_writer.h"
 #include "render/facts.h"
-#include "render/functions.h"
-#include "render/inside.h"
 #include "render/json_side.h"
-#include "render/render.h"
+#include "render/sections.h"
 #include "render/view.h"
 
 #include <math.h>
@@ -370,4 +372,48 @@ int render_json_evidence(const struct analysis *a, struct buf *out, struct err *
 	int result = write_result(a, &evidence, out, err);
 	buf_release(&evidence);
 	return result;
+}
+
+/* What stands in the place of a result that could not be made. Its JUnit file is junit.c's. */
+
+void render_error_object(struct json *json, const struct render_error *e)
+{
+	json_object(json, "error");
+	json_text(json, "id", e->id);
+	json_text(json, "file", e->file);
+	json_text(json, "text", e->text);
+	json_text(json, "next", e->next);
+	json_end_object(json);
+}
+
+int render_error_json(const struct render_error *e, struct buf *out, struct err *err)
+{
+	struct json json;
+	json_init(&json, out);
+	json_object(&json, NULL);
+	json_text(&json, "schema", "gapline/3");
+	json_text(&json, "gapline", GAPLINE_VERSION);
+	json_text(&json, "result", "error");
+	render_error_object(&json, e);
+	json_end_object(&json);
+	return json_finish(&json, err);
+}
+
+void render_error_markdown(const struct render_error *e, bool brief, struct buf *out)
+{
+	struct markdown md = {.out = out};
+	markdown_raw(&md, brief ? "<!-- gapline -->\n" : "");
+	markdown_raw(&md, "### Error: there is no result\n\n");
+	if (e->file) {
+		markdown_code(&md, e->file);
+		markdown_raw(&md, ": ");
+	}
+	markdown_text(&md, e->text);
+	markdown_raw(&md, "\n\n");
+	if (e->next) {
+		markdown_raw(&md, "**Next:** ");
+		markdown_text(&md, e->next);
+		markdown_raw(&md, "\n\n");
+	}
+	markdown_raw(&md, "gapline " GAPLINE_VERSION "\n");
 }

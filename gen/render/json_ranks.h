@@ -13,4 +13,12 @@ void json_ranks(struct json *json, const struct analysis *analysis, const struct
 void json_folded(struct json *json, const struct analysis *analysis, const struct side *side,
                  const struct folded *folded);
 
+/* The devices of a side in the JSON result. */
+
+/* The members of a budget, in an object that is open. */
+void json_budget(struct json *json, const struct analysis *analysis, const struct budget *budget);
+
+void json_devices(struct json *json, const struct analysis *analysis, const struct side *side,
+                  const struct folded *folded);
+
 #endif

@@ -2,7 +2,6 @@
 
 #include "analyse/card.h"
 #include "render/facts.h"
-#include "render/json_devices.h"
 #include "render/json_ranks.h"
 #include "render/view.h"
 #include "say/say.h"

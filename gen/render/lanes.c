@@ -1,7 +1,7 @@
 #include "render/lanes.h"
 
 #include "base/format.h"
-#include "render/hardware.h"
+#include "render/sections.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,7 +1,6 @@
-#include "render/overview.h"
+#include "render/pictures.h"
 
 #include "base/format.h"
-#include "render/timeline.h"
 #include "render/view.h"
 
 #include "base/buf.h"

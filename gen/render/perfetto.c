@@ -4,17 +4,87 @@
  *
  * It is written event by event: never is more of it in memory than what is packed already. */
 #include "analyse/say.h"
+#include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "render/perfetto_stacks.h"
-#include "render/perfetto_track.h"
 #include "render/render.h"
 #include "render/view.h"
+#include "trace/trace.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <zlib.h>
+
+/* Samples of a thread as slices of a track: a function is there as long as it is on the stack. */
+
+struct stack_slice {
+	int64_t start, end;
+	uint32_t frame; /* index into trace.stacks.frames */
+};
+
+/* The slices that are open, the outermost first. */
+struct open_stack {
+	struct arena *arena;
+	struct stack_slice *slice;
+	size_t n, room;
+	size_t *open, depth, open_room; /* indices of slices */
+};
+
+static void close_below(struct open_stack *s, size_t depth, int64_t end)
+{
+	while (s->depth > depth)
+		s->slice[s->open[--s->depth]].end = end;
+}
+
+/* How many of the open frames are those of the stack, from its outermost one on. `chain`: innermost first. */
+static size_t common(const struct open_stack *s, const uint32_t *chain, size_t n)
+{
+	size_t depth = 0;
+	while (depth < s->depth && depth < n && s->slice[s->open[depth]].frame == chain[n - 1 - depth])
+		depth++;
+	return depth;
+}
+
+/* From `from` on: sorted by start, callers before what they call, which lies within them. A sample stands for the time
+ * until the next one, where that comes after about `interval` ns, else for so long; functions that stay go on. */
+static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, int64_t from, int64_t interval,
+                                        struct arena *arena, size_t *n)
+{
+	struct arena scratch = {0};
+	struct open_stack s = {.arena = arena};
+	uint32_t *chain = NULL;
+	size_t room = 0;
+	int64_t until = from; /* what the sample before stands for */
+	for (uint32_t i = t->first_sample[thread]; i < t->first_sample[thread + 1]; i++) {
+		int64_t time = t->samples.time[i];
+		size_t length = 0;
+		if (time < from)
+			continue;
+		for (uint32_t f = t->samples.stack[i]; f; f = t->stacks.frames[f].parent) {
+			LIST_GROW(&scratch, chain, length, room);
+			chain[length++] = f;
+		}
+		if (until < time)
+			close_below(&s, 0, until);
+		close_below(&s, common(&s, chain, length), time);
+		while (s.depth < length) {
+			LIST_GROW(&scratch, s.open, s.depth, s.open_room);
+			LIST_GROW(s.arena, s.slice, s.n, s.room);
+			s.slice[s.n] = (struct stack_slice){.start = time, .frame = chain[length - 1 - s.depth]};
+			s.open[s.depth++] = s.n++;
+		}
+		until = time + interval;
+		if (i + 1 < t->first_sample[thread + 1] && t->samples.time[i + 1] < until + interval / 2)
+			until = t->samples.time[i + 1]; /* they come a little late, too */
+	}
+	close_below(&s, 0, until);
+	arena_release(&scratch);
+	*n = s.n;
+	return s.slice;
+}
 
 enum { PIECE = 64 * 1024 };
 
@@ -110,32 +180,55 @@ static void end_slice(struct writer *w)
 	json_end_object(&w->json);
 }
 
-/* Rows of a track, named when they are first used: "stream 7", "stream 7 (2)". */
+enum { TRACK_ROWS = 64 }; /* more are no help to a reader, and every event would have to look at all of them */
+
+/* A track, in which events must nest: what overlaps otherwise goes to further rows of it. They begin to be used in
+ * their order, and are named then: "stream 7", "stream 7 (2)". */
 struct rows {
-	struct perfetto_track track;
 	const char *name;
-	uint32_t row[TRACK_ROWS];
+	bool nested; /* what lies within another event is a part of it (calls, ranges); GPU work only overlaps */
+	uint32_t n;
+	struct row {
+		uint32_t number;
+		int64_t *end; /* of the events that are open, the outermost first */
+		size_t n, room;
+	} row[TRACK_ROWS];
 };
 
 static struct rows *new_rows(struct writer *w, const char *name, bool nested)
 {
 	struct rows *rows = ARENA_NEW(&w->arena, 1, struct rows);
-	rows->track = (struct perfetto_track){.arena = &w->arena, .nested = nested};
 	rows->name = name;
+	rows->nested = nested;
 	return rows;
 }
 
-/* The row of an event; 0: it is left out. */
+static bool fits(struct row *row, bool nested, int64_t start, int64_t end)
+{
+	while (row->n && row->end[row->n - 1] <= start)
+		row->n--;
+	return !row->n || (nested && end <= row->end[row->n - 1]);
+}
+
+/* The row of an event; 0: it is left out. Events come sorted by their start, and nested ones that start together with
+ * the longest first. */
 static uint32_t row_of(struct writer *w, struct rows *rows, int64_t start, int64_t end)
 {
-	uint32_t had = rows->track.n, i = perfetto_track_add(&rows->track, start, end);
+	uint32_t i = 0;
+	while (i < rows->n && !fits(&rows->row[i], rows->nested, start, end))
+		i++;
 	if (i == TRACK_ROWS) {
 		w->left_out++;
 		return 0;
 	}
-	if (i == had)
-		rows->row[i] = add_row(w, i ? arena_format(&w->arena, "%s (%u)", rows->name, i + 1) : rows->name);
-	return rows->row[i];
+	struct row *row = &rows->row[i];
+	if (i == rows->n) {
+		rows->n++;
+		row->number = add_row(w, i ? arena_format(&w->arena, "%s (%u)", rows->name, i + 1) : rows->name);
+	}
+	LIST_GROW(&w->arena, row->end, row->n, row->room);
+	row->end[row->n++] = end;
+	return row->number;
 }
 
 static const char *text_of(const struct writer *w, uint32_t name)

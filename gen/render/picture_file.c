@@ -1,7 +1,6 @@
 /* The gap timeline as a file of its own, twice as wide as high, for a README or a pull request. */
-#include "base/format.h"
+#include "render/pictures.h"
 #include "render/render.h"
-#include "render/timeline.h"
 #include "render/words.h"
 
 #include <math.h>

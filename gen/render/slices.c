@@ -1,4 +1,3 @@
-#include "render/slices.h"
 
 #include "base/format.h"
 #include "render/pictures.h"

@@ -3,7 +3,6 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
-#include "render/view.h"
 #include "say/say.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "render/svg.h"
 
-#include "base/decimal.h"
 #include "base/format.h"
 
 #include <math.h>

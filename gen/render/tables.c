@@ -1,4 +1,4 @@
-#include "render/tables.h"
+#include "render/sections.h"
 
 #include "analyse/say.h"
 #include "analyse/table.h"

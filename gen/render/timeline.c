@@ -1,4 +1,4 @@
-#include "render/timeline.h"
+#include "render/pictures.h"
 
 #include "base/format.h"
 #include "render/lanes.h"

@@ -4,7 +4,6 @@
 #include "render/trend.h"
 #include "say/say.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,6 @@
 #include "say/say.h"
 
 #include "base/buf.h"
-#include "base/decimal.h"
 #include "base/format.h"
 #include "say/number.h"
 #include "say/template.h"
@@ -320,4 +319,28 @@ const char **say_facts(const struct facts *facts, const struct names *names, str
 	for (uint32_t i = 0; i < facts->n; i++)
 		text[i] = say_fact(facts->list[i], names, arena);
 	return text;
+}
+
+/* ---- help ---- */
+
+const struct say_help *say_help(const char *command)
+{
+	const struct say_help *h = say_helps;
+	while (h->name && strcmp(h->name, command) && (strncmp(h->name, "gapline ", 8) || strcmp(h->name + 8, command)))
+		h++;
+	return h;
+}
+
+static const char *find_option(const struct say_help *help, const char *option)
+{
+	const struct say_option *o = help->options;
+	while (o->name && strcmp(o->name, option))
+		o++;
+	return o->help;
+}
+
+const char *say_help_option(const struct say_help *command, const char *option)
+{
+	const char *help = find_option(command, option);
+	return help ? help : find_option(say_help("*"), option);
 }

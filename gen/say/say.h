@@ -36,6 +36,24 @@ const char **say_facts(const struct facts *facts, const struct names *names, str
 /* The word of a list for a key that the list has. Not an arena's. */
 const char *say_word(enum words_id list, const char *key);
 
+/* What is said of a command (help.txt). Lists end with NULL, options with a row without a name. */
+struct say_help {
+	const char *name;  /* "gapline report" */
+	const char *does;  /* a line */
+	const char *about; /* a paragraph */
+	const char *const *usage, *const *examples;
+	const char *const *statuses; /* "0  done"; a line that begins with blanks goes on with the one before */
+	const struct say_option {
+		const char *name, *help; /* without the dashes */
+	} * options;
+};
+
+/* Of "report"; "gapline" is the program itself. Every command has it. */
+const struct say_help *say_help(const char *command);
+
+/* Of an option: the command's own words, else those for all commands. */
+const char *say_help_option(const struct say_help *command, const char *option);
+
 /* ---- what the catalogue becomes (tools/catalogue.c) ---- */
 
 struct say_forms {
@@ -43,5 +61,6 @@ struct say_forms {
 };
 extern const struct say_forms say_catalogue[FACT_COUNT];
 extern const char *const *const say_lists[WORDS_COUNT]; /* in the order of its keys */
+extern const struct say_help say_helps[];               /* the last, without a name: of all commands */
 
 #endif

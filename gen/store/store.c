@@ -1,6 +1,6 @@
 #include "store/store.h"
 
-#include "base/pointer.h"
+#include "base/file.h"
 #include "base/utf8.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "table/check.h"
 
 #include "analyse/run/step_table.h"
-#include "analyse/side/paces.h"
+#include "analyse/side/recording.h"
 
 #include <math.h>
 #include <string.h>

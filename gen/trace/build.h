@@ -20,7 +20,6 @@
 #include "base/keymap.h"
 #include "trace/columns.h"
 #include "trace/gil_waits.h"
-#include "trace/slices.h"
 #include "trace/stacks.h"
 
 static const uint64_t BUILD_AT_HAND = (uint64_t)1 << 62; /* in a key of strings: the rest is the id of a text */

@@ -1,6 +1,8 @@
 #include "trace/clock_offset.h"
 
 #include "base/arena.h"
+#include "base/list.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,4 +171,189 @@ bool clock_offset_find(const struct clock_collective *list, size_t n, struct clo
 int64_t clock_offset_at(const struct clock_offset *o, int64_t time)
 {
 	return llround(o->offset + o->drift * (double)(time - o->at));
+}
+
+void clock_transfers_add(struct clock_transfers *transfers, const struct trace *t, const struct comm_calls *calls,
+                         const struct comm_op *op, uint32_t host, int64_t launched, int64_t start, int64_t end,
+                         struct arena *arena)
+{
+	const struct trace_comm_calls *c = &t->comm_calls;
+	uint32_t process = t->devices[t->ops.device[op->op]].process;
+	for (uint32_t i = 0; i < op->n; i++) {
+		uint32_t call = calls->calls[op->first + i];
+		const char *name = names_text(t->names, c->name[call]);
+		bool send = strcmp(name, "ncclSend") == 0;
+		const struct comm_member *me = comm_calls_member(calls, c->comm[call], process);
+		if ((!send && strcmp(name, "ncclRecv") != 0) || !me || c->peer[call] == TRACE_NONE)
+			continue;
+		LIST_GROW(arena, transfers->list, transfers->n, transfers->room);
+		transfers->list[transfers->n++] = (struct clock_transfer){.comm = c->comm[call],
+		                                                          .from = send ? me->rank : c->peer[call],
+		                                                          .to = send ? c->peer[call] : me->rank,
+		                                                          .send = send,
+		                                                          .host = host,
+		                                                          .launched = launched,
+		                                                          .start = start,
+		                                                          .end = end};
+	}
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static uint32_t lower(const struct clock_transfer *t)
+{
+	return t->from < t->to ? t->from : t->to;
+}
+static uint32_t higher(const struct clock_transfer *t)
+{
+	return t->from < t->to ? t->to : t->from;
+}
+
+/* Of two ranks of a communicator; then one direction before the other, and sends before receives. */
+static int compare_ranks(const struct clock_transfer *x, const struct clock_transfer *y)
+{
+	int order = compare(x->comm, y->comm);
+	order = order ? order : compare(lower(x), lower(y));
+	return order ? order : compare(higher(x), higher(y));
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const struct clock_transfer *x = a, *y = b;
+	int order = compare_ranks(x, y);
+	order = order ? order : compare(x->from, y->from);
+	order = order ? order : compare(y->send, x->send);
+	order = order ? order : compare(x->launched, y->launched);
+	return order ? order : compare(x->start, y->start);
+}
+
+/* The transfers of one direction: the sends, then as many receives, each of one host; 0: they are not. */
+static size_t count(const struct clock_transfer *list, size_t n, uint32_t from, uint32_t to)
+{
+	size_t sends = 0;
+	while (sends < n && list[sends].send)
+		sends++;
+	bool fits = 2 * sends == n;
+	for (size_t i = 0; i < n && fits; i++)
+		fits = list[i].host == (list[i].send ? from : to);
+	return fits ? sends : 0;
+}
+
+size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint32_t b, struct arena *arena,
+                            struct clock_collective **out)
+{
+	struct clock_transfer *list = transfers->list;
+	size_t n = 0, room = 0;
+	*out = NULL;
+	if (transfers->n)
+		qsort(list, transfers->n, sizeof *list, compare_transfers);
+	for (size_t i = 0, end; i < transfers->n; i = end) {
+		size_t turn = i;
+		for (end = i; end < transfers->n && !compare_ranks(&list[i], &list[end]); end++)
+			turn += list[end].from == list[i].from;
+		bool forth = list[i].host == (list[i].send ? a : b); /* the first direction is from a to b */
+		size_t x = count(list + i, turn - i, forth ? a : b, forth ? b : a);
+		size_t y = count(list + turn, end - turn, forth ? b : a, forth ? a : b);
+		const struct clock_transfer *to_b = list + (forth ? i : turn), *to_a = list + (forth ? turn : i);
+		size_t n_to_b = forth ? x : y, n_to_a = forth ? y : x;
+		for (size_t k = 0; k < n_to_b && k < n_to_a; k++) {
+			LIST_GROW(arena, *out, n, room);
+			(*out)[n++] = (struct clock_collective){.entered = {to_b[k].start, to_a[k].start},
+			                                        .left = {to_a[n_to_a + k].end, to_b[n_to_b + k].end}};
+		}
+	}
+	return n;
+}
+
+enum {
+	SHIFT_FEWEST = 8, /* collectives that show whether they are any */
+	FARTHEST = 32 /* collectives by which recording may have begun elsewhere, or elsewhere than the clocks say */
+};
+static const double TOGETHER = 0.5;  /* of how far apart hosts come, how far apart they leave */
+static const double AT_RANDOM = 0.9; /* the quantile that is compared: some collectives begin when one before ends */
+static const double ALIKE = 2;       /* how much better another match has to be, … */
+static const double NOISE = 1e3;     /* … and by more than so many ns, of which clocks of GPUs say nothing */
+
+/* How far two hosts' coming (or leaving) varies from one collective to the next. No drift of clocks shows in that. */
+static double vary(const struct meeting *a, const struct meeting *b, size_t n, bool leaving, double *sorted)
+{
+	for (size_t k = 0; k + 1 < n; k++) {
+		int64_t x = leaving ? a[k].left - b[k].left : a[k].entered - b[k].entered;
+		int64_t y = leaving ? a[k + 1].left - b[k + 1].left : a[k + 1].entered - b[k + 1].entered;
+		sorted[k] = fabs((double)y - (double)x);
+	}
+	return sort_select(sorted, n - 1, (size_t)(AT_RANDOM * (double)(n - 2)));
+}
+
+/* Where a's and b's are beside each other from, and how many are, if b's are shifted by so much. */
+struct span_of_both {
+	size_t a, b, n;
+};
+static struct span_of_both shifted(const struct seen *a, const struct seen *b, int64_t shift)
+{
+	size_t from = shift < 0 ? (size_t)-shift : 0, to = shift > 0 ? (size_t)shift : 0;
+	if (from >= a->n || to >= b->n)
+		return (struct span_of_both){0};
+	return (struct span_of_both){from, to, a->n - from < b->n - to ? a->n - from : b->n - to};
+}
+
+/* The shift by which the hosts' clocks, as they are, would have b's leave when a's do. */
+static int64_t shift_by_time(const struct seen *a, const struct seen *b)
+{
+	int64_t start = a->list[0].left > b->list[0].left ? a->list[0].left : b->list[0].left;
+	int64_t end = a->list[a->n - 1].left < b->list[b->n - 1].left ? a->list[a->n - 1].left : b->list[b->n - 1].left;
+	int64_t middle = start + (end - start) / 2;
+	size_t k = 0, j = 0;
+	for (size_t i = 0; i < a->n; i++)
+		k = llabs(a->list[i].left - middle) < llabs(a->list[k].left - middle) ? i : k;
+	for (size_t i = 0; i < b->n; i++)
+		j = llabs(b->list[i].left - a->list[k].left) < llabs(b->list[j].left - a->list[k].left) ? i : j;
+	return end < start ? 0 : (int64_t)j - (int64_t)k;
+}
+
+bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift)
+{
+	size_t shorter = a->n < b->n ? a->n : b->n;
+	if (shorter < SHIFT_FEWEST)
+		return false;
+	int64_t far = shorter / 4 < FARTHEST ? (int64_t)(shorter / 4) : FARTHEST, by_time = shift_by_time(a, b);
+	int64_t low = by_time < 0 ? by_time - far : -far, high = by_time > 0 ? by_time + far : far, best = 0;
+	double *room = ARENA_NEW(scratch, a->n + b->n, double), least = INFINITY, second = INFINITY;
+	double *leaves = ARENA_NEW(scratch, (size_t)(high - low) + 1, double);
+	for (int64_t s = low; s <= high; s++) {
+		struct span_of_both both = shifted(a, b, s);
+		bool near = llabs(s) <= far || llabs(s - by_time) <= far;
+		leaves[s - low] = INFINITY;
+		if (!near || both.n < SHIFT_FEWEST || 4 * both.n < shorter)
+			continue;
+		double leave = leaves[s - low] = vary(a->list + both.a, b->list + both.b, both.n, true, room);
+		if (leave < least) {
+			second = least;
+			least = leave;
+			best = s;
+		} else if (leave < second) {
+			second = leave;
+		}
+	}
+	double alike = ALIKE * least + NOISE;
+	/* One that is clearly better than all others; else, where both have as many, as recorded, unless the clocks
+	 * are for another one that fits as well. */
+	if (second <= alike || (a->n == b->n && leaves[-low] <= alike)) {
+		best = low;
+		for (int64_t s = low; s <= high; s++) {
+			int64_t here = llabs(s - by_time), there = llabs(best - by_time);
+			bool nearer = here < there || (here == there && llabs(s) < llabs(best));
+			if (leaves[s - low] <= alike && (leaves[best - low] > alike || nearer))
+				best = s;
+		}
+		if (best || a->n != b->n)
+			return false;
+	}
+	struct span_of_both both = shifted(a, b, best);
+	*shift = best;
+	return certain || vary(a->list + both.a, b->list + both.b, both.n, true, room) <=
+	                          TOGETHER * vary(a->list + both.a, b->list + both.b, both.n, false, room);
 }

@@ -2,6 +2,9 @@
 #ifndef GAPLINE_TRACE_CLOCK_OFFSET_H
 #define GAPLINE_TRACE_CLOCK_OFFSET_H
 
+#include "base/arena.h"
+#include "trace/comm_calls.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +39,53 @@ bool clock_offset_find(const struct clock_collective *list, size_t n, struct clo
 
 /* What has to be added to a time of the second host, in ns. */
 int64_t clock_offset_at(const struct clock_offset *offset, int64_t time);
+
+/* What sends and receives between two hosts say of their clocks. */
+
+/* A send or receive whose NCCL call is recorded: of rank `from` to rank `to` of a communicator. */
+struct clock_transfer {
+	int64_t comm;
+	uint32_t from, to;
+	bool send;
+	uint32_t host; /* on whose clock the times are */
+	int64_t launched, start, end;
+};
+
+struct clock_transfers {
+	struct clock_transfer *list;
+	size_t n, room;
+};
+
+/* Adds what kernel `op` of the trace was launched for. `launched`, `start` and `end`: its times. */
+void clock_transfers_add(struct clock_transfers *transfers, const struct trace *trace, const struct comm_calls *calls,
+                         const struct comm_op *op, uint32_t host, int64_t launched, int64_t start, int64_t end,
+                         struct arena *arena);
+
+/* Pairs of a transfer from host a to host b and one back, of the same two ranks: nothing has arrived before its sending
+ * began, so a pair bounds the offset from both sides as a collective does: a send stands for entering, the receive it
+ * is of for leaving. Which is which is told by their order, where both hosts have as many. Sorts the transfers; fills
+ * `out`, from `arena`, and returns how many pairs there are. */
+size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint32_t b, struct arena *arena,
+                            struct clock_collective **out);
+
+/* Which collective of one host is which of another's, from when each host's ranks entered and left them. Pure. */
+
+/* When the last of a host's ranks entered a collective, and the first of them left it: ns, on the host's clock. */
+struct meeting {
+	int64_t entered, left;
+};
+
+/* The collectives of one name (of one stream), as seen from one host; n is 0 where its ranks disagree. */
+struct seen {
+	struct meeting *list;
+	size_t n;
+};
+
+/* Which of b's collectives is a's first, or the other way round: a's k-th is b's (k + shift)-th. Ranks that wait for
+ * each other leave together however far apart they came, so the right shift is the one at which the times between the
+ * hosts' leaving vary least. Tried are those near none, and those near the one that both clocks, as they are, speak
+ * for. Where several fit alike, hosts that have as many are taken as recorded, unless the clocks are nearer to another
+ * of those. `certain`: the collectives are of one communicator. False: they are of several, or it cannot be told. */
+bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift);
 
 #endif

@@ -4,8 +4,7 @@
 #include "base/parallel.h"
 #include "base/search.h"
 #include "trace/classify.h"
-#include "trace/clock_shift.h"
-#include "trace/clock_transfers.h"
+#include "trace/clock_offset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -231,11 +231,10 @@ static bool folders_hold_runs(const struct ranks_file *files, size_t n)
 	return twice;
 }
 
-/* What the files are, where the reason does not say it. */
-static void tell(struct ranks *r, const char *are, const char *reason, struct arena *arena)
+static void tell(struct ranks *r, const char *are, const char *by, struct arena *arena)
 {
-	r->reason = reason;
-	r->why = are ? arena_format(arena, "%s: %s", are, reason) : reason;
+	r->reason = FACT_NEW(arena, files_told, FACT_NO_SIDE, .by = by);
+	r->why = FACT_NEW(arena, files_are, FACT_NO_SIDE, .are = are, .why = r->reason);
 }
 
 static void tell_by_times(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
@@ -244,27 +243,21 @@ static void tell_by_times(struct ranks_file *files, size_t n, struct arena *aren
 	if (!any_pair(files, n, share_job, true) && folders_hold_runs(files, n)) {
 		r->n_runs = connect(files, n, of_one_folder_and_times, arena);
 		if (r->n_runs == n)
-			tell(r, "repeats", "folders hold the same rank", arena);
+			tell(r, "repeats", "same_rank", arena);
 		else
-			tell(r, "ranks of one run where they lie in one folder", "folders hold the same ranks", arena);
+			tell(r, "folders", "same_ranks", arena);
 		return;
 	}
 	if (r->n_runs == n)
-		tell(r, "repeats",
-		     any_pair(files, n, of_times_that_overlap, true) ? "they are of different jobs"
-		                                                     : "their recorded times do not overlap",
-		     arena);
+		tell(r, "repeats", any_pair(files, n, of_times_that_overlap, true) ? "jobs" : "times", arena);
 	else if (all_share(files, n, share_job))
-		tell(r, "ranks", "their recorded times overlap, and they are of one job", arena);
+		tell(r, "ranks", "one_job", arena);
 	else if (ranks_differ(files, n))
-		tell(r, "ranks", "their recorded times overlap, and they have different rank numbers", arena);
+		tell(r, "ranks", "rank_numbers", arena);
 	else if (all_share(files, n, share_program))
-		tell(r, "ranks",
-		     "their recorded times overlap, and they are of one program (--files-are repeats if they are runs "
-		     "side by side)",
-		     arena);
+		tell(r, "ranks", "program", arena);
 	else
-		tell(r, "ranks", "their recorded times overlap", arena);
+		tell(r, "ranks", "overlap", arena);
 	r->careful = r->n_runs < n && !all_share(files, n, share_job) && !ranks_differ(files, n) &&
 	             !all_share(files, n, share_program);
 }
@@ -279,20 +272,20 @@ static void tell_by_names(struct ranks_file *files, size_t n, struct arena *aren
 	}
 	if (jobs) {
 		r->n_runs = connect(files, n, of_one_job, arena);
-		tell(r, NULL, "by the job that each file is of", arena);
+		tell(r, "told", "job_of_each", arena);
 	} else if (any_pair(files, n, of_one_name, true)) {
 		r->n_runs = connect(files, n, of_one_name, arena);
-		tell(r, "ranks", "their names differ in the number of a rank", arena);
+		tell(r, "ranks", "rank_names", arena);
 	} else if (!any_pair(files, n, of_one_repeat_name, false)) {
 		r->n_runs = connect(files, n, never, arena);
-		tell(r, "repeats", "their names differ in the number of a run", arena);
+		tell(r, "repeats", "run_names", arena);
 	} else if (folders && any_pair(files, n, of_one_folder, false)) {
 		r->n_runs = connect(files, n, of_one_folder, arena);
-		tell(r, NULL, "ranks of one run where they lie in one folder", arena);
+		tell(r, "told", "folders", arena);
 	} else {
 		r->n_runs = connect(files, n, always, arena);
 		r->careful = true;
-		tell(r, "ranks", "the files do not say when they were recorded", arena);
+		tell(r, "ranks", "nothing", arena);
 	}
 }
 
@@ -306,7 +299,7 @@ static void tell_as_asked(struct ranks_file *files, size_t n, enum ranks_asked a
 	}
 	if (asked == RANKS_ARE_REPEATS) {
 		r->n_runs = connect(files, n, never, arena);
-		tell(r, "repeats", "as asked", arena);
+		tell(r, "repeats", "asked", arena);
 		return;
 	}
 	/* Ranks, of several runs where folders or times say so. */
@@ -315,7 +308,7 @@ static void tell_as_asked(struct ranks_file *files, size_t n, enum ranks_asked a
 		r->n_runs = connect(files, n, of_one_folder, arena);
 	if (r->n_runs == n)
 		r->n_runs = connect(files, n, always, arena);
-	tell(r, "ranks", "as asked", arena);
+	tell(r, "ranks", "asked", arena);
 }
 
 /* ---- the files of a run ---- */
@@ -341,7 +334,7 @@ static int compare_members(const void *a, const void *b)
 
 /* Numbers of ranks that a run lacks: those below its highest, or below the size of its job. NULL: none, or not known.
  */
-static const char *missing(const struct member *list, size_t n, struct arena *arena)
+static const struct fact *missing(const struct member *list, size_t n, struct arena *arena)
 {
 	enum { NAMED = 8 };
 	int32_t size = 0;
@@ -365,8 +358,8 @@ static const char *missing(const struct member *list, size_t n, struct arena *ar
 	}
 	if (!lacking)
 		return NULL;
-	return arena_format(arena, "rank%s %s%s of %d %s not among the files", lacking > 1 ? "s" : "", text,
-	                    lacking > NAMED ? " …" : "", size, lacking > 1 ? "are" : "is");
+	return FACT_NEW(arena, ranks_missing, FACT_NO_SIDE, .lacking = (int64_t)lacking, .list = text,
+	                .more = lacking > NAMED, .of = size);
 }
 
 /* The first rank that is there for the second time, as files were given; −1: none is. */
@@ -386,7 +379,7 @@ static int32_t there_twice(const struct member *list, size_t n)
 }
 
 /* Orders the files of run `run` and gives them a clock; returns which rank is missing, or there twice, or NULL. */
-static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, struct arena *arena)
+static const struct fact *arrange(struct ranks_file *files, size_t n, uint32_t run, struct arena *arena)
 {
 	struct member *list = ARENA_NEW(arena, n, struct member);
 	size_t m = 0;
@@ -414,15 +407,12 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 		list[i].file->offset = has_time(list[i].file) ? list[i].file->trace->source.started - begin : 0;
 	}
 	if (twice >= 0)
-		return arena_format(arena,
-		                    "more than one file says that it is rank %d: it was started again, or files of "
-		                    "another run are among them",
-		                    twice);
+		return FACT_NEW(arena, rank_twice, FACT_NO_SIDE, .rank = twice);
 	return m > 1 && ranks ? missing(list, m, arena) : NULL;
 }
 
 /* Where runs of several files do not have as many: files of another job may be among them. NULL: they have. */
-static const char *uneven(const struct ranks_file *files, size_t n, uint32_t n_runs, struct arena *arena)
+static const struct fact *uneven(const struct ranks_file *files, size_t n, uint32_t n_runs, struct arena *arena)
 {
 	size_t *count = ARENA_NEW(arena, n_runs, size_t), *first = ARENA_NEW(arena, n_runs, size_t);
 	uint32_t fewest = 0, most = 0;
@@ -436,17 +426,13 @@ static const char *uneven(const struct ranks_file *files, size_t n, uint32_t n_r
 	}
 	if (count[fewest] == count[most])
 		return NULL;
-	return arena_format(
-		arena,
-		"one of the runs has %zu file%s (%s%s) where another has %zu, so leave them out if they are of "
-		"another job",
-		count[fewest], count[fewest] > 1 ? "s" : "", files[first[fewest]].name, count[fewest] > 1 ? " …" : "",
-		count[most]);
+	return FACT_NEW(arena, runs_uneven, FACT_NO_SIDE, .fewest = (int64_t)count[fewest],
+	                .file = files[first[fewest]].name, .most = (int64_t)count[most]);
 }
 
 struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena)
 {
-	struct ranks r = {.n_runs = 1, .why = "", .reason = ""};
+	struct ranks r = {.n_runs = 1};
 	bool times = true;
 	for (size_t i = 0; i < n; i++) {
 		files[i].run = 0;
@@ -460,24 +446,17 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 		tell_by_times(files, n, arena, &r);
 	else if (n > 1)
 		tell_by_names(files, n, arena, &r);
-	const char *lacking = NULL;
+	const struct fact *lacking = NULL;
 	for (uint32_t run = 0; run < r.n_runs; run++) {
-		const char *text = arrange(files, n, run, arena);
-		lacking = lacking ? lacking : text;
+		const struct fact *first = arrange(files, n, run, arena);
+		lacking = lacking ? lacking : first;
 	}
-	const char *apart = uneven(files, n, r.n_runs, arena);
+	const struct fact *apart = uneven(files, n, r.n_runs, arena);
 	if (r.n_runs == n && !lacking)
 		return r;
-	const char *what = r.n_runs == 1   ? "the ranks of one run"
-	                   : r.n_runs == n ? "repeats"
-	                                   : arena_format(arena, "%u runs of one or more ranks", r.n_runs);
-	r.note = arena_format(arena, "%zu files count as %s%s: %s%s", n, what, r.careful ? ", the careful guess" : "",
-	                      r.reason, r.careful ? ", and nothing tells ranks from repeats; --files-are says it" : "");
-	if (lacking)
-		r.note = arena_format(arena, "%s; %s", r.note, lacking);
-	if (apart)
-		r.note = arena_format(arena, "%s; %s", r.note, apart);
-	r.note = arena_format(arena, "%s.", r.note);
+	r.note =
+		FACT_NEW(arena, files_count_as, FACT_NO_SIDE, .files = (int64_t)n, .runs = r.n_runs == n ? 0 : r.n_runs,
+	                 .careful = r.careful, .why = r.reason, .lacking = lacking, .uneven = apart);
 	return r;
 }
 

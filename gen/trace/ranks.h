@@ -3,6 +3,7 @@
 #ifndef GAPLINE_TRACE_RANKS_H
 #define GAPLINE_TRACE_RANKS_H
 
+#include "fact/fact.h"
 #include "trace/trace.h"
 
 enum ranks_asked { RANKS_TELL, RANKS_ARE_RANKS, RANKS_ARE_REPEATS };
@@ -23,15 +24,16 @@ struct ranks_file {
 
 struct ranks {
 	uint32_t n_runs;
-	bool careful;       /* nothing told that files which count as ranks are ranks, or that they are not */
-	const char *why;    /* a sentence: what the files are, and how that was told; "" for one file */
-	const char *reason; /* of it only the latter */
-	const char *note;   /* what a reader has to know about that, or about ranks that are missing; NULL: nothing */
+	bool careful;              /* nothing told that files which count as ranks are ranks, or that they are not */
+	const struct fact *why;    /* what the files are, and how that was told; NULL: one file */
+	const struct fact *reason; /* of it only the latter */
+	const struct fact
+		*note; /* what a reader has to know about that, or about ranks that are missing; NULL: nothing */
 };
 
 /* Files whose recorded times overlap (directly or through others) are ranks of one run; others are repeats. Different
  * jobs, where the profiles say which, are never one run. Where a file has no start time, jobs, names ("rank 3", "run
- * 2") and folders decide. n >= 1; texts come from `arena`. */
+ * 2") and folders decide. n >= 1; facts come from `arena`. */
 struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena);
 
 /* Gives the process of the trace that has GPU work, if there is one such, the number `rank`, if it has none; and all of

@@ -1,5 +1,5 @@
 /* Sends and receives: who waits for whom, worked out by hand. */
-#include "analyse/run/point_to_point.h"
+#include "analyse/run/collectives.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

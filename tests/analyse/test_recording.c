@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/paces.h"
 #include "analyse/side/recording.h"
 #include "said.h"
 #include "scene.h"

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/memory.h"
 #include "analyse/side/side.h"
 #include "scene.h"
 

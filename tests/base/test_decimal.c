@@ -1,5 +1,5 @@
 /* Numbers as bytes, each against what printf makes of it. */
-#include "base/decimal.h"
+#include "base/format.h"
 #include "draws.h"
 
 #include <math.h>

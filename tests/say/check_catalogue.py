@@ -27,6 +27,8 @@ BROKEN = (  # what is changed, into what, and what is said of it
     ("once: once\n", "", "no word for: once"),
     ("[work_moved]\ntext:", "[work_moved]\ntext: a\ntext:", "there are words for this already"),
     ("[work_moved]\ntext:", "[work_moved]\nshout: a\ntext:", "neither text, short, title, advice nor means: shout"),
+    ("[help save]\ndoes:", "[help save]\ndo:", "neither does, usage, about, example, status nor --option"),
+    ("[help save]\ndoes: keeps", "[help save]\n--keeps: keeps", "save:0: no words for: does"),
     ("[could_have_shown]\n", "stray: words\n[could_have_shown]\n", "not a key|neither text"),
 )
 

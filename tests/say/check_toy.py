@@ -45,10 +45,10 @@ gen/analyse/judge/shape.c
 gen/analyse/judge/stopwatch.c
 gen/analyse/judge/verdict.c
 gen/analyse/side/clocks.c
-gen/analyse/side/memory.c
 gen/analyse/side/quality.c
 gen/analyse/side/recording.c
 gen/analyse/side/recording_pair.c
+gen/analyse/side/side.c
 gen/analyse/words.c
 gen/render/clocks.c
 gen/render/dots.c
@@ -57,18 +57,15 @@ gen/render/facts.c
 gen/render/files.c
 gen/render/functions.c
 gen/render/glance.c
-gen/render/hardware.c
 gen/render/icicle.c
 gen/render/inside.c
 gen/render/lane.c
 gen/render/lanes.c
 gen/render/markdown.c
 gen/render/overview.c
-gen/render/rank_maps.c
-gen/render/roofline.c
+gen/render/ranks.c
 gen/render/slices.c
 gen/render/slopes.c
-gen/render/startup.c
 gen/render/step_times.c
 gen/render/steps.c
 gen/render/terminal.c
@@ -78,13 +75,14 @@ gen/render/trend_words.c
 gen/render/view.c
 gen/render/words.c
 gen/render/words_card.c
+gen/trace/ranks.c
 """.split()
 TOY = re.compile(r"⟦[a-z_0-9]+( [a-z_0-9]+=.*)?⟧")
-ERROR = re.compile(r"\b(err_set|compare_error|opt_error|die|assert|json_\w+)\(")
+ERROR = re.compile(r"\b(page_attribute|err_set|compare_error|opt_error|die|assert|json_\w+)\(")
 
 
 def sentences(path):
-    """String literals of two words or more, but for those of errors, whose text stays where the cause is known."""
+    """String literals of two words or more, but for attributes, and errors, whose text stays where the cause is known."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)
     found = []
     for statement in re.split(r"[;{}]\n", text):
@@ -127,8 +125,21 @@ def check_outputs(gapline):
     return n
 
 
+def check_help(gapline):
+    """Help has no words but the catalogue's: options' names, usage and examples are no sentences."""
+    word = re.compile(r"⟦[a-z*]+\.[a-z-]+⟧")
+    text = subprocess.run([gapline, "help", "--json"], check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    commands = json.loads(text)["commands"]
+    for command in commands:
+        said = [command["summary"], command["about"], *(status["means"] for status in command["statuses"])]
+        for words in said + [option["help"] for option in command["options"]]:
+            assert all(word.fullmatch(one) for one in words.split()), (command["name"], words)
+    assert len(commands) >= 17, commands
+
+
 def main():
     n = check_outputs(pathlib.Path(sys.argv[1]).resolve())
+    check_help(pathlib.Path(sys.argv[1]).resolve())
     assert n >= 8, n
     problems = [f"{path}: {text}" for path in DONE for text in sentences(path)]
     left = {str(p.relative_to(ROOT)): sentences(p) for f in FOLDERS for p in sorted((ROOT / "gen" / f).rglob("*.c"))}

@@ -1,7 +1,7 @@
 #include "analyse/judge/controls.h"
 
 #include "analyse/judge/evidence.h"
-#include "analyse/side/paces.h"
+#include "analyse/side/recording.h"
 
 #include <math.h>
 

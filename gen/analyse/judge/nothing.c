@@ -1,6 +1,5 @@
 #include "analyse/judge/nothing.h"
 
-#include "base/format.h"
 #include "trace/again.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "analyse/judge/possible.h"
 
 #include "analyse/judge/evidence.h"
-#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Rules on what the GPUs do: copies, communication, computing. */
-#include "analyse/judge/ncu_command.h"
 #include "analyse/judge/rules_parts.h"
 
 #include "analyse/say.h"

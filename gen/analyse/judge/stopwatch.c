@@ -4,7 +4,6 @@
 #include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
-#include "analyse/say.h"
 
 #include <math.h>
 

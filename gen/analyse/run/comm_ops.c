@@ -1,6 +1,6 @@
 #include "analyse/run/comm_ops.h"
 
-#include "analyse/run/point_to_point.h"
+#include "analyse/run/collectives.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "trace/classify.h"

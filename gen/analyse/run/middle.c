@@ -96,7 +96,8 @@ size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high
 	return find(&counted, values, low, high);
 }
 
-double middle_median(const struct middle_values *values)
+/* The median as a mean of the two; 0 without values. */
+static double middle_median(const struct middle_values *values)
 {
 	int64_t low, high;
 	return middle_of(values, &low, &high) ? ((double)low + (double)high) / 2 : 0;

@@ -17,9 +17,6 @@ struct middle_values {
  * written when there are none. O(n), whatever the values: a few passes over them. */
 size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high);
 
-/* The median as a mean of the two; 0 without values. */
-double middle_median(const struct middle_values *values);
-
 /* The same for a list. */
 double middle_median_of_list(const int64_t *list, size_t n);
 

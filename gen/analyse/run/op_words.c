@@ -1,6 +1,5 @@
 #include "analyse/run/op_words.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 size_t op_words_short(const char **text)

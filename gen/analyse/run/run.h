@@ -5,7 +5,6 @@
 #include "analyse/analysis.h"
 #include "analyse/judge/exchange.h"
 #include "analyse/run/activity.h"
-#include "analyse/run/beside.h"
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
 #include "analyse/run/pattern_join.h"
@@ -132,7 +131,7 @@ struct run {
 	struct step_table table;    /* what each step consists of, added up over them */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
-	/* The same device in all runs of a side (side/places.c): by index into `devices`, the side's device; and by the
+	/* The same device in all runs of a side (side/side.c): by index into `devices`, the side's device; and by the
 	 * side's device, an index into `devices`, TRACE_NONE where the run has none. NULL until the side is made. */
 	uint32_t *place, *device_at;
 	struct overview overview;

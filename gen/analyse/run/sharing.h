@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_RUN_SHARING_H
 #define GAPLINE_ANALYSE_RUN_SHARING_H
 
+#include "analyse/run/collectives.h"
 #include "trace/trace.h"
 
 /* Stretches, sorted, disjoint, in each of which the same one process ran, or several did. */
@@ -25,5 +26,15 @@ int64_t sharing_time(const struct sharing *s, uint32_t process, int64_t start, i
 /* The first interval that ends after `t` in which others ran all the time: true, and *start and *end; false when none
  * follows. */
 bool sharing_next(const struct sharing *s, uint32_t process, int64_t t, int64_t *start, int64_t *end);
+
+/* What runs beside the communication kernels of a device. Pure. */
+
+/* When the device computes, and copies, while it communicates: disjoint and in order. */
+struct comm_beside {
+	struct stretches compute, copies;
+};
+
+/* Of a device of the trace. Everything lives in `arena`. */
+void beside_find(const struct trace *trace, uint32_t device, struct arena *arena, struct comm_beside *out);
 
 #endif

@@ -5,6 +5,10 @@
 
 #include "analyse/run/comm_ops.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* One device of the run. A rank's step k lasts from the end of its last GPU op of the steps up to k − 1 to that of the
  * steps up to k. */
 struct device_waiting {
@@ -31,5 +35,33 @@ struct waiting {
 
 /* The devices are charged already (run_devices). Everything lives in `arena`. */
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out);
+
+/* For whom ranks wait in the end. Who comes last in a collective may have waited itself, in another communicator or for
+ * a send, and be late for no other reason: then it is not the one whose work is waited for. Pure. */
+
+/* A stretch in which all that a rank does is to wait for another one. Times in ns, on one clock. */
+struct rank_wait {
+	int64_t start, end;
+	int64_t since; /* when both had entered what they met in before … */
+	int64_t came;  /* … when the rank came to what it waits in, and … */
+	int64_t last;  /* … the other one, at `end` or later */
+	uint32_t whom; /* the other one: the last one of a collective, or a transfer's other end */
+	bool bubble;   /* in a send or receive */
+	double weight; /* used while all is found */
+	bool passed_on;
+};
+
+/* The stretches of a rank, in order of time; none overlap. */
+struct rank_waits {
+	struct rank_wait *list;
+	size_t n, room;
+};
+
+/* Adds to `ns`, by rank, what others wait for it in collectives: the sum over `ns` is that of all waits that are no
+ * bubbles. Since they met before, the one that comes last worked longer than the one that waits for it, or waited
+ * longer itself. As much as it worked longer is waited for itself; the rest is waited for those that it waited for, in
+ * collectives and bubbles, each by how long, and so on. `follow` is false where times are not of one clock: then all is
+ * waited for who came last. */
+void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, double *ns);
 
 #endif

@@ -1,10 +1,8 @@
 #include "analyse/side/quality.h"
 
 #include "analyse/run/backlog.h"
-#include "analyse/run/parts.h"
 #include "analyse/run/pattern.h"
 #include "analyse/run/rank_steps.h"
-#include "trace/again.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/side/budgets.h"
-#include "analyse/side/paces.h"
 #include "base/search.h"
 
 #include <math.h>

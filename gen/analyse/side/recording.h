@@ -3,8 +3,10 @@
 #ifndef GAPLINE_ANALYSE_SIDE_RECORDING_H
 #define GAPLINE_ANALYSE_SIDE_RECORDING_H
 
+#include "analyse/judge/stopwatch.h"
 #include "analyse/judge/verdict.h"
 #include "analyse/run/run.h"
+#include "analyse/side/run_table.h"
 #include "analyse/side_result.h"
 
 /* What recording a call may cost, ns: 0, and from below the least that was seen to the most. */
@@ -43,5 +45,40 @@ bool recording_apart(const struct side side[2], const struct verdict *verdict);
 bool recording_turns(const struct verdict *verdict, const struct verdict_conditions *conditions);
 const struct fact *recording_reason(const struct side side[2], const struct verdict *verdict,
                                     const struct verdict_conditions *conditions, struct arena *arena);
+
+/* The timed runs of a side: which of them measure what the side is measured by. */
+
+/* Those that can be used, of all runs of a side: they have to measure its steps, or, where it has none (`steps` is
+ * false), the whole process. */
+struct stopwatch_side stopwatches_of(const struct run *runs, size_t n, bool steps, struct arena *arena);
+
+/* Time per step, ns, of the recorded runs over as many steps at their ends as `timed` timed, none of them set aside:
+ * the mean over both. 0: nothing was timed. */
+double stopwatches_recorded(const struct run_table *runs, size_t n, const struct stopwatch_side *timed);
+
+/* How fast a side's threads launch: by what is launched and what its thread calls next, the time from the one's start
+ * to the other's. Where both sides do the same in a row, and one takes longer for nearly all of it, its profiler may
+ * have cost more (side/recording.c). */
+
+struct paces *paces_begin(struct arena *work);
+
+/* The launches of a part. `own` is the name of calls that the profiler makes inside launches: TRACE_NONE, there are
+ * none. */
+void paces_add(struct paces *paces, const struct run *part, uint32_t own);
+
+/* Sorted (paces_sort), in `arena`. */
+struct launch_paces paces_end(const struct paces *paces, struct arena *arena);
+
+/* Puts them into the order of struct launch_paces. */
+void paces_sort(struct launch_paces *paces);
+
+/* Of what both sides launch in the same order: how many ns longer a launch takes on the fixed side (below 0: shorter)
+ * than on the baseline, at least, wherever most launches agree on the sign; 0 where they do not. `shared`, 0 to 1: what
+ * share of the launches that were kept both sides make, on the side where that is less. */
+double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared);
+
+/* ln of how many times as long the same takes in the baseline as on the fixed side: the mean of the middle half, by
+ * time, so that a fix of less than a quarter of it, or of one long wait, moves nothing. */
+double paces_ratio(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared);
 
 #endif

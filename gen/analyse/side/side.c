@@ -2,20 +2,84 @@
 
 #include "analyse/judge/possible.h"
 #include "analyse/run/bubbles.h"
+#include "analyse/run/run.h"
 #include "analyse/side/clocks.h"
 #include "analyse/side/events.h"
 #include "analyse/side/loops.h"
-#include "analyse/side/memory.h"
 #include "analyse/side/periods.h"
-#include "analyse/side/places.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/ranks.h"
+#include "analyse/side/recording.h"
 #include "analyse/side/rows.h"
 #include "analyse/side/startup.h"
-#include "analyse/side/stopwatches.h"
 #include "analyse/side/timeline.h"
 
 #include <string.h>
+
+/* The same device in all runs of a side. */
+
+/* Who a device is, in whichever run: process ids are others in every run, and the order of devices in a file follows
+ * them. */
+struct identity {
+	int32_t rank;     /* -1: not known */
+	uint32_t process; /* place among the processes with devices that have the same rank */
+	uint32_t ordinal;
+};
+
+static struct identity identity_of(const struct run *run, uint32_t at, const bool *uses_devices)
+{
+	const struct trace *t = run->trace;
+	const struct trace_device *device = &t->devices[run->devices[at].device];
+	struct identity id = {t->processes[device->process].rank, 0, device->ordinal};
+	for (uint32_t p = 0; p < device->process; p++)
+		id.process += uses_devices[p] && t->processes[p].rank == id.rank;
+	return id;
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	return a->rank == b->rank && a->process == b->process && a->ordinal == b->ordinal;
+}
+
+/* Which device of a run is which of every other run: the same rank (or, where ranks are not known, the process in the
+ * same place among those with devices), the same place among that rank's processes, the same ordinal. Fills `place` and
+ * `device_at` of the runs; returns how many devices the side has. In the order of the first run, and behind those what
+ * later runs have more. */
+static uint32_t places_find(struct run *runs, size_t n)
+{
+	struct arena scratch = {0};
+	uint32_t n_places = 0, room = 0;
+	for (size_t r = 0; r < n; r++)
+		room += runs[r].n_devices;
+	struct identity *known = ARENA_NEW(&scratch, room, struct identity);
+	for (size_t r = 0; r < n; r++) {
+		struct run *run = &runs[r];
+		run->place = ARENA_NEW(run->arena, run->n_devices, uint32_t);
+		bool *uses_devices = ARENA_NEW(&scratch, run->trace->n_processes, bool);
+		for (uint32_t d = 0; d < run->trace->n_devices; d++)
+			uses_devices[run->trace->devices[d].process] = true;
+		for (uint32_t d = 0; d < run->n_devices; d++) {
+			struct identity id = identity_of(run, d, uses_devices);
+			/* mostly in the same place as in the run before */
+			uint32_t place = d < n_places && is_same(&known[d], &id) ? d : 0;
+			while (place < n_places && !is_same(&known[place], &id))
+				place++;
+			if (place == n_places)
+				known[n_places++] = id;
+			run->place[d] = place;
+		}
+	}
+	for (size_t r = 0; r < n; r++) {
+		struct run *run = &runs[r];
+		run->device_at = ARENA_NEW(run->arena, n_places, uint32_t);
+		for (uint32_t p = 0; p < n_places; p++)
+			run->device_at[p] = TRACE_NONE;
+		for (uint32_t d = 0; d < run->n_devices; d++)
+			run->device_at[run->place[d]] = d;
+	}
+	arena_release(&scratch);
+	return n_places;
+}
 
 /* What ranks wait for each other, by run; bubbles are idle time from then on. */
 static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n_devices, struct arena *work)
@@ -154,4 +218,27 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .overview = median->overview,
 	                     .events = words->events ? events_build(median, arena) : NULL,
 	                     .quality = quality_build(runs, n, words->run_files, &notes, arena)};
+}
+
+/* Keys of the words "peak_unknown". */
+static const char *const why[] = {
+	[MEMORY_NOT_SEEN] = "not_seen", [MEMORY_EARLIER] = "earlier",   [MEMORY_NO_PLACE] = "no_place",
+	[MEMORY_DAMAGED] = "damaged",   [MEMORY_NO_START] = "no_start", [MEMORY_NO_END] = "no_end"};
+
+struct side_memory memory_build(const struct run *runs, size_t n)
+{
+	struct side_memory out = {.known = n > 0};
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t d = 0; d < runs[r].trace->n_devices; d++) {
+			const struct trace_device *device = &runs[r].trace->devices[d];
+			if (device->memory == MEMORY_SEEN) {
+				out.peak = device->memory_peak > out.peak ? device->memory_peak : out.peak;
+			} else if (out.known) {
+				out.known = false;
+				out.why = why[device->memory];
+			}
+		}
+	if (!out.known)
+		out.peak = 0;
+	return out;
 }

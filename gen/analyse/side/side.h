@@ -4,9 +4,11 @@
 #define GAPLINE_ANALYSE_SIDE_SIDE_H
 
 #include "analyse/judge/stopwatch.h"
+#include "analyse/run/run.h"
 #include "analyse/side/budgets.h"
 #include "analyse/side/run_table.h"
 #include "analyse/side/tables.h"
+#include "analyse/side_result.h"
 
 /* What findings and the same-work guard need of a side beside struct side, and a report does not show as such. */
 struct side_facts {
@@ -41,5 +43,10 @@ struct side_words {
  * traces. Only a verdict knows `headline` and the runs' `series`: those are empty. */
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts);
+
+/* How much device memory a side's program had allocated at most (docs/reference/gates.md). */
+
+/* The largest peak over the devices of all runs; known only where it is of each of them. */
+struct side_memory memory_build(const struct run *runs, size_t n);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One run's start-up while it is gone through. */

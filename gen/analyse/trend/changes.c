@@ -4,7 +4,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is rare ---- */
