@@ -3,6 +3,7 @@
 # and tests/cmd/check_old_compiler.sh.
 
 # What apt-get of another distribution is told. $1: folder, $2: release, $3: its source, the rest: arguments of apt-get.
+# sysroot_architecture: of its packages, where that is not this machine's.
 sysroot_apt() {
 	local state=$1/apt release=$2 source=$3 components=main
 	shift 3
@@ -12,16 +13,16 @@ sysroot_apt() {
 	: >"$state/status"
 	apt-get -qq -y -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::State="$state/state" \
 		-o Dir::State::status="$state/status" -o Dir::Cache="$state/cache" -o APT::Sandbox::User= \
+		${sysroot_architecture:+-o APT::Architecture=$sysroot_architecture -o APT::Architectures=$sysroot_architecture} \
 		-o APT::Install-Recommends=0 -o Acquire::Retries=2 "$@"
 }
 
-# $1: folder, $2: release, $3: its source, the rest: packages. Makes FOLDER/root and the compiler FOLDER/compiler/cc; what
-# the packages are is in a dpkg database (DPKG_ADMINDIR=FOLDER/root/var/lib/dpkg). Nothing to do where they are there.
-sysroot_make() {
-	local folder=$1 release=$2 source=$3 root=$1/root stamp package name file link libraries
+# $1: folder, $2: release, $3: its source, the rest: packages. Makes FOLDER/root; what the packages are is in a dpkg
+# database (DPKG_ADMINDIR=FOLDER/root/var/lib/dpkg). Nothing to do where they are there.
+sysroot_unpack() {
+	local folder=$1 release=$2 source=$3 root=$1/root stamp package name link
 	shift 3
 	stamp="$release $source $*"
-	libraries=usr/lib/$(gcc -print-multiarch)
 	if [ "$(cat "$root/.ready" 2>/dev/null)" != "$stamp" ]; then
 		rm -rf "$root" "$folder/apt"
 		mkdir -p "$root/var/lib/dpkg/info"
@@ -40,6 +41,13 @@ sysroot_make() {
 		rm -rf "$folder/apt"
 		echo "$stamp" >"$root/.ready"
 	fi
+}
+
+# The same, and the compiler FOLDER/compiler/cc from among the packages.
+sysroot_make() {
+	local folder=$1 root=$1/root file libraries
+	libraries=usr/lib/$(gcc -print-multiarch)
+	sysroot_unpack "$@" || return 1
 	# The compiler is run by this machine's C library, with the libraries that only it needs beside it.
 	rm -rf "$folder/compiler"
 	mkdir -p "$folder/compiler"

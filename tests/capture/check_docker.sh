@@ -185,7 +185,8 @@ settings=$(buildah "${store[@]}" inspect --format \
 echo "the program in an image with nothing but the C library, in the base and in its own image: the report is the example's, byte for byte"
 
 # README's lines. What they run in: the image, a stand-in for nsys, which plays base-#.sqlite of the folder for train.py, and
-# fixed-#.sqlite for train_prefetch.py, and a python.
+# fixed-#.sqlite for train_prefetch.py, and a python. As nsys does it notes the host's name, and of the GPU a UUID, which
+# --gpus has chosen.
 mkdir "$folder/standin"
 cp tests/support/standin_nsys.py "$folder/standin"
 cat >"$folder/standin/nsys" <<'EOF'
@@ -194,9 +195,23 @@ for word; do
 	case $word in
 	train.py) set -- "$@" base-#.sqlite ;;
 	train_prefetch.py) set -- "$@" fixed-#.sqlite ;;
+	--output=*) output=${word#--output=} ;;
 	esac
 done
-exec /usr/bin/python3 -I /usr/local/bin/standin_nsys.py "$@"
+[ "$1" = export ] || exec /usr/bin/python3 -I /usr/local/bin/standin_nsys.py "$@"
+/usr/bin/python3 -I /usr/local/bin/standin_nsys.py "$@" || exit
+exec /usr/bin/python3 -I /usr/local/bin/noted.py "$output" "GPU-$STANDIN_GPU"
+EOF
+cat >"$folder/standin/noted.py" <<'EOF'
+import socket
+import sqlite3
+import sys
+
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT)")
+    db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Hostname', 1, ?)", (socket.gethostname(),))
+    db.execute("ALTER TABLE TARGET_INFO_GPU ADD COLUMN uuid TEXT")
+    db.execute("UPDATE TARGET_INFO_GPU SET uuid = ?", (sys.argv[2],))
 EOF
 printf '#!/bin/sh\nsleep 0.1\n' >"$folder/standin/python"
 chmod 755 "$folder/standin/"*
@@ -205,18 +220,19 @@ FROM localhost/gapline
 USER 0:0
 # A collector that would be chosen, were it there: no GPU, nothing to record.
 RUN rm -f /usr/local/lib/gapline/libgapline-cupti.so && apt-get update && apt-get install -y --no-install-recommends python3
-COPY nsys python standin_nsys.py /usr/local/bin/
+COPY nsys python standin_nsys.py noted.py /usr/local/bin/
 USER 65534:65534
 EOF
 build gapline-standin --file "$folder/standin/Dockerfile" "$folder/standin"
+# A container of its own for every run, whose host has the container's name.
 docker() {
-	local user=65534:65534 volumes=()
+	local user=65534:65534 volumes=() gpu=11111111-1111-1111-1111-111111111111 container
 	[ "$1" = run ] || fail "README: docker $1 cannot be played"
 	shift
 	while [ "${1#-}" != "$1" ]; do
 		case $1 in
 		--rm) shift ;;
-		--gpus) shift 2 ;;
+		--gpus) [ "$2" = all ] || gpu=$2 && shift 2 ;;
 		--user) user=$2 && shift 2 ;;
 		-v) volumes+=(--volume "$2:rw") && shift 2 ;;
 		*) fail "README: docker run $1 cannot be played" ;;
@@ -224,8 +240,9 @@ docker() {
 	done
 	[ "$1" = gapline ] || fail "README: the image is called $1"
 	shift
-	buildah "${store[@]}" run --isolation=chroot --user "$user" --workingdir /work "${volumes[@]}" \
-		"$(container_of gapline-standin)" -- gapline "$@"
+	container=$(buildah "${store[@]}" from "${policy[@]}" --pull-never localhost/gapline-standin)
+	buildah "${store[@]}" run --isolation=chroot --user "$user" --workingdir /work --env STANDIN_GPU="$gpu" "${volumes[@]}" \
+		"$container" -- gapline "$@"
 }
 fresh_out
 python3 - "$folder/out" <<'EOF'
@@ -275,3 +292,51 @@ done
 in_image gapline-standin gapline demo -q >>"$log" 2>&1 || fail "gapline demo in the image"
 cmp "$folder/out/gapline-demo.html" "$pair/report.html" || fail "gapline demo writes another report in the image"
 echo "a recipe and the demo in the image"
+
+# Two containers on one GPU are one session, on two GPUs they are two. Three captures a side, in turns, each in a container of
+# its own, of steps that are 3 % apart: sides that share no session have a direction beyond 8 % only.
+fresh_out
+python3 - "$folder/out" <<'EOF'
+import pathlib
+import sys
+
+sys.path.insert(0, "tests/support")
+import tiny_profile
+
+for i in range(6):
+    tiny_profile.write(pathlib.Path(sys.argv[1]) / f"{('base', 'fixed')[i % 2]}-{i // 2}.sqlite", seed=i + 1, jitter=4_000,
+                       load=400_000 - 27_000 * (i % 2), started=1_795_000_000_000_000_000 + i * 5_000_000_000)
+EOF
+chown 12345:12345 "$folder/out/"*
+in_container() { # $1: the GPU, the rest: of gapline
+	(cd "$folder/out" && docker run --rm --gpus "$1" --user 12345:12345 -v "$PWD:/work" gapline "${@:2}" </dev/null >>"$log" 2>&1) ||
+		fail "gapline $2 in a container"
+}
+other=22222222-2222-2222-2222-222222222222
+for fixed in all $other; do
+	rm -f "$folder/out/"*-count.sqlite
+	for run in 0 1 2; do
+		in_container all capture -o "slow-$run.sqlite" --force -- python train.py
+		in_container $fixed capture -o "$fixed-$run.sqlite" -- python train_prefetch.py
+	done
+	in_container all report --baseline 'slow-?.sqlite' --fixed "$fixed-?.sqlite" --json $fixed.json
+done
+python3 - "$folder/out" $other <<'EOF' || fail "sessions of containers"
+import json
+import pathlib
+import re
+import sqlite3
+import sys
+
+folder, other = pathlib.Path(sys.argv[1]), sys.argv[2]
+hosts = set()
+for gpu, result in ("all", "faster"), (other, "inconclusive"):
+    verdict = json.loads((folder / f"{gpu}.json").read_text())["verdict"]
+    said = [r["text"] for r in verdict["reasons"] if r["id"].startswith("sessions_")]
+    assert verdict["result"] == result, (gpu, verdict["result"], verdict["reasons"])
+    assert len(said) == (gpu == other) and all("on another GPU." in text for text in said), said
+    for path in folder.glob(f"{gpu}-?.sqlite"):
+        hosts.add(sqlite3.connect(path).execute("SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'").fetchone()[0])
+assert len(hosts) == 6 and all(re.fullmatch("[0-9a-f]{12}", host) for host in hosts), hosts
+EOF
+echo "twelve captures in containers of their own: sides of one GPU are one session, of two GPUs two"

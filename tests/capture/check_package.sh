@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# check_package.sh FOLDER GAPLINE: the packages are the same bytes when built twice, and run where nothing but the C library
-# is: in fresh roots of Debian 12 and of the newest one. The wheel is looked at by check_wheel.py. What they say of every pair in examples, with saved baselines and as
-# a history too, is what GAPLINE says, byte for byte. For `./dev check-all`: it makes three roots.
+# check_package.sh FOLDER GAPLINE: the packages are the same bytes when built twice. Fresh roots of Debian 11, 12 and 13 that
+# have no network install each, find its manual pages and completion, write the demo and the example's report, the same bytes,
+# and have nothing left of it when it is taken away. What the .deb says there of every pair in examples, with saved baselines
+# and as a history too, is what GAPLINE says, byte for byte. check_wheel.py looks at the wheel. For `./dev check-all`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(realpath -m "$1")
@@ -98,34 +99,77 @@ EOF
 (cd "$pairs" && bash pairs.sh "$gapline" expected)
 [ "$(ls "$pairs/expected" | wc -l)" -gt 200 ] || { echo "too few reports"; exit 1; }
 
-for release in bookworm trixie; do
+# What a new user does with each of them, in a system that has seen neither gapline nor a network: install it, look at what
+# was installed where it works, write the demo and the example's report, and take it away. try.sh ARTEFACT
+cat >"$folder/try.sh" <<'EOF'
+set -e
+artefact=$1 environment=/opt/environment
+export LC_ALL=C.UTF-8
+cd /try
+case $artefact in
+deb) install="dpkg -i $(ls gapline*.deb)" remove="dpkg -P gapline" ;;
+tar)
+	folder=/opt/$(tar -tzf gapline*.tar.gz | head -n 1)
+	PATH=${folder}bin:$PATH
+	install="tar -C /opt -xzf $(ls gapline*.tar.gz)" remove="rm -r $folder"
+	;;
+wheel)
+	python3 -m venv $environment
+	PATH=$environment/bin:$PATH
+	install="pip install --quiet --no-index $(ls gapline*.whl)" remove="pip uninstall --quiet -y gapline"
+	;;
+esac
+listed() { # dpkg's own files are its business, and Python's what it compiled of pip
+	find / -xdev \( -path /try -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache/man \) -prune -o -name __pycache__ -prune -o \
+		-print | sort
+}
+listed >before
+$install >/dev/null
+program=$(command -v gapline)
+man -w gapline gapline-report gapline-doctor >/dev/null
+if [ $artefact = deb ]; then # as the shells find it
+	bash -c '. /usr/share/bash-completion/bash_completion
+		_completion_loader gapline || _comp_load gapline
+		complete -p gapline' >/dev/null 2>&1
+	[ "$(zsh -fc 'autoload -U compinit && compinit -u -D && print $_comps[gapline]')" = _gapline ]
+else # as install.md says
+	bash -c '. <(gapline completion bash) && complete -p gapline' >/dev/null
+fi
+gapline doctor >"$artefact.doctor" || [ $? = 3 ] # no GPU
+next=$(sed -n '$s/^Next: //p' "$artefact.doctor")
+$next >/dev/null # gapline demo
+mv gapline-demo.html "$artefact.demo.html"
+gapline report baseline.sqlite.gz fixed.sqlite.gz -q -o "$artefact.html" --json "$artefact.json"
+[ "$artefact" != deb ] || (cd pairs && sh pairs.sh gapline deb)
+case $artefact in wheel) cp "$(python3 -c 'import gapline; print(gapline.__path__[0])')/bin/gapline" wheel.program ;; *) cp "$program" "$artefact.program" ;; esac
+$remove >/dev/null
+hash -r
+if command -v gapline; then exit 1; fi
+listed >after
+diff before after
+EOF
+for release in bullseye bookworm trixie; do
 	root=$folder/fresh-$release
 	[ -e "$root/.ready" ] || {
 		rm -rf "$root"
-		debootstrap --variant=minbase "$release" "$root" "$source" >"$folder/log" 2>&1 || { tail "$folder/log"; exit 1; }
+		debootstrap --variant=minbase --include=python3-venv,man-db,bash-completion,zsh "$release" "$root" "$source" >"$folder/log" 2>&1 ||
+			{ tail "$folder/log"; exit 1; }
 		touch "$root/.ready"
 	}
-	rm -rf "$root/try" && mkdir "$root/try"
-	cp "$folder"/gapline*.deb "$folder"/gapline*.tar.gz "$root/try"
+	rm -rf "$root/try" "$root/opt/environment" && mkdir "$root/try"
+	cp "$folder"/gapline*.deb "$folder"/gapline*.tar.gz "$folder"/gapline*.whl "$folder/try.sh" \
+		examples/training-step/{baseline,fixed}.sqlite.gz "$root/try"
 	cp -r "$pairs" "$root/try/pairs"
-	chroot "$root" /bin/sh -ec 'cd /try
-		dpkg -i gapline*.deb >/dev/null
-		gapline doctor >doctor || true
-		gapline demo -q -o demo.html
-		for page in report save history; do
-			test -e /usr/share/man/man1/gapline-$page.1 || test -e /usr/share/man/man1/gapline-$page.1.gz || \
-				grep -qr /usr/share/man /etc/dpkg/dpkg.cfg.d
-		done
-		(cd pairs && sh pairs.sh gapline deb)
-		dpkg -r gapline >/dev/null
-		! command -v gapline >/dev/null
-		mkdir tar && tar -xzf gapline*.tar.gz -C tar --strip-components 1
-		cd pairs && sh pairs.sh "$(find /try/tar -path "*/bin/gapline")" tar'
-	for kind in deb tar; do
-		diff -r "$root/try/pairs/$kind" "$pairs/expected" | head -n 20
-		diff -rq "$root/try/pairs/$kind" "$pairs/expected" >/dev/null || exit 1
+	for artefact in deb tar wheel; do
+		unshare --net --mount bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" bash /try/try.sh $1' "$root" $artefact >"$folder/tried" || { cat "$folder/tried"; echo "$release: $artefact"; exit 1; }
+		cmp "$root/try/$artefact.demo.html" examples/training-step/report.html
+		cmp "$root/try/$artefact.html" examples/training-step/report.html
+		cmp "$root/try/$artefact.json" examples/training-step/report.json
+		cmp "$root/try/$artefact.program" "$root/try/deb.program" # what it says of all pairs was asked of one
+		grep -q libgapline-cupti.so "$root/try/$artefact.doctor" || echo "$artefact: built without NVIDIA's headers, so without its own collector"
 	done
-	cmp "$root/try/demo.html" examples/training-step/report.html
-	grep -q libgapline-cupti.so "$root/try/doctor" || echo "$release: built without NVIDIA's headers, so without its own collector"
-	echo "$release: installed, and what it says of $(ls -d "$pairs"/*/baseline | wc -l) pairs is what is expected, byte for byte"
+	diff -r "$root/try/pairs/deb" "$pairs/expected" | head -n 20
+	diff -rq "$root/try/pairs/deb" "$pairs/expected" >/dev/null || exit 1
+	echo "$release: installed and taken away without a trace, three times; what it says of $(ls -d "$pairs"/*/baseline | wc -l) pairs is expected, byte for byte"
 done
+echo "Ubuntu and RHEL were not run: the programs ask for nothing newer than $(objdump -T "$root/try/deb.program" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)"

@@ -223,7 +223,7 @@ int ftruncate(int fd, off_t size)
 
 int unlink(const char *path)
 {
-	return fails(KIND_UNLINK, EACCES) ? -1 : (int)syscall(SYS_unlink, path);
+	return fails(KIND_UNLINK, EACCES) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 pid_t fork(void)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Deliberate changes of the code are noticed: each of those below makes the test beside it fail.
+
+    check_changes.py FOLDER [PATTERN]
+
+The first were made when no test noticed them, the others to see whether any do. Where code is moved or goes, its row does,
+too. A copy of what is committed is built in FOLDER, with one change at a time; PATTERN: only changes of such files.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHANGES = [  # file below gen, what stands there, what takes its place, the test that has to fail
+    ("analyse/run/gaps.c", "INPUT_PART = 20", "INPUT_PART = 5", "test_findings_kinds"),
+    ("analyse/run/gaps.c", "\tpiece.earlier = w->shift;\n", "", "test_causes_others"),
+    ("analyse/judge/work.c", "if (now_and_then && ", "if (false && now_and_then && ", "test_compare"),
+    ("analyse/judge/findings.c", "return 2 * fmin(a, b) > fmax(a, b) && ", "return ", "test_findings"),
+    ("trace/merge.c", "to->has_lock && from", "to->has_lock || from", "test_merge"),
+    ("trace/clocks.c", "GIVES_WAY = 20e3", "GIVES_WAY = 20e5", "test_host_clocks"),
+    ("read/db_scan.c", "++scan->rows <= scan->most_rows", "++scan->rows >= 0", "test_reader_damage"),
+    ("digest/make.c", "made->packed.n * SHRINKS < made->bytes.n && made->bytes.n > PLAIN", "false", "test_digest"),
+    ("base/output.c", "if (!problem && fsync(fd) && errno", "if (!problem && false && errno", "check_failures"),
+    ("capture/convert_cuda.c", "cupti <= 7 ?", "cupti <= 6 ?", "test_convert"),
+    ("capture/suite_state.c", "run.number > SUITE_MANY", "run.number > 100 * SUITE_MANY", "test_suite"),
+    ("render/lane.c", "\t\t\t\tnext = k + 1;\n", "", "test_lane"),
+    ("render/lane.c", "\t\t\t\tspent += (double)(o->end - o->start);\n", "", "test_lane"),
+    ("render/markdown.c", "MOST_BYTES = 65536", "MOST_BYTES = 165536", "check_ci_pages"),
+    ("cmd/compare.c", "bool input = replaces_file(&c->outputs[o], c->ncu[s]) ||", "bool input =", "check_cli"),
+    ("analyse/judge/series.c", "DRIFT_T = 5.04", "DRIFT_T = 2.5", "test_series"),
+    ("analyse/judge/series.c", "DRIFT_SHARE = 0.02", "DRIFT_SHARE = 0.2", "test_series"),
+    ("analyse/judge/series.c", "EXTREME = 10; ", "EXTREME = 100; ", "test_series"),
+    ("analyse/judge/exchange.c", "until = end > until ? end : until;", "until = end;", "test_exchange"),
+    ("analyse/judge/looks.c", "return !beyond && !within;", "return !beyond;", "test_looks"),
+    ("analyse/run/once.c", "n_steps > 100 * ONCE_ALIKE", "n_steps > 10000 * ONCE_ALIKE", "test_once"),
+    ("analyse/run/backlog.c", "SUDDEN = 0.75", "SUDDEN = 0.3", "test_backlog"),
+    ("analyse/run/backlog.c", "LEAST_SHARE = 0.03", "LEAST_SHARE = 0.3", "test_backlog"),
+    ("analyse/run/sharing.c", "t->ops.start[i] <= end)", "t->ops.start[i] < end)", "test_causes_others"),
+    ("analyse/trend/changes.c", "Z = 4.4172", "Z = 3.2", "test_changes"),
+    ("trace/link.c", "span <= 8 * (uint64_t)count[p] + 1024", "false", "test_link"),
+    ("trace/ranks.c", "*n > 0 && *n < 8", "*n > 0 && *n < 2", "test_ranks"),
+    ("trace/comm_calls.c", " || (t->ops.flags[i] & OPF_GRAPH_NODE)", "", "test_comm_calls"),
+    ("read/kineto_number.c", "(text[at] == 'e' || text[at] == 'E')", "text[at] == 'e'", "test_kineto"),
+    ("cmd/inputs_group.c", "if (k == SIZE_MAX) {", "if (k == SIZE_MAX || k != SIZE_MAX) {", "check_cli"),
+    ("store/store.c", "n > STORE_NAME_MAX", "n > 100 * STORE_NAME_MAX", "check_save"),
+    ("capture/stopwatch.c", "n / 10 % 10 != 1", "true", "test_stopwatch"),
+    ("capture/place.c", "if (errno != EINVAL && errno != ENOSYS)", "if (errno != EINVAL)", "check_cli"),
+    ("render/terminal.c", "(unsigned char)text[i + 1] < 0xA0", "false", "test_terminal"),
+    ("base/markdown_writer.c", "(code >= 0x2066 && code <= 0x2069)", "false", "check_invisible"),
+]
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+
+
+def tested(build, test):
+    """Whether what the test needs is built, and the test passes."""
+    targets = [test] if test.startswith("test_") else ["gapline", "print_fixture", "standin_failing"]
+    built = run("cmake", "--build", build, "--target", *targets)
+    if built.returncode:
+        return False, built.stdout[-2000:]
+    done = run("ctest", "--test-dir", build, "-R", f"^{test}$", "--no-tests=error", "--timeout", "600")
+    return "Skipped" not in done.stdout, done.returncode == 0
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    changes = [change for change in CHANGES if len(sys.argv) < 3 or sys.argv[2] in change[0]]
+    source, build = folder / "source", folder / "build"
+    source.mkdir(parents=True, exist_ok=True)
+    subprocess.run(f"git -C '{ROOT}' archive HEAD | tar -x -C '{source}'", shell=True, check=True)
+    configured = run("cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGAPLINE_NVCC=NOTFOUND")
+    assert configured.returncode == 0, configured.stdout
+    for test in sorted({change[3] for change in changes}):
+        assert tested(build, test) == (True, True), f"{test} does not pass without a change"
+    wrong = 0
+    for file, old, new, test in changes:
+        path = source / "gen" / file
+        text = path.read_text()
+        if text.count(old) != 1:
+            print(f"{file}: {old!r} stands there {text.count(old)} times")
+            wrong += 1
+            continue
+        path.write_text(text.replace(old, new))
+        ran, passed = tested(build, test)
+        path.write_text(text)
+        if not ran or passed:
+            print(f"{file}: {old.strip()!r} -> {new!r}: " + ("not noticed by " + test if ran else f"not tried: {passed}"))
+            wrong += 1
+    print(f"{len(changes)} changes, {wrong} not noticed")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
