@@ -103,7 +103,7 @@ EOF
 # was installed where it works, write the demo and the example's report, and take it away. try.sh ARTEFACT
 cat >"$folder/try.sh" <<'EOF'
 set -e
-artefact=$1 environment=/opt/environment
+artefact=$1 environment=/opt/environment files=
 export LC_ALL=C.UTF-8
 cd /try
 case $artefact in
@@ -115,13 +115,13 @@ tar)
 	;;
 wheel)
 	python3 -m venv $environment
-	PATH=$environment/bin:$PATH
+	PATH=$environment/bin:$PATH files="-not -type d"
 	install="pip install --quiet --no-index $(ls gapline*.whl)" remove="pip uninstall --quiet -y gapline"
 	;;
 esac
-listed() { # dpkg's own files are its business, and Python's what it compiled of pip
+listed() { # dpkg's own files are its business, and Python's what it compiled of pip, which leaves empty folders
 	find / -xdev \( -path /try -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache/man \) -prune -o -name __pycache__ -prune -o \
-		-print | sort
+		$files -print | sort
 }
 listed >before
 $install >/dev/null

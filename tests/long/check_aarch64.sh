@@ -41,15 +41,14 @@ emulator=("$(command -v qemu-aarch64)" -L "$root")
 cmake -S . -B "$folder/build" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
 	-DCMAKE_C_COMPILER=$target-gcc -DCMAKE_SYSROOT="$root" -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
 	-DCMAKE_CROSSCOMPILING_EMULATOR="$(IFS=';' && echo "${emulator[*]}")" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGAPLINE_WERROR=ON \
-	-DGAPLINE_NVCC=NOTFOUND >"$log" 2>&1 || fail "cmake failed"
+	-DGAPLINE_NVCC= >"$log" 2>&1 || fail "cmake failed"
 grep 'captures with nsys only' "$log" || true # what is left out for want of the CUDA toolkit's headers
 cmake --build "$folder/build" >>"$log" 2>&1 || { grep -v '^\[' "$log" >"$log.said"; mv "$log.said" "$log"; fail "the build failed"; }
 for file in "$folder/build/gen/gapline" "$folder"/build/gen/inject/*.so; do
 	readelf -h "$file" | grep -q 'Machine: *AArch64' || fail "$file is for another processor"
 done
 
-# Without simulations: an hour of arithmetic.
-ctest --test-dir "$folder/build" -j "$(nproc)" -R '^test_' -LE '^long$' -E '^test_(lengths|looks|sessions|simulation)$' --timeout 1200 --output-on-failure >"$log" 2>&1 ||
+GAPLINE_FEW_DRAWS=1 ctest --test-dir "$folder/build" -j "$(nproc)" -R '^test_' -LE '^long$' --timeout 1200 --output-on-failure >"$log" 2>&1 ||
 	fail "$(grep 'tests passed' "$log")"
 tests=$(grep -c '  Passed ' "$log")
 [ "$tests" -gt 100 ] || fail "$tests unit tests"

@@ -1,6 +1,6 @@
-/* How often a test draws: all of it without sanitizers. With them, and under valgrind (check_memory.py sets
- * GAPLINE_FEW_DRAWS, and nothing else does), a program takes several or fifty times as long, and what they look at,
- * memory, is seen with few draws, too. */
+/* How often a test draws: all of it without sanitizers. With them, under valgrind and on an emulated processor
+ * (check_memory.py and check_aarch64.sh set GAPLINE_FEW_DRAWS, and nothing else does), a program takes several or fifty
+ * times as long, and what they look at is seen with few draws, too. */
 #ifndef GAPLINE_TESTS_DRAWS_H
 #define GAPLINE_TESTS_DRAWS_H
 
