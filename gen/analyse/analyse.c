@@ -235,7 +235,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &asked->gates, arena);
 	struct quantile_change quantile[QUANTILES];
 	quantiles_changes(times, &recorded, quantile);
-	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile};
+	const struct energy_change energy = stopwatch_energy(unrecorded, &verdict);
+	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile, &energy};
 	const struct gates gates = gate_metric_judge(&usual, &asked->gates, &source, arena);
 	const struct waterfall waterfall =
 		side[0].steps.found == side[1].steps.found
@@ -268,6 +269,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 		.waterfall = bound_waterfall(&waterfall, arena),
 		.findings = told,
 		.inside = options ? look_inside(&input, &findings, options, arena) : tables->inside,
+		.energy = energy,
 		.functions = functions};
 	memcpy(out.quantile, quantile, sizeof quantile);
 	return out;

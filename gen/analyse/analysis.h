@@ -22,6 +22,7 @@ struct analysis {
 	struct side side[2];
 	bool all_ranks; /* a result lists all of them, however many there are (folded.h); whoever asked sets it */
 	struct verdict verdict;
+	struct energy_change energy;                /* of timed runs */
 	struct quantile_change quantile[QUANTILES]; /* of the recorded steps */
 	bool recorded_apart; /* the speedup is the stopwatch's, and a side's step as it was recorded, of which the parts
 	                      * and findings are, is another one */

@@ -48,6 +48,15 @@ struct comparison {
 	double as_clock;           /* ln: as `clock`, where all kernels of both go by it; else 0 */
 };
 
+/* Joules per step of timed runs: the fixed side's over the baseline's, 1.1 is 10 % more. */
+struct energy_change {
+	const char *why; /* a key of the words `energy`, why it is not known; NULL: it is, or nothing was timed … */
+	int side;        /* … on this side */
+	bool known, has_interval; /* an interval needs three runs of each side */
+	double joule[2];          /* of a step, the mean over runs */
+	double ratio, lo, hi;     /* both `ratio` without an interval */
+};
+
 /* A quantile of the fixed side over the baseline's: 1.1 is 10 % longer. */
 struct quantile_change {
 	double p;

@@ -3,6 +3,7 @@
 #include "base/launcher.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char schema[] =
@@ -176,18 +177,41 @@ static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, s
 	return code;
 }
 
+/* A row for each "UUID=MILLIJOULES" of each run. */
+static int put_energy(sqlite3 *db, const struct annotation_stopwatch *runs, size_t n)
+{
+	sqlite3_stmt *row = NULL;
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_ENERGY VALUES (?, ?, ?)", -1, &row, NULL);
+	for (size_t i = 0; i < n; i++) {
+		const char *at = runs[i].unused || !runs[i].energy ? "" : runs[i].energy;
+		for (const char *is; code == SQLITE_OK && (is = strchr(at, '=')); at = is + strcspn(is, " ")) {
+			at += strspn(at, " ");
+			sqlite3_bind_int64(row, 1, runs[i].start_utc_ns);
+			sqlite3_bind_text(row, 2, at, (int)(is - at), SQLITE_STATIC);
+			sqlite3_bind_int64(row, 3, strtoll(is + 1, NULL, 10));
+			code = put_row(row);
+		}
+	}
+	sqlite3_finalize(row);
+	return code;
+}
+
 int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs, size_t n, struct err *err)
 {
 	static const char table[] =
 		"BEGIN IMMEDIATE; DROP TABLE IF EXISTS GAPLINE_STOPWATCH;"
 		"CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, "
-		"process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER, looked INTEGER);";
+		"process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER, looked INTEGER);"
+		"DROP TABLE IF EXISTS GAPLINE_ENERGY;"
+		"CREATE TABLE GAPLINE_ENERGY (start INTEGER NOT NULL, uuid TEXT NOT NULL, mj INTEGER NOT NULL);";
 	sqlite3 *db = NULL;
 	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, table, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = put_stopwatch(db, runs, n);
+	if (code == SQLITE_OK)
+		code = put_energy(db, runs, n);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)

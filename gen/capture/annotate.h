@@ -48,7 +48,11 @@
  *		steps       how many; 0: the program has none, and the time is the process's
  *		process     ns from the process's start to its end
  *		step        what a step is: a range's normalised name or a loop's title
- *		launches    where launches were counted instead of ranges: how many a process made in that time */
+ *		launches    where launches were counted instead of ranges: how many a process made in that time
+ *	GAPLINE_ENERGY(start INTEGER NOT NULL, uuid TEXT NOT NULL, mj INTEGER NOT NULL)
+ *		What each GPU used in the time of such a run (capture/energy.h), a row each.
+ *		start       that of its row of GAPLINE_STOPWATCH
+ *		mj          millijoules; negative: not known, for one of the reasons ENERGY_… (trace.h) */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
@@ -78,6 +82,7 @@ struct annotation_stopwatch {
 	const char *step;   /* NULL: there are none */
 	uint32_t launches;  /* 0: ranges were counted */
 	const char *unused; /* NULL: it is used */
+	const char *energy; /* of each GPU (energy_text), or NULL */
 	bool looked;        /* as in struct trace_stopwatch */
 };
 

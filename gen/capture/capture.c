@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
+#include "capture/energy.h"
 #include "capture/find.h"
 #include "capture/gpu_state.h"
 #include "capture/place.h"
@@ -345,6 +346,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	if (!request->plan) /* asking the GPU is not for nothing */
 		gpu_state_open(&c.gpus, NULL, arena);
 	say_others(&c);
+	struct energy *energy = request->plan ? energy_begin(NULL, arena) : NULL;
 	int rc = start(&c, err);
 	if (!rc) {
 		watch(&c);
@@ -352,8 +354,12 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 		judge(&c);
 	}
 	gpu_state_close(&c.gpus);
+	energy_end(energy, c.proc.end_ns - c.proc.start_ns);
 	if (!rc)
 		rc = finish(&c, err);
+	if (!rc && request->plan)
+		result->timed.energy =
+			energy_text(energy, result->timed.from, result->timed.from + result->timed.ns, arena);
 	c.job.collector->type->release(&c.job);
 	if (!rc || !result->unwritable || request->plan || !recover_keep(&c.job, request->file, err))
 		folder_remove(c.job.folder);

@@ -32,6 +32,7 @@ enum nvml_result nvml_open(struct nvml *nvml, const char *path, int *code)
 	find(library, &nvml->clock, "nvmlDeviceGetClockInfo", NULL);
 	find(library, &nvml->max_clock, "nvmlDeviceGetMaxClockInfo", NULL);
 	find(library, &nvml->power, "nvmlDeviceGetPowerUsage", NULL);
+	find(library, &nvml->energy, "nvmlDeviceGetTotalEnergyConsumption", NULL);
 	find(library, &nvml->temperature, "nvmlDeviceGetTemperature", NULL);
 	find(library, &nvml->utilization, "nvmlDeviceGetUtilizationRates", NULL);
 	find(library, &nvml->throttle, "nvmlDeviceGetCurrentClocksEventReasons",

@@ -42,6 +42,7 @@ struct nvml {
 	int (*clock)(nvml_device device, int clock, unsigned *mhz);
 	int (*max_clock)(nvml_device device, int clock, unsigned *mhz);
 	int (*power)(nvml_device device, unsigned *mw);
+	int (*energy)(nvml_device device, unsigned long long *mj); /* since the driver was loaded */
 	int (*temperature)(nvml_device device, int sensor, unsigned *celsius);
 	int (*utilization)(nvml_device device, struct nvml_utilization *utilization);
 	int (*throttle)(nvml_device device, unsigned long long *reasons);

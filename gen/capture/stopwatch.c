@@ -168,6 +168,7 @@ int stopwatch_read(const char *folder, const struct stopwatch_plan *plan, struct
 	if (!out->unused && end <= start)
 		out->unused = "its last step ended before its last warm-up step in another process";
 	out->ns = out->unused ? 0 : end - start;
+	out->from = start;
 	return 0;
 }
 
@@ -237,7 +238,7 @@ static int prepare(struct collector_job *job, struct err *err)
 
 static int finish(struct collector_job *job, struct err *err)
 {
-	job->timed = (struct stopwatch_result){.ns = job->ran_ns};
+	job->timed = (struct stopwatch_result){.ns = job->ran_ns, .from = job->start_ns};
 	return job->plan->steps ? stopwatch_read(pages_folder(job), job->plan, job->arena, &job->timed, err) : 0;
 }
 

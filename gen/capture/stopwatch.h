@@ -23,6 +23,8 @@ struct stopwatch_plan {
 struct stopwatch_result {
 	bool uncountable;   /* unused, because it made another number of launches than the recorded run */
 	int64_t ns;         /* between the two instants, or of the whole process; 0 when unused */
+	int64_t from;       /* the first of them, CLOCK_MONOTONIC */
+	const char *energy; /* of each GPU in that time (energy_text); NULL: not known */
 	const char *unused; /* why the run cannot be used, a clause, with its numbers; else NULL */
 };
 

@@ -11,7 +11,8 @@
  *	  "runs": [ { "side": "baseline", "run": 1, "kind": "recorded", "profile": "baseline-1.sqlite", "log": null,
  *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" },
  *	            { "side": "baseline", "run": 1, "kind": "stopwatch", "profile": null, "log": null, "seconds": 10.2,
- *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …, "steps": 48,
+ *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …,
+ *	              "energy_mj": "GPU-…=1234", "steps": 48,
  *	              "unused": null }, … ] }                                      in the order in which they ran
  *
  * The first recorded run of a side says where the timed runs (capture/stopwatch.h) of that side take the time; what

@@ -41,6 +41,7 @@ static void write_run(struct json *json, const struct suite_run *run)
 	json_integer(json, "start_utc_ns", run->start_utc_ns);
 	if (run->stopwatch) {
 		json_integer(json, "time_ns", run->timed.ns);
+		json_text(json, "energy_mj", run->timed.energy);
 		json_integer(json, "steps", run->steps);
 		json_text(json, "unused", run->timed.unused);
 	}
@@ -191,6 +192,7 @@ static void read_run(struct suite *suite, const struct json_value *from)
 		return;
 	run.timed.ns = get_integer(from, "time_ns");
 	run.timed.unused = get_text(from, "unused");
+	run.timed.energy = get_text(from, "energy_mj");
 	run.steps = (uint32_t)steps;
 	if (run.stopwatch ? steps == run.steps && (run.timed.ns > 0) == !run.timed.unused
 	                  : is_there(suite, run.profile))

@@ -295,6 +295,7 @@ static int note_stopwatch(struct experiment *e, enum suite_side side)
 			                            ? e->suite.plan[side].last - e->suite.plan[side].first
 			                            : 0,
 				.unused = run->timed.unused,
+				.energy = run->timed.energy,
 				.looked = e->suite.looked,
 			};
 	}

@@ -304,6 +304,7 @@ static int take_stopwatch(struct decoder *d)
 {
 	struct trace *t = d->trace;
 	struct taken from = decoder_section(d, "stopwatch"), looked = decoder_section(d, "stopwatch.looked");
+	struct taken energy = decoder_section(d, "stopwatch.energy");
 	uint32_t room = 0;
 	for (; taken_more(&from); t->n_stopwatch++) {
 		t->stopwatch = another(d, t->stopwatch, t->n_stopwatch, &room, sizeof *t->stopwatch);
@@ -318,11 +319,14 @@ static int take_stopwatch(struct decoder *d)
 		const char *unused = names_text(d->names, take_text(d, &from));
 		s->unused = *unused ? unused : NULL;
 		s->looked = taken_more(&looked) && take_below(&looked, 2);
+		s->energy = taken_more(&energy) ? take_between(&energy, 1 - ENERGY_FLAWS, ENERGY_MOST * 1024) : 0;
 		bool after = !t->n_stopwatch || (s->start >= s[-1].start && s->steps == s[-1].steps);
 		from.bad = from.bad || !after || s->time > s->process || (s->time == 0) != (s->unused != NULL);
 	}
 	if (looked.bad || looked.at != looked.end)
 		return decoder_damaged(d, "stopwatch.looked");
+	if (energy.bad || energy.at != energy.end)
+		return decoder_damaged(d, "stopwatch.energy");
 	return from.bad ? decoder_damaged(d, "stopwatch") : 0;
 }
 

@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct trace_device) == 32, "something new in struct trace
 _Static_assert(sizeof(struct trace_gpu) == 40, "something new in struct trace_gpu");
 _Static_assert(sizeof(struct trace_gpu_sample) == 48, "something new in struct trace_gpu_sample");
 _Static_assert(sizeof(struct trace_metrics) == 96, "something new in struct trace_metrics");
-_Static_assert(sizeof(struct trace_stopwatch) == 56, "something new in struct trace_stopwatch");
+_Static_assert(sizeof(struct trace_stopwatch) == 64, "something new in struct trace_stopwatch");
 #endif
 
 struct encoder {
@@ -297,6 +297,10 @@ static void put_stopwatch(struct encoder *e)
 		number_put(to, e->trace->stopwatch[i].looked);
 	if (e->trace->n_stopwatch)
 		end_section(e, "stopwatch.looked");
+	for (uint32_t i = 0; i < e->trace->n_stopwatch; i++)
+		put_signed(to, e->trace->stopwatch[i].energy);
+	if (e->trace->n_stopwatch)
+		end_section(e, "stopwatch.energy");
 }
 
 /* What was read and dropped, by kind: in words, because the kinds may be others one day. */

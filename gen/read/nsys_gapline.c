@@ -272,6 +272,50 @@ static const char *text_of(struct scan *s, int column, struct arena *arena)
 	return text ? arena_copy(arena, text, n) : NULL;
 }
 
+/* What a GPU used in a run. */
+struct energy_row {
+	int64_t start, mj;
+	uint32_t gpu;
+};
+
+static int read_energy(struct nsys *r, struct arena *arena, struct energy_row **rows, size_t *n)
+{
+	enum { START, UUID, MJ, N };
+	static const char *const columns[] = {"start", "uuid", "mj"};
+	struct scan s;
+	size_t room = 0;
+	int more;
+	if (scan_open(&s, &r->db, "GAPLINE_ENERGY", columns, N) != 0)
+		return -1;
+	while ((more = scan_next(&s)) > 0) {
+		const char *uuid = text_of(&s, UUID, arena);
+		LIST_GROW(arena, *rows, *n, room);
+		(*rows)[(*n)++] = (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
+		                                      uuid ? find_gpu(r, uuid, "") : TRACE_NONE};
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* Of the GPUs that the program uses, each counted once, whichever processes do; where one is not known, nothing is. */
+static int64_t energy_of(const struct trace *t, int64_t start, const struct energy_row *rows, size_t n)
+{
+	int64_t sum = 0;
+	for (uint32_t d = 0; d < t->n_devices && sum >= 0 && n; d++) {
+		uint32_t gpu = t->devices[d].gpu, before = 0;
+		int64_t mj = ENERGY_NO_COUNTER;
+		while (before < d && t->devices[before].gpu != gpu)
+			before++;
+		for (size_t i = 0; i < n && gpu != TRACE_NONE; i++)
+			if (rows[i].start == start && rows[i].gpu == gpu)
+				mj = rows[i].mj > ENERGY_MOST || rows[i].mj <= -ENERGY_FLAWS ? ENERGY_NO_COUNTER
+				                                                             : rows[i].mj;
+		if (before == d)
+			sum = mj > 0 ? sum + mj : mj < 0 ? mj : ENERGY_NO_COUNTER;
+	}
+	return sum;
+}
+
 int nsys_read_stopwatch(struct nsys *r)
 {
 	enum { START, TIME, STEPS, PROCESS, UNUSED, STEP, LAUNCHES, LOOKED, N };
@@ -305,8 +349,14 @@ int nsys_read_stopwatch(struct nsys *r)
 	scan_close(&s);
 	if (n)
 		qsort(rows, n, sizeof *rows, compare_rows);
-	for (size_t i = 0; i < n && more == 0; i++)
+	struct energy_row *energy = NULL;
+	size_t n_energy = 0;
+	if (more == 0 && n)
+		more = read_energy(r, &scratch, &energy, &n_energy);
+	for (size_t i = 0; i < n && more == 0; i++) {
+		rows[i].run.energy = rows[i].run.unused ? 0 : energy_of(r->trace, rows[i].run.start, energy, n_energy);
 		build_stopwatch(&r->build, &rows[i].run, rows[i].flaw);
+	}
 	arena_release(&scratch);
 	return more;
 }

@@ -109,6 +109,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"GAPLINE_GPU", SCRUB_ALL, "gpu #uuid +bus $name max_sm_mhz others"},
 	{"GAPLINE_GPU_STATE", SCRUB_ALL, "time gpu sm_mhz memory_mhz power_mw temperature_c busy_percent throttle"},
 	{"GAPLINE_STOPWATCH", SCRUB_ALL, "start time steps process $unused $step launches looked"},
+	{"GAPLINE_ENERGY", SCRUB_ALL, "start #uuid mj"},
 	{"GAPLINE_UNPROFILED", SCRUB_ALL, "start end thread $name"},
 
 	ENUM("CUDA_DEV_MEM_EVENT_OPER"),

@@ -90,6 +90,17 @@ static void write_quantiles(struct json *json, const struct quantile_change *cha
 	json_end_array(json);
 }
 
+static void write_energy(struct json *json, const struct energy_change *e)
+{
+	json_object(json, "energy");
+	json_number(json, "baseline_j", e->known ? e->joule[0] : NAN);
+	json_number(json, "fixed_j", e->known ? e->joule[1] : NAN);
+	json_number(json, "ratio", e->known ? e->ratio : NAN);
+	write_interval(json, "ci95", e->has_interval, e->lo, e->hi);
+	json_text(json, "unknown", e->known ? NULL : e->why ? e->why : "not_asked");
+	json_end_object(json);
+}
+
 /* Without steps: kernels one to one. */
 static void write_once(struct json *json, const struct analysis *a)
 {
@@ -200,6 +211,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	                                 : "one_after_the_other");
 	write_controls(json, v);
 	write_quantiles(json, a->quantile);
+	write_energy(json, &a->energy);
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);

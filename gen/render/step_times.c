@@ -8,6 +8,7 @@
 #include "say/say.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_RUNS = 40 };
 
@@ -91,6 +92,26 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 	}
 }
 
+/* Of timed runs; where their energy is not known, why, unless nobody looked. */
+static void fill_energy(const struct analysis *a, struct page *page)
+{
+	const struct energy_change *e = &a->energy;
+	struct arena *arena = page->arena;
+	const struct fact *said = NULL;
+	double idle[2];
+	for (int s = 0; s < 2; s++)
+		idle[s] = a->side[s].budget.period > 0 ? a->side[s].budget.idle / a->side[s].budget.period : NAN;
+	if (e->known)
+		said = FACT_NEW(arena, energy_is, FACT_NO_SIDE, .baseline = e->joule[0], .fixed = e->joule[1],
+		                .ratio = e->ratio, .low = e->has_interval ? e->lo : NAN,
+		                .high = e->has_interval ? e->hi : NAN, .idle_baseline = idle[0], .idle_fixed = idle[1]);
+	else if (e->why && strncmp(e->why, "not_", 4) != 0)
+		said = FACT_NEW(arena, energy_missing, FACT_NO_SIDE,
+		                .why = FACT_NEW(arena, energy_unknown, e->side, .why = e->why));
+	page_if(&page->top, "energy", said != NULL);
+	page_fill(&page->top, "energy", said ? say_fact(said, NULL, arena) : "");
+}
+
 /* How to mark what was not found. */
 static void fill_start(const struct analysis *a, struct page *page)
 {
@@ -140,6 +161,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
 	}
 	fill_quantiles(a, unit, rows, arena);
+	fill_energy(a, page);
 	fill_runs(a, unit, page);
 	fill_start(a, page);
 }

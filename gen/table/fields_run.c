@@ -77,7 +77,8 @@ static const struct record place = RECORD_OF(place_fields);
 #undef S
 
 #define S struct stopwatch_run
-static const struct field timed_run_fields[] = {REAL(step), INT(steps), INT(start), INT(looked), PART_OF(place, place)};
+static const struct field timed_run_fields[] = {REAL(step),   INT(steps),  INT(start),
+                                                REAL(energy), INT(looked), PART_OF(place, place)};
 static const struct record timed_run = RECORD_OF(timed_run_fields);
 #undef S
 

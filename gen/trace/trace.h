@@ -233,6 +233,17 @@ struct trace_device {
 	                      * once; else 0 */
 };
 
+/* Why the energy of a run is not known. */
+enum {
+	ENERGY_NOT_ASKED = 0,
+	ENERGY_NO_COUNTER = -1, /* of a GPU that the program uses, or it went back */
+	ENERGY_SHORT = -2,      /* of so few seconds the counters say little */
+	ENERGY_SHARED = -3,     /* another process uses the GPU, too */
+	ENERGY_MIG = -4,        /* the counter is that of all instances of the GPU */
+	ENERGY_FLAWS = 5
+};
+#define ENERGY_MOST 1000000000000 /* mJ: no GPU uses so much in a run */
+
 /* Another run of the same program, taken in turns with this one, in which nothing was recorded (`gapline run`). */
 struct trace_stopwatch {
 	int64_t start;      /* UTC of its start, ns */
@@ -243,6 +254,7 @@ struct trace_stopwatch {
 	                       known */
 	const char *step;   /* normalised name of the range that is a step, or title of the loop; NULL: not known */
 	const char *unused; /* why `time` is not known, a clause; else NULL */
+	int64_t energy;     /* mJ that the GPUs with devices used in `time`, each counted once; else ENERGY_… */
 	bool looked;        /* how many such runs there are was decided by looking at those that were made */
 };
 

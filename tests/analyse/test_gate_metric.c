@@ -61,8 +61,8 @@ static void make(struct made *m)
 
 static void judge(struct made *m, const struct gates_asked *asked)
 {
-	const struct gate_source source = {m->a.names, m->a.side, &m->a.verdict, &m->a.comparison.renames,
-	                                   m->a.quantile};
+	const struct gate_source source = {m->a.names,    m->a.side,   &m->a.verdict, &m->a.comparison.renames,
+	                                   m->a.quantile, &m->a.energy};
 	m->a.gates = gate_metric_judge(&m->a.gates, asked, &source, &m->arena);
 }
 

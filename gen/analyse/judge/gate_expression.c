@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Which limits a metric can be held against. */
-enum kind { OF_SPEEDUP, OF_STEP, OF_TIME, OF_COUNT, OF_BYTES };
+enum kind { OF_SPEEDUP, OF_STEP, OF_TIME, OF_COUNT, OF_BYTES, OF_CHANGE };
 
 static const struct {
 	const char *name;
@@ -33,6 +33,7 @@ static const struct {
 	{"h2d_bytes", METRIC_H2D, OF_BYTES},
 	{"d2h_bytes", METRIC_D2H, OF_BYTES},
 	{"d2d_bytes", METRIC_D2D, OF_BYTES},
+	{"energy", METRIC_ENERGY, OF_CHANGE},
 	{"memory", METRIC_MEMORY, OF_BYTES},
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
@@ -207,6 +208,7 @@ static const char *const limits[] = {
 	[OF_TIME] = ("the limit of a part of a step is a share, as in 5%, a time, as in 0.5ms, or a change against the "
                      "baseline, as in +3%"),
 	[OF_COUNT] = "the limit of a count is a number, as in 100, or a change against the baseline, as in +0%",
+	[OF_CHANGE] = "the limit of energy is a change against the baseline, as in +0%",
 	[OF_BYTES] = "the limit of bytes has a unit, as in 20MB, or is a change against the baseline, as in +0%",
 };
 

@@ -33,7 +33,8 @@ enum gate_metric {
 	METRIC_H2D, /* bytes a step … */
 	METRIC_D2H,
 	METRIC_D2D,
-	METRIC_MEMORY /* peak of device memory, bytes: of the run */
+	METRIC_ENERGY, /* of timed runs: J a step, as a change */
+	METRIC_MEMORY  /* peak of device memory, bytes: of the run */
 };
 
 enum gate_operator { GATE_LESS, GATE_AT_MOST, GATE_MORE, GATE_AT_LEAST };

@@ -170,6 +170,15 @@ static struct value quantile_change(const struct question *q)
 	return (struct value){100 * (of->ratio - 1), 100 * (of->lo - 1), 100 * (of->hi - 1), NULL, unsure};
 }
 
+static struct value energy_change(const struct question *q)
+{
+	const struct energy_change *of = q->a->energy;
+	if (!of->known)
+		return missing(FACT_NEW(q->arena, energy_unknown, of->side, .why = of->why ? of->why : "not_asked"));
+	const struct fact *unsure = of->has_interval ? NULL : FACT_NEW(q->arena, energy_unsure, FACT_NO_SIDE);
+	return (struct value){100 * (of->ratio - 1), 100 * (of->lo - 1), 100 * (of->hi - 1), NULL, unsure};
+}
+
 static double copies_of(const struct side *side)
 {
 	double copies = 0;
@@ -197,6 +206,7 @@ static struct value value_of(const struct question *q, int s)
 	const struct side *side = &q->a->side[s];
 	switch (q->e->metric) {
 	case METRIC_SPEEDUP:
+	case METRIC_ENERGY: /* only its change is asked */
 		break;
 	case METRIC_STEP:
 		return step_value(q, s);
@@ -305,6 +315,8 @@ static struct value answer(const struct question *q)
 		return step_change(q);
 	if (is_quantile(e) && e->unit == GATE_CHANGE)
 		return quantile_change(q);
+	if (e->metric == METRIC_ENERGY)
+		return energy_change(q);
 	struct value after = value_of(q, 1);
 	if (after.missing)
 		return after;

@@ -12,6 +12,7 @@ struct gate_source {
 	const struct verdict *verdict;
 	const struct renames *renames;
 	const struct quantile_change *quantile; /* QUANTILES */
+	const struct energy_change *energy;
 };
 
 /* The gates of `others`, and behind them one for each expression that was asked for, in their order. A number that is

@@ -1,5 +1,6 @@
 #include "analyse/judge/stopwatch.h"
 
+#include "analyse/judge/between.h"
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
@@ -267,5 +268,56 @@ struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch
 		facts_add(&out, arena,
 		          FACT_NEW(arena, recorded_runs_decide, FACT_NO_SIDE, .least = STOPWATCH_LEAST_RUNS,
 		                   .baseline = b->headline.n_stopwatch, .fixed = f->headline.n_stopwatch));
+	return out;
+}
+
+/* ---- energy ---- */
+
+/* Which of trace.h's reasons a side has; ENERGY_NOT_ASKED where all of its runs are known. */
+static int energy_flaw(const struct stopwatch_side *side)
+{
+	for (size_t r = 0; r < side->n_runs; r++)
+		if (!(side->runs[r].energy > 0))
+			return side->runs[r].energy < 0 ? -(int)side->runs[r].energy : ENERGY_FLAWS;
+	return side->n_runs ? 0 : ENERGY_FLAWS;
+}
+
+struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const struct verdict *verdict)
+{
+	static const char *const why[ENERGY_FLAWS + 1] = {NULL, "no_counter", "short", "shared", "mig", "not_asked"};
+	struct energy_change out = {.ratio = 1, .lo = 1, .hi = 1};
+	struct arena work = {0};
+	const size_t n[2] = {side[0].n_runs, side[1].n_runs};
+	const double *x[2];
+	struct looks looks;
+	for (int s = 1; s >= 0; s--)
+		if (energy_flaw(&side[s])) {
+			out.why = why[energy_flaw(&side[s])];
+			out.side = s;
+		}
+	if (!out.why && (verdict->measured != VERDICT_STOPWATCH || !verdict->has_speedup))
+		out.why = "not_compared";
+	if (out.why)
+		return out;
+	for (int s = 0; s < 2; s++) {
+		double *of = ARENA_NEW(&work, n[s], double);
+		for (size_t r = 0; r < n[s]; r++)
+			of[r] = side[s].runs[r].energy;
+		out.joule[s] = stats_mean(of, n[s]);
+		for (size_t r = 0; r < n[s]; r++)
+			of[r] /= out.joule[s];
+		x[s] = of;
+	}
+	double unit = proof_unit(side[0].items, side[1].items), change = log(out.joule[1] / out.joule[0]) + unit;
+	double half = between_runs(x, n);
+	if (side[0].runs[0].looked && looks_judge(x, n, &looks))
+		half = fmax(half, looks.shown);
+	half = hypot(half, verdict->exchange.apart);
+	out.known = true;
+	out.ratio = exp(change);
+	out.has_interval = n[0] >= EVIDENCE_SEVERAL && n[1] >= EVIDENCE_SEVERAL && verdict->judged;
+	out.lo = out.has_interval ? exp(change - half) : out.ratio;
+	out.hi = out.has_interval ? exp(change + half) : out.ratio;
+	arena_release(&work);
 	return out;
 }

@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 
 #include "analyse/judge/verdict.h"
+#include "analyse/pair_result.h"
 #include "analyse/say.h"
 
 enum { STOPWATCH_LEAST_RUNS = 2 }; /* of a side, for them to decide */
@@ -13,6 +14,7 @@ struct stopwatch_run {
 	              * time from start to exit; > 0 */
 	int64_t steps; /* steps between the waits; 0: the whole process is one measurement */
 	int64_t start; /* when the run began, ns since any epoch that all runs share; 0: not known */
+	double energy; /* J a step, > 0; else one of trace.h's ENERGY_… */
 	bool looked;   /* how many runs there are was decided by looking at them */
 	struct exchange_place place;
 };
@@ -35,6 +37,9 @@ struct stopwatch_side {
  * Its `measured` is VERDICT_STOPWATCH. */
 struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded,
                                  struct arena *arena);
+
+/* How the energy per step changed in timed runs, beside the verdict that says what may be compared. */
+struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const struct verdict *verdict);
 
 /* Where timed runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
  * a fact that says so; else NULL. */

@@ -261,8 +261,10 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 			const struct trace_stopwatch *w = &t->stopwatch[i];
 			if (steps && !w->steps && !w->unused) {
 				LIST_GROW(arena, whole, out.n_whole, whole_room);
-				whole[out.n_whole++] =
-					(struct stopwatch_run){(double)w->time, 0, w->start, w->looked, place};
+				whole[out.n_whole++] = (struct stopwatch_run){.step = (double)w->time,
+				                                              .start = w->start,
+				                                              .looked = w->looked,
+				                                              .place = place};
 				continue;
 			}
 			const char *unused = misfit(&runs[r], steps, w);
@@ -272,8 +274,13 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 			}
 			double n = steps_of(&runs[r], w);
 			LIST_GROW(arena, list, out.n_runs, room);
-			list[out.n_runs++] = (struct stopwatch_run){(double)w->time / n, w->steps ? llround(n) : 0,
-			                                            w->start, w->looked, place};
+			list[out.n_runs++] = (struct stopwatch_run){
+				.step = (double)w->time / n,
+				.steps = w->steps ? llround(n) : 0,
+				.start = w->start,
+				.looked = w->looked,
+				.energy = w->energy > 0 ? (double)w->energy / n / 1e3 : (double)w->energy,
+				.place = place};
 		}
 	}
 	out.runs = list;
