@@ -156,7 +156,7 @@ struct card card_make(const struct analysis *a)
 		[DOUBT_CONDITIONS] = a->comparison.other_conditions,
 		[DOUBT_WARMING] = v->warming,
 		[DOUBT_ONE_RUN] = v->one_run && v->has_speedup,
-		[DOUBT_SESSION] = v->has_interval && v->elsewhere,
+		[DOUBT_SESSION] = v->elsewhere != NULL,
 		[DOUBT_ORDER] = several && v->exchange.known && !v->exchange.in_turns,
 		[DOUBT_NO_ORDER] = several && !v->exchange.known,
 		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,

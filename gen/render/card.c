@@ -14,6 +14,8 @@
 
 enum { MOST_DIFFERENCES = 6, MOST_PAYS = 4, TEXT = 600, WORK = 90 };
 
+static const double UNSEEN = 0.005; /* half a percent: shown as 0 % */
+
 static const char *say(const struct fact *fact, const struct page *page)
 {
 	return say_fact(fact, page->names, page->arena);
@@ -50,16 +52,10 @@ static const struct fact *other_work(const struct analysis *a, struct arena *are
 		.what = format_name(arena, n && text[n - 1] == '.' ? arena_copy(arena, text, n - 1) : text, WORK));
 }
 
-static bool other_result(const struct analysis *a)
-{
-	const struct facts *list = &a->comparison.differences;
-	return list->n && list->list[0]->id == FACT_result_differs;
-}
-
 /* Of a result that decides nothing the interval is said, not its middle. */
 static const char *how_said(const struct verdict *v)
 {
-	bool open = v->result == VERDICT_INCONCLUSIVE || v->result == VERDICT_UNCHANGED;
+	bool open = v->result == VERDICT_INCONCLUSIVE;
 	return !v->has_speedup                              ? "none"
 	       : words_promises(v)                          ? "least"
 	       : v->has_interval && (open || words_wide(v)) ? "range"
@@ -87,7 +83,7 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	         say(FACT_NEW(page->arena, headline, FACT_NO_SIDE, .result = verdict_result_name(v->result),
 	                      .how = how_said(v), .speedup = v->speedup,
 	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
-	                      .longer = after / before - 1, .differs = other_result(a) ? "result" : "work",
+	                      .longer = after / before - 1, .differs = other ? words_differs(a) : "work",
 	                      .other_work = other),
 	             page));
 	page_attribute(&page->top, "headline", "class", other ? "result long" : "result");
@@ -100,9 +96,9 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                             : view_is_pair(a) ? view_unit(&a->side[0])
 	                                               : "both",
 	                       .item = view_item(a, page->arena),
-	                       .way = one || slower || after == before ? "same"
-	                              : after < before                 ? "less"
-	                                                               : "more",
+	                       .way = one || slower || fabs(after / before - 1) < UNSEEN ? "same"
+	                              : after < before                                   ? "less"
+	                                                                                 : "more",
 	                       .change = fabs(after / before - 1)),
 	              page));
 	const char *runs = v->measured == VERDICT_STOPWATCH ? "timed" : "profiled", *gate = gate_of(a, page->arena);
@@ -211,15 +207,20 @@ static void add_prediction(const struct analysis *a, struct rows *chips)
 
 /* ---- what a step is ---- */
 
+static int64_t ops_of(const struct side *s)
+{
+	for (uint32_t l = 0; l < s->n_loops; l++)
+		if (s->loops[l].judged)
+			return s->loops[l].ops;
+	return FACT_UNKNOWN;
+}
+
 static const struct fact *step_of(int said, const struct side *s, const struct side *other, struct arena *arena)
 {
-	int64_t ops = FACT_UNKNOWN, n[2];
+	int64_t ops = ops_of(s), n[2];
 	const struct side *const both[2] = {s, other};
 	for (int i = 0; i < 2; i++)
 		n[i] = both[i]->n_runs ? (int64_t)(both[i]->steps.measured / both[i]->n_runs) : 0;
-	for (uint32_t l = 0; l < s->n_loops; l++)
-		if (s->loops[l].judged)
-			ops = s->loops[l].ops;
 	bool pattern = s->steps.origin == STEPS_BY_PATTERN && ops != FACT_UNKNOWN;
 	return FACT_NEW(arena, step_is, said,
 	                .what = !s->steps.found ? "run"
@@ -236,7 +237,7 @@ static void fill_step(const struct analysis *a, struct page *page)
 	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
 	struct arena *arena = page->arena;
 	bool alike = b->steps.found == f->steps.found && b->steps.origin == f->steps.origin &&
-	             (b->steps.name == f->steps.name || b->steps.origin == STEPS_BY_PATTERN);
+	             (b->steps.origin == STEPS_BY_PATTERN ? ops_of(b) == ops_of(f) : b->steps.name == f->steps.name);
 	const char *text = say(step_of(alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
 	page_say(&page->top, "step",
 	         alike ? text : arena_format(arena, "%s %s", text, say(step_of(1, f, f, arena), page)));

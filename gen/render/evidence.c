@@ -61,6 +61,17 @@ const char *evidence_loops(const struct analysis *a, const struct side *s, struc
 	return *all ? all : SAY(NULL, arena, loops_marked);
 }
 
+/* So many steps of the gain win back what the fixed side's start-up takes longer; FACT_UNKNOWN: it takes no longer,
+ * nothing was gained, or the recorded steps did. */
+static int64_t payback_of(const struct analysis *a)
+{
+	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
+	double gain = b->headline.step - f->headline.step, added = f->startup.ns - b->startup.ns;
+	bool known = b->startup.ns > 0 && f->startup.ns > 0 && b->steps.found && f->steps.found && !a->items_name;
+	double steps = known && gain > 0 ? ceil(added / gain) : 0;
+	return a->verdict.result == VERDICT_FASTER && steps > (double)f->steps.measured ? (int64_t)steps : FACT_UNKNOWN;
+}
+
 const char *evidence_startup(const struct analysis *a, struct arena *arena)
 {
 	const double ns[2] = {a->side[0].startup.ns, a->n_sides > 1 ? a->side[1].startup.ns : 0};
@@ -83,6 +94,6 @@ const char *evidence_startup(const struct analysis *a, struct arena *arena)
 	                 : one          ? "fixed"
 	                                : "baseline",
 	           .time = both ? words_pair(arena, ns[0], ns[1]) : format_time(arena, ns[one]),
-	           .steps = a->side[one].steps.found, .parts = &parts,
+	           .steps = a->side[one].steps.found, .parts = &parts, .payback = payback_of(a),
 	           .pause = !both && alone->pause > LONG_PAUSE && alone->pause > 0.5 * alone->ns ? alone->pause : NAN);
 }

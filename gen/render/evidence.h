@@ -10,7 +10,7 @@
  * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
 const char *evidence_of(const struct side *side, struct arena *arena);
 
-/* "step_#: 24 steps, 3 left out as warm-up, 21 periods measured; 98.1 % of the GPU's work", of all runs of a side. */
+/* "step_#: 24 steps, 3 left out as warm-up, 21 measured; 98.1 % of the GPU's work", of all runs of a side. */
 const char *evidence_steps(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
 /* "gemm + softmax: 200 × 4.11 ms, 61 % of the GPU's work, judged". */

@@ -58,11 +58,19 @@ static const struct fact *speedup_of(const struct analysis *a, struct arena *are
 	                .speedup = v->speedup, .low = v->lo, .high = v->hi);
 }
 
+const char *words_differs(const struct analysis *a)
+{
+	const struct facts *list = &a->comparison.differences;
+	if (a->comparison.same_work != SAME_WORK_DIFFERENT || !list->n)
+		return "no";
+	return list->list[0]->id == FACT_result_differs ? "result" : "work";
+}
+
 const char *words_heading(const struct analysis *a, struct arena *arena)
 {
 	return SAY(a->names, arena, verdict_heading, .result = verdict_result_name(a->verdict.result),
 	           .promised = words_promises(&a->verdict), .speedup = speedup_of(a, arena),
-	           .profiled = a->while_recorded);
+	           .profiled = a->while_recorded, .differs = words_differs(a));
 }
 
 /* The ends of a wide interval stand in the speedup's place. One run cannot see what differs from run to run, so its

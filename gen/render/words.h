@@ -10,7 +10,10 @@ const char *words_result(const struct analysis *analysis); /* "Faster" */
 /* "2.30× faster: 55.64 -> 24.22 ms per step, 95 % CI 2.22 to 2.38×, one run per side." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
-/* "Faster 2.30×", "Faster 3.11× to 10.4× while profiled". */
+/* What differs where the work is different, as the facts of headlines call it: "work", "result", or "no". */
+const char *words_differs(const struct analysis *analysis);
+
+/* "Faster 2.30×", "Faster 3.11× to 10.4× while profiled", "Slower 0.67×, with other work". */
 const char *words_heading(const struct analysis *analysis, struct arena *arena);
 
 /* What became of a finding, "resolved"; where that is not known, the side on which it was seen, "in the baseline". */

@@ -190,7 +190,7 @@ static void test_work_that_is_left_out(void **state)
 	expect(*state, training, half, SAME_WORK_UNKNOWN);
 	fills.part[4] = (struct part){.phase = "optimizer", .name = "void fill<FillFunctor<float>>(float *)"};
 	a = expect(*state, fills, none, SAME_WORK_UNKNOWN);
-	assert_non_null(said_in(&a->comparison.differences, a->names, "Only the baseline runs fill: "));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "Only the baseline runs fill, "));
 }
 
 static void test_a_kernel_elsewhere_is_no_replacement(void **state)

@@ -329,7 +329,7 @@ static void test_what_happened_once(void **state)
 	assert_false(f->both);
 	assert_non_null(strstr(f->advice, "--warmup"));
 	assert_float_equal(f->number[1].value[0], 300 * MS, 20 * US);
-	assert_non_null(strstr(f->text, "the GPU waits 300 ms (host code in eval). It lies between gemm and zero"));
+	assert_non_null(strstr(f->text, "the GPU waits 300 ms (host code in eval), between gemm and zero"));
 	assert_true(a->findings.diagnosis.combined_ceiling == 0);
 	for (uint32_t i = 0; i < a->findings.n; i++)
 		assert_true(!a->findings.list[i].has_ceiling || a->findings.list[i].per_step[0] < 1 * MS);

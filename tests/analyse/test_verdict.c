@@ -334,7 +334,7 @@ static void what_recording_may_have_done(void **unused)
 	v = recorded(1.05, 0.94, 1);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(v->more_steps + v->more_runs, 0);
-	assert_true(says(v, "Profiled, the fixed side is faster, but profiling itself may explain that"));
+	assert_true(says(v, "The profiled result is faster, but profiling itself may explain that"));
 	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.94)->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.96)->result, VERDICT_SLOWER);
 	assert_int_equal(recorded(1.01, 0.99, 1.005)->result, VERDICT_UNCHANGED);

@@ -379,7 +379,7 @@ def check_small(gapline, folder):
     true = files[0][1] / files[1][1]
     summary = subprocess.run([gapline, "report", *paths, "--loop", "gemm", "-o", os.devnull, "--quiet", "--markdown", "/dev/stdout"],
                              capture_output=True, text=True).stdout
-    if "Steps: of the baseline gemm\\_b + norm: 60 steps, 1 left out" not in summary or summary.count("the repeating sequence of 5 GPU operations, 60 times") != 2:
+    if "Steps of the baseline: gemm\\_b + norm: 60 steps, 1 left out" not in summary or summary.count("the repeating sequence of 5 GPU operations, 60 times") != 2:
         wrong.append(f"a small loop in a summary: {summary[:600]}")
     if result["verdict"]["result"] != "faster" or abs(result["verdict"]["speedup"] / true - 1) > NEAR:
         wrong.append(f"a small loop asked for: {result['verdict']['result']} {result['verdict']['speedup']} for {true}")

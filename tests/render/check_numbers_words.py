@@ -2,7 +2,7 @@
 of every picture, and all sentences. Numbers that are not in the JSON, each for a reason:
 
 - ticks of axes: they say where a place on the axis is, not what was measured. They are equally far apart.
-- constants of the method: 95 % of the interval, 2 % that count as the same, the line at 1x of the speedup's picture.
+- constants of the method: 95 % of the interval, 2 % that count as unchanged, the line at 1x of the speedup's picture.
 - the GPUs that are drawn of many (gen/render/lanes.h), and how many texts, rows and files a list shows before it says how
   many more there are: what a list leaves out is counted from the JSON.
 - durations of the single events in the timeline: the JSON has only sums. They are found in the page's packed data, by
@@ -105,7 +105,7 @@ class Words:
             several = f" in {len(runs)} runs" if len(runs) > 1 else ""
             return (
                 f"{side['steps']['name']}: {of} step{'s' * (of != 1)}{several}, {sum(run['warmup'] for run in runs)} left out "
-                f"as warm-up, {measured} period{'s' * (measured != 1)} measured"
+                f"as warm-up, {measured} measured"
             )
         return None
 

@@ -373,7 +373,7 @@ void reasons_find(const struct proof *p, const struct verdict_conditions *condit
 		facts_add(&v->reasons, arena, conditions->doubt);
 	else
 		add_result(&list, p);
-	facts_add(&v->reasons, arena, v->has_interval ? reasons_apart(v, arena) : NULL);
+	facts_add(&v->reasons, arena, v->has_interval || v->elsewhere ? reasons_apart(v, arena) : NULL);
 	add_typical(&list, p);
 	add_limits(&list, p, warmup);
 }
