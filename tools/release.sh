@@ -2,8 +2,9 @@
 # release.sh [--without-checks]: everything that a release needs, in build/release-VERSION, or an error that says what is
 # missing. It changes nothing else: the tag is set by hand, with the command that it ends with.
 #
-# The checklist, in its order: nothing uncommitted; the changelog begins with this version, which no tag has; all tests, and
-# what takes long; the packages twice, the same bytes; what they are linked from (SBOM); checksums; notes.
+# The checklist, in its order: nothing uncommitted; the changelog begins with this version, which no tag has; what a newcomer
+# fetches and waits for; all tests, and what takes long; the packages twice, the same bytes; what they are linked from (SBOM);
+# checksums; notes, which name the checks that were skipped for want of a tool.
 # --without-checks leaves the tests out, and the notes say so: for trying the rest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,11 +24,28 @@ first=$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "v$version was released; set another version in CMakeLists.txt"
 commit=$(git rev-parse HEAD)
 
+clone=$(mktemp -d)
+trap 'rm -rf "$clone"' EXIT
+git clone -q "file://$PWD" "$clone/gapline"
+size=$(du -sm "$clone/gapline/.git" | cut -f1)
+[ "$size" -lt 80 ] || die "history and fixtures have $size MB"
+(
+	unset CMAKE_C_COMPILER_LAUNCHER
+	cd "$clone/gapline"
+	./dev demo >"$clone/demo" 2>&1 || die "./dev demo fails in a clone: $(tail -n 5 "$clone/demo")"
+	times >"$clone/times"
+)
+spent=$(sed 's/[ms]/ /g' "$clone/times" | awk '{ s += 60 * ($1 + $3) + $2 + $4 } END { print int(s) }')
+[ "$spent" -lt 60 ] || die "./dev demo takes $spent s of processor time"
+say "a clone has $size MB of history and fixtures; ./dev demo takes $spent s of processor time there"
+
 if [ "${1:-}" = --without-checks ]; then
 	checked="no test was run: this is no release"
 else
 	./dev test || die "tests fail"
 	./dev check-all || die "checks fail"
+	skipped=$(sed -n 's/.*<testcase name="\([^"]*\)".*status="notrun".*/\1/p' build/tests-*.xml | sort -u | tr '\n' ' ')
+	[ -z "$skipped" ] || checked+=", but for what was skipped here: $skipped"
 fi
 
 ./dev package

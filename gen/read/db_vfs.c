@@ -1,4 +1,5 @@
 #include "read/db_vfs.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,13 +17,13 @@ struct file {
 	int fd;
 };
 
-static int file_close(sqlite3_file *file)
+static int vfs_close(sqlite3_file *file)
 {
 	(void)file;
 	return SQLITE_OK;
 }
 
-static int file_read(sqlite3_file *file, void *data, int n, sqlite3_int64 at)
+static int vfs_read(sqlite3_file *file, void *data, int n, sqlite3_int64 at)
 {
 	char *to = data;
 	while (n > 0) {
@@ -42,7 +43,7 @@ static int file_read(sqlite3_file *file, void *data, int n, sqlite3_int64 at)
 	return SQLITE_OK;
 }
 
-static int file_write(sqlite3_file *file, const void *data, int n, sqlite3_int64 at)
+static int vfs_write(sqlite3_file *file, const void *data, int n, sqlite3_int64 at)
 {
 	(void)file;
 	(void)data;
@@ -51,21 +52,21 @@ static int file_write(sqlite3_file *file, const void *data, int n, sqlite3_int64
 	return SQLITE_READONLY;
 }
 
-static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
+static int vfs_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	(void)file;
 	(void)size;
 	return SQLITE_READONLY;
 }
 
-static int file_number(sqlite3_file *file, int number) /* sync, lock, unlock: nobody else uses the file */
+static int vfs_number(sqlite3_file *file, int number) /* sync, lock, unlock: nobody else uses the file */
 {
 	(void)file;
 	(void)number;
 	return SQLITE_OK;
 }
 
-static int file_size(sqlite3_file *file, sqlite3_int64 *size)
+static int vfs_size(sqlite3_file *file, sqlite3_int64 *size)
 {
 	struct stat found;
 	if (fstat(((struct file *)file)->fd, &found) != 0)
@@ -74,14 +75,14 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *size)
 	return SQLITE_OK;
 }
 
-static int file_is_reserved(sqlite3_file *file, int *reserved)
+static int vfs_is_reserved(sqlite3_file *file, int *reserved)
 {
 	(void)file;
 	*reserved = 0;
 	return SQLITE_OK;
 }
 
-static int file_control(sqlite3_file *file, int operation, void *argument)
+static int vfs_control(sqlite3_file *file, int operation, void *argument)
 {
 	(void)file;
 	(void)operation;
@@ -89,13 +90,13 @@ static int file_control(sqlite3_file *file, int operation, void *argument)
 	return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *file)
+static int vfs_sector(sqlite3_file *file)
 {
 	(void)file;
 	return 4096;
 }
 
-static int file_traits(sqlite3_file *file)
+static int vfs_traits(sqlite3_file *file)
 {
 	(void)file;
 	return SQLITE_IOCAP_IMMUTABLE; /* as `immutable=1` says of a path: no lock, no journal, no WAL */
@@ -103,18 +104,18 @@ static int file_traits(sqlite3_file *file)
 
 static const sqlite3_io_methods methods = {
 	.iVersion = 1,
-	.xClose = file_close,
-	.xRead = file_read,
-	.xWrite = file_write,
-	.xTruncate = file_truncate,
-	.xSync = file_number,
-	.xFileSize = file_size,
-	.xLock = file_number,
-	.xUnlock = file_number,
-	.xCheckReservedLock = file_is_reserved,
-	.xFileControl = file_control,
-	.xSectorSize = file_sector,
-	.xDeviceCharacteristics = file_traits,
+	.xClose = vfs_close,
+	.xRead = vfs_read,
+	.xWrite = vfs_write,
+	.xTruncate = vfs_truncate,
+	.xSync = vfs_number,
+	.xFileSize = vfs_size,
+	.xLock = vfs_number,
+	.xUnlock = vfs_number,
+	.xCheckReservedLock = vfs_is_reserved,
+	.xFileControl = vfs_control,
+	.xSectorSize = vfs_sector,
+	.xDeviceCharacteristics = vfs_traits,
 };
 
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *given_flags)
@@ -190,12 +191,6 @@ unsigned char *db_bytes(sqlite3 *db, size_t *n)
 }
 
 #else /* before SQLite 3.36 sqlite3_serialize is a matter of how it was built, and Debian 11's is without */
-
-#include "base/file.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static int copy_to_file(sqlite3 *db, const char *path)
 {
