@@ -50,7 +50,7 @@ static void add_general_help(struct buf *out)
 	const struct opt_usage usage = cmd_describe("gapline", NULL, 0);
 	opt_usage_lines(&usage, out);
 	buf_text(out, "\n");
-	opt_paragraph(usage.about, out);
+	opt_wrap(out, usage.about, 0, OPT_COLUMNS);
 	buf_text(out, "\ncommands:\n");
 	for (const struct cmd *c = cmd_table; c->name; c++)
 		buf_format(out, "  %-10s %s\n", c->name, say_help(c->name)->does);

@@ -105,11 +105,6 @@ const char *format_bytes(struct arena *arena, double bytes)
 	return arena_format(arena, "%.*f %s", decimals, bytes, unit[u]);
 }
 
-const char *format_plural(struct arena *arena, int64_t n, const char *one, const char *many)
-{
-	return arena_format(arena, "%lld %s", (long long)n, n == 1 ? one : many);
-}
-
 /* ---- names ---- */
 
 static bool inside_character(char c)

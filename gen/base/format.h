@@ -38,9 +38,6 @@ const char *format_count(struct arena *arena, double count);        /* "302", "0
 const char *format_count_change(struct arena *arena, double count); /* "+42", "−0.25", "0" */
 const char *format_bytes(struct arena *arena, double bytes);        /* 19267584 -> "19.3 MB" (decimal units) */
 
-/* "1 step", "21 steps". */
-const char *format_plural(struct arena *arena, int64_t n, const char *one, const char *many);
-
 /* A name in at most `most` characters (at least 8): a long C++ name loses the middle of its template arguments first,
  * then its parameters, then its own middle. U+2026 stands for what is left out. Never splits a character. */
 const char *format_name(struct arena *arena, const char *name, unsigned most);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 80, HELP_COLUMN = 24, NEAR_MAX = 40 };
+enum { HELP_COLUMN = 24, NEAR_MAX = 40 };
 
 /* ---- values ---- */
 
@@ -253,13 +253,13 @@ int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena
 
 /* ---- help ---- */
 
-/* Words of `text` from column `indent` on; the first line is already there, `column` wide. */
-static void wrap(struct buf *out, const char *text, size_t indent, size_t column)
+void opt_wrap(struct buf *out, const char *text, size_t indent, size_t columns)
 {
+	size_t column = indent;
 	bool first = true;
 	while (*text) {
 		size_t n = strcspn(text, " ");
-		if (!first && column + 1 + n > COLUMNS) {
+		if (!first && column + 1 + n > columns) {
 			buf_format(out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!first) {
@@ -289,7 +289,7 @@ static void option_row(struct buf *out, char letter, const char *name, const cha
 		column = 0;
 	}
 	buf_format(out, "%*s", (int)(HELP_COLUMN - column), "");
-	wrap(out, help, HELP_COLUMN, HELP_COLUMN);
+	opt_wrap(out, help, HELP_COLUMN, OPT_COLUMNS);
 }
 
 void opt_usage_lines(const struct opt_usage *usage, struct buf *out)
@@ -298,16 +298,11 @@ void opt_usage_lines(const struct opt_usage *usage, struct buf *out)
 		buf_format(out, "%s%s %s\n", i ? "       " : "usage: ", usage->name, usage->arguments[i]);
 }
 
-void opt_paragraph(const char *text, struct buf *out)
-{
-	wrap(out, text, 0, 0);
-}
-
 void opt_help(const struct opt_usage *usage, struct buf *out)
 {
 	opt_usage_lines(usage, out);
 	buf_text(out, "\n");
-	opt_paragraph(usage->about, out);
+	opt_wrap(out, usage->about, 0, OPT_COLUMNS);
 	buf_text(out, "\noptions:\n");
 	for (size_t i = 0; i < usage->n_options; i++) {
 		const struct opt *o = &usage->options[i];

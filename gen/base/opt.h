@@ -91,8 +91,9 @@ void opt_help(const struct opt_usage *usage, struct buf *out);
 /* The usage lines alone. */
 void opt_usage_lines(const struct opt_usage *usage, struct buf *out);
 
-/* A text in lines of 80 columns. */
-void opt_paragraph(const char *text, struct buf *out);
+/* The words of a text in lines of so many columns, from column `indent` on, where the first line is already. */
+enum { OPT_COLUMNS = 80 };
+void opt_wrap(struct buf *out, const char *text, size_t indent, size_t columns);
 
 /* Whether its value names a file or a folder. */
 bool opt_takes_file(const struct opt *o);

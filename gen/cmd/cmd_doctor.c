@@ -8,26 +8,6 @@
 
 enum { COLUMNS = 100, INDENT = 18 };
 
-/* Words from column INDENT on, wrapped. */
-static void put_text(struct buf *out, const char *text)
-{
-	size_t column = INDENT;
-	while (*text) {
-		size_t n = strcspn(text, " ");
-		if (column > INDENT && column + 1 + n > COLUMNS) {
-			buf_format(out, "\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			buf_add(out, " ", 1);
-			column++;
-		}
-		buf_add(out, text, n);
-		column += n;
-		text += n + (text[n] == ' ');
-	}
-	buf_add(out, "\n", 1);
-}
-
 static void put_line(struct buf *out, const struct doctor_line *line, bool colour, struct arena *arena)
 {
 	static const char *const word[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
@@ -35,10 +15,10 @@ static void put_line(struct buf *out, const struct doctor_line *line, bool colou
 		[DOCTOR_OK] = "\033[32m", [DOCTOR_NOTE] = "\033[33m", [DOCTOR_FIX] = "\033[1;31m"};
 	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", word[line->level],
 	           colour ? "\033[0m" : "", 6 - (int)strlen(word[line->level]), "");
-	put_text(out, cmd_harmless(arena, line->text));
+	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, COLUMNS);
 	if (*line->advice) {
 		buf_format(out, "%*s", INDENT, "");
-		put_text(out, cmd_harmless(arena, arena_format(arena, "to do: %s", line->advice)));
+		opt_wrap(out, cmd_harmless(arena, arena_format(arena, "to do: %s", line->advice)), INDENT, COLUMNS);
 	}
 }
 

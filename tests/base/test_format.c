@@ -86,8 +86,6 @@ static void counts_and_bytes(void **state)
 	assert_string_equal(format_bytes(&arena, 999999), "1.00 MB");
 	assert_string_equal(format_share(&arena, 0.5718), "57.2 %");
 	assert_string_equal(format_share(&arena, 0.0001), "<0.1 %");
-	assert_string_equal(format_plural(&arena, 1, "step", "steps"), "1 step");
-	assert_string_equal(format_plural(&arena, 0, "step", "steps"), "0 steps");
 }
 
 static void names_lose_their_middles(void **state)
