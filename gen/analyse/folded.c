@@ -1,4 +1,5 @@
 #include "analyse/folded.h"
+#include "base/format.h"
 
 #include "base/sort.h"
 #include "fact/fact.h"
@@ -6,12 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *folded_part_name(enum folded_part part)
-{
-	static const char *const name[FOLDED_PARTS] = {"compute", "communication", "copies",
-	                                               "idle",    "own",           "waited_for"};
-	return name[part];
-}
+WORD_OF(folded_part_name, folded_part, "compute", "communication", "copies", "idle", "own", "waited_for")
 
 /* One device: its numbers, NAN where one is not known, and which of them is furthest from the median. */
 struct rank {

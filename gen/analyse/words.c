@@ -1,5 +1,6 @@
 /* The words that readers and machines see for causes, results and the like. */
 #include "analyse/words.h"
+#include "base/format.h"
 
 #include "say/say.h"
 
@@ -77,58 +78,23 @@ const char *opened_label(enum opened opened)
 	return say_word(WORDS_opened, names[opened]);
 }
 
-const char *limit_name(enum limit limit)
-{
-	static const char *const names[LIMIT_COUNT] = {
-		[LIMIT_POWER] = "power_cap",
-		[LIMIT_THERMAL] = "thermal",
-		[LIMIT_HARDWARE_THERMAL] = "hardware_thermal",
-		[LIMIT_HARDWARE] = "hardware_slowdown",
-		[LIMIT_POWER_BRAKE] = "power_brake",
-		[LIMIT_APPLICATION] = "application_clocks",
-		[LIMIT_SYNC_BOOST] = "sync_boost",
-		[LIMIT_OTHER] = "other",
-	};
-	return names[limit];
-}
+WORD_OF(limit_name,
+        limit, [LIMIT_POWER] = "power_cap", [LIMIT_THERMAL] = "thermal", [LIMIT_HARDWARE_THERMAL] = "hardware_thermal",
+        [LIMIT_HARDWARE] = "hardware_slowdown", [LIMIT_POWER_BRAKE] = "power_brake",
+        [LIMIT_APPLICATION] = "application_clocks", [LIMIT_SYNC_BOOST] = "sync_boost", [LIMIT_OTHER] = "other")
 
-const char *rank_part_name(enum rank_part part)
-{
-	static const char *const name[RANK_PARTS] = {[RANK_COMPUTE] = "compute",
-	                                             [RANK_WAITING] = "waiting",
-	                                             [RANK_MOVING] = "other_communication",
-	                                             [RANK_COPY] = "copies",
-	                                             [RANK_IDLE] = "idle"};
-	return name[part];
-}
+WORD_OF(rank_part_name, rank_part, [RANK_COMPUTE] = "compute", [RANK_WAITING] = "waiting",
+        [RANK_MOVING] = "other_communication", [RANK_COPY] = "copies", [RANK_IDLE] = "idle")
 
-const char *part_kind_name(enum part_kind kind)
-{
-	static const char *const names[PART_COUNT] = {[PART_COMPUTE] = "compute",       [PART_COMM] = "comm_exposed",
-	                                              [PART_COPY] = "copy_exposed",     [PART_IDLE] = "idle",
-	                                              [PART_UNUSUAL] = "unusual_steps", [PART_RECORDING] = "recording",
-	                                              [PART_OUTSIDE] = "outside",       [PART_OTHER] = "other"};
-	return names[kind];
-}
+WORD_OF(part_kind_name, part_kind, [PART_COMPUTE] = "compute", [PART_COMM] = "comm_exposed",
+        [PART_COPY] = "copy_exposed", [PART_IDLE] = "idle", [PART_UNUSUAL] = "unusual_steps",
+        [PART_RECORDING] = "recording", [PART_OUTSIDE] = "outside", [PART_OTHER] = "other")
 
-const char *finding_status_name(enum finding_status status)
-{
-	static const char *const names[] = {[FINDING_RESOLVED] = "resolved",
-	                                    [FINDING_REDUCED] = "reduced",
-	                                    [FINDING_REMAINING] = "remaining",
-	                                    [FINDING_NEW] = "new",
-	                                    [FINDING_SEEN] = "seen"};
-	return names[status];
-}
+WORD_OF(finding_status_name, finding_status, [FINDING_RESOLVED] = "resolved", [FINDING_REDUCED] = "reduced",
+        [FINDING_REMAINING] = "remaining", [FINDING_NEW] = "new", [FINDING_SEEN] = "seen")
 
-const char *finding_unit_name(enum finding_unit unit)
-{
-	static const char *const names[] = {[FINDING_TIME] = "ms",
-	                                    [FINDING_COUNT] = "per_step",
-	                                    [FINDING_BYTES] = "bytes",
-	                                    [FINDING_SHARE] = "share"};
-	return names[unit];
-}
+WORD_OF(finding_unit_name, finding_unit, [FINDING_TIME] = "ms", [FINDING_COUNT] = "per_step", [FINDING_BYTES] = "bytes",
+        [FINDING_SHARE] = "share")
 
 const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins)
 {
@@ -136,43 +102,17 @@ const char *ranges_label(const struct trace_source *a, const struct trace_source
 	return say_word(begins ? WORDS_ranges_first : WORDS_ranges, !both ? "both" : kineto ? "kineto" : "nvtx");
 }
 
-const char *result_state_name(enum result_state state)
-{
-	static const char *const names[] = {
-		[RESULT_AGREES] = "same", [RESULT_DIFFERS] = "different", [RESULT_UNKNOWN] = "unknown"};
-	return names[state];
-}
+WORD_OF(result_state_name,
+        result_state, [RESULT_AGREES] = "same", [RESULT_DIFFERS] = "different", [RESULT_UNKNOWN] = "unknown")
 
-const char *same_work_name(enum same_work same_work)
-{
-	static const char *const names[] = {[SAME_WORK_SAME] = "same",
-	                                    [SAME_WORK_JOB] = "same_job",
-	                                    [SAME_WORK_DIFFERENT] = "different",
-	                                    [SAME_WORK_UNKNOWN] = "unknown"};
-	return names[same_work];
-}
+WORD_OF(same_work_name, same_work, [SAME_WORK_SAME] = "same", [SAME_WORK_JOB] = "same_job",
+        [SAME_WORK_DIFFERENT] = "different", [SAME_WORK_UNKNOWN] = "unknown")
 
-const char *diagnosis_result_name(enum diagnosis_result result)
-{
-	static const char *const names[] = {[DIAGNOSIS_NONE] = "none",
-	                                    [DIAGNOSIS_CONFIRMED] = "confirmed",
-	                                    [DIAGNOSIS_PARTLY] = "partly",
-	                                    [DIAGNOSIS_EXCEEDED] = "exceeded"};
-	return names[result];
-}
+WORD_OF(diagnosis_result_name, diagnosis_result, [DIAGNOSIS_NONE] = "none", [DIAGNOSIS_CONFIRMED] = "confirmed",
+        [DIAGNOSIS_PARTLY] = "partly", [DIAGNOSIS_EXCEEDED] = "exceeded")
 
-const char *step_origin_name(enum step_origin origin)
-{
-	static const char *const names[] = {
-		[STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern"};
-	return names[origin];
-}
+WORD_OF(step_origin_name,
+        step_origin, [STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern")
 
-const char *straggler_kind_name(enum straggler_kind kind)
-{
-	static const char *const names[] = {[STRAGGLER_NONE] = "none",
-	                                    [STRAGGLER_PERSISTENT] = "persistent",
-	                                    [STRAGGLER_TURNS] = "turns",
-	                                    [STRAGGLER_SCHEDULE] = "schedule"};
-	return names[kind];
-}
+WORD_OF(straggler_kind_name, straggler_kind, [STRAGGLER_NONE] = "none", [STRAGGLER_PERSISTENT] = "persistent",
+        [STRAGGLER_TURNS] = "turns", [STRAGGLER_SCHEDULE] = "schedule")

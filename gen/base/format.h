@@ -50,6 +50,14 @@ const char *format_kernel(struct arena *arena, const char *name, unsigned most);
  * have one. Names that differ by nothing but what format_kernel leaves out differ by that. */
 void format_apart(struct arena *arena, const char *const *name, const char **shown, size_t n, unsigned most);
 
+/* Defines a function that gives a word for each value of an enum: WORD_OF(colour_name, colour, [RED] = "red", …). */
+#define WORD_OF(function, type, ...)                                                                                   \
+	const char *function(enum type value)                                                                          \
+	{                                                                                                              \
+		static const char *const words[] = {__VA_ARGS__};                                                      \
+		return words[value];                                                                                   \
+	}
+
 /* The number of characters (code points) of a text. */
 unsigned format_length(const char *text);
 

@@ -63,26 +63,13 @@ const char *view_copy_kind(const struct copy_result *copy)
 	return (unsigned)copy->kind < sizeof name / sizeof *name ? name[copy->kind] : "unknown";
 }
 
-const char *view_call_class(enum call_class class)
-{
-	static const char *const name[] = {[CALL_OTHER] = "other", [CALL_LAUNCH] = "launch", [CALL_COPY] = "copy",
-	                                   [CALL_SYNC] = "sync",   [CALL_ALLOC] = "alloc",   [CALL_MODULE] = "module"};
-	return name[class];
-}
+WORD_OF(view_call_class, call_class, [CALL_OTHER] = "other", [CALL_LAUNCH] = "launch", [CALL_COPY] = "copy",
+        [CALL_SYNC] = "sync", [CALL_ALLOC] = "alloc", [CALL_MODULE] = "module")
 
-const char *view_source_kind(enum source_kind kind)
-{
-	static const char *const name[] = {
-		[SOURCE_NSYS_SQLITE] = "nsys-sqlite", [SOURCE_GAPLINE] = "gapline", [SOURCE_KINETO] = "kineto"};
-	return name[kind];
-}
+WORD_OF(view_source_kind,
+        source_kind, [SOURCE_NSYS_SQLITE] = "nsys-sqlite", [SOURCE_GAPLINE] = "gapline", [SOURCE_KINETO] = "kineto")
 
-const char *view_graph_mode(enum graph_mode mode)
-{
-	static const char *const name[] = {
-		[GRAPHS_NONE] = "none", [GRAPHS_WHOLE] = "whole", [GRAPHS_BY_NODE] = "by_node"};
-	return name[mode];
-}
+WORD_OF(view_graph_mode, graph_mode, [GRAPHS_NONE] = "none", [GRAPHS_WHOLE] = "whole", [GRAPHS_BY_NODE] = "by_node")
 
 struct unit view_table_unit(const struct analysis *a)
 {

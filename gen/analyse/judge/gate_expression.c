@@ -1,4 +1,5 @@
 #include "analyse/judge/gate_expression.h"
+#include "base/format.h"
 
 #include "analyse/analysis.h"
 
@@ -287,10 +288,5 @@ int gate_expression_parse(const char *text, struct arena *arena, struct gate_exp
 	return *p.at ? expected(&p, p.at, "the expression ends before this") : 0;
 }
 
-const char *gate_unit_name(enum gate_unit unit)
-{
-	static const char *const name[] = {
-		[GATE_TIMES] = "times", [GATE_NS] = "ms",       [GATE_SHARE] = "percent",
-		[GATE_COUNT] = "count", [GATE_BYTES] = "bytes", [GATE_CHANGE] = "percent_change"};
-	return name[unit];
-}
+WORD_OF(gate_unit_name, gate_unit, [GATE_TIMES] = "times", [GATE_NS] = "ms", [GATE_SHARE] = "percent",
+        [GATE_COUNT] = "count", [GATE_BYTES] = "bytes", [GATE_CHANGE] = "percent_change")

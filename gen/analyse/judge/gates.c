@@ -1,15 +1,10 @@
 #include "analyse/judge/gates.h"
+#include "base/format.h"
 
 #include <math.h>
 
-const char *gate_result_name(enum gate_result result)
-{
-	static const char *const name[] = {[GATE_NONE] = "none",
-	                                   [GATE_PASSED] = "passed",
-	                                   [GATE_FAILED] = "failed",
-	                                   [GATE_INCONCLUSIVE] = "inconclusive"};
-	return name[result];
-}
+WORD_OF(gate_result_name, gate_result, [GATE_NONE] = "none", [GATE_PASSED] = "passed", [GATE_FAILED] = "failed",
+        [GATE_INCONCLUSIVE] = "inconclusive")
 
 double gates_lo(const struct verdict *v)
 {

@@ -1,4 +1,5 @@
 #include "analyse/judge/ncu_evidence.h"
+#include "base/format.h"
 
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/ncu_command.h"
@@ -116,40 +117,16 @@ static void draw_roofs(struct kernels_inside *out)
 		}
 }
 
-const char *kernel_bound_name(enum kernel_bound bound)
-{
-	static const char *const names[] = {[BOUND_UNKNOWN] = "unknown",
-	                                    [BOUND_MEMORY] = "memory",
-	                                    [BOUND_COMPUTE] = "compute",
-	                                    [BOUND_BOTH] = "both",
-	                                    [BOUND_LATENCY] = "latency"};
-	return names[bound];
-}
+WORD_OF(kernel_bound_name, kernel_bound, [BOUND_UNKNOWN] = "unknown", [BOUND_MEMORY] = "memory",
+        [BOUND_COMPUTE] = "compute", [BOUND_BOTH] = "both", [BOUND_LATENCY] = "latency")
 
-const char *kernel_stall_name(enum ncu_stall stall)
-{
-	static const char *const names[NCU_STALLS] = {
-		[NCU_LONG_SCOREBOARD] = "long_scoreboard",
-		[NCU_SHORT_SCOREBOARD] = "short_scoreboard",
-		[NCU_BARRIER] = "barrier",
-		[NCU_MEMBAR] = "membar",
-		[NCU_MATH_PIPE] = "math_pipe_throttle",
-		[NCU_MIO_THROTTLE] = "mio_throttle",
-		[NCU_LG_THROTTLE] = "lg_throttle",
-		[NCU_TEX_THROTTLE] = "tex_throttle",
-		[NCU_WAIT] = "wait",
-		[NCU_NOT_SELECTED] = "not_selected",
-		[NCU_DISPATCH] = "dispatch_stall",
-		[NCU_DRAIN] = "drain",
-		[NCU_SLEEPING] = "sleeping",
-		[NCU_BRANCH] = "branch_resolving",
-		[NCU_NO_INSTRUCTION] = "no_instruction",
-		[NCU_IMC_MISS] = "imc_miss",
-		[NCU_GMMA] = "gmma",
-		[NCU_MISC] = "misc",
-	};
-	return names[stall];
-}
+WORD_OF(kernel_stall_name,
+        ncu_stall, [NCU_LONG_SCOREBOARD] = "long_scoreboard", [NCU_SHORT_SCOREBOARD] = "short_scoreboard",
+        [NCU_BARRIER] = "barrier", [NCU_MEMBAR] = "membar", [NCU_MATH_PIPE] = "math_pipe_throttle",
+        [NCU_MIO_THROTTLE] = "mio_throttle", [NCU_LG_THROTTLE] = "lg_throttle", [NCU_TEX_THROTTLE] = "tex_throttle",
+        [NCU_WAIT] = "wait", [NCU_NOT_SELECTED] = "not_selected", [NCU_DISPATCH] = "dispatch_stall",
+        [NCU_DRAIN] = "drain", [NCU_SLEEPING] = "sleeping", [NCU_BRANCH] = "branch_resolving",
+        [NCU_NO_INSTRUCTION] = "no_instruction", [NCU_IMC_MISS] = "imc_miss", [NCU_GMMA] = "gmma", [NCU_MISC] = "misc")
 
 const char *kernel_limit_name(enum ncu_number limit)
 {

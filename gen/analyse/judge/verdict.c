@@ -1,5 +1,6 @@
 /* Two sides' series -> the speedup, its interval and the result. */
 #include "analyse/judge/verdict.h"
+#include "base/format.h"
 
 #include "analyse/judge/controls.h"
 #include "analyse/judge/evidence.h"
@@ -9,11 +10,7 @@
 
 #include <math.h>
 
-const char *verdict_result_name(enum verdict_result result)
-{
-	static const char *const names[] = {"inconclusive", "faster", "slower", "unchanged"};
-	return names[result];
-}
+WORD_OF(verdict_result_name, verdict_result, "inconclusive", "faster", "slower", "unchanged")
 
 const char *verdict_measure_name(enum verdict_measure measure)
 {
