@@ -50,9 +50,7 @@ static void find_quantiles(const struct rank *ranks, uint32_t n, struct folded *
 static int most_unusual_first(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
-	if (x->far != y->far)
-		return x->far > y->far ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
+	return DESCENDING(x->far, y->far) ?: ASCENDING(x->device, y->device);
 }
 
 static void choose(struct rank *ranks, const struct side *s, struct folded *out)

@@ -15,13 +15,16 @@ void sort_hashes(uint64_t *list, size_t n);
 /* The number that would stand at `k` (below n) if the list were sorted; the list is left in some order. No NaN. */
 double sort_select(double *list, size_t n, size_t k);
 
+/* For qsort's order, by one value after the other: return ASCENDING(x->start, y->start) ?: DESCENDING(x->end, y->end).
+ */
+#define ASCENDING(x, y) (((x) > (y)) - ((x) < (y)))
+#define DESCENDING(x, y) ASCENDING(y, x)
+
 /* Of two intervals, for qsort's order: the one that starts first, then the one that ends last, so that an interval
  * comes before those inside it. 0 where they are the same. */
 static inline int sort_nested(int64_t start_a, int64_t end_a, int64_t start_b, int64_t end_b)
 {
-	if (start_a != start_b)
-		return start_a < start_b ? -1 : 1;
-	return (end_a < end_b) - (end_a > end_b);
+	return ASCENDING(start_a, start_b) ?: DESCENDING(end_a, end_b);
 }
 
 #endif

@@ -256,9 +256,7 @@ static void group_backward(struct phases *p)
 static int compare_links(const void *a, const void *b)
 {
 	const struct kineto_link *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->time > y->time) - (x->time < y->time);
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time);
 }
 
 /* Whether the backward pass has an operator that belongs to something in this one. */

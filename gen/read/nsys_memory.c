@@ -1,5 +1,6 @@
 /* Device memory that processes had allocated: CUDA_GPU_MEMORY_USAGE_EVENTS, a row for each allocation and each free. */
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
 #include <stdlib.h>
@@ -229,13 +230,8 @@ static void pair(struct memory *m)
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->correlation != y->correlation)
-		return x->correlation < y->correlation ? -1 : 1;
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+	return ASCENDING(x->device, y->device) ?: ASCENDING(x->time, y->time)
+		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->bytes, y->bytes);
 }
 
 static void add_up(struct memory *m)

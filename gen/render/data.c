@@ -50,9 +50,7 @@ static int by_start(const void *a, const void *b)
 	int order = sort_nested(x->start, x->end, y->start, y->end);
 	if (order)
 		return order;
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return ASCENDING(x->stream, y->stream) ?: ASCENDING(x->name, y->name);
 }
 
 static int64_t length_of(const struct segment *s)

@@ -1,4 +1,5 @@
 /* Rules of `nsys analyze` that list calls which make the host wait, longest first. */
+#include "base/sort.h"
 #include "stats/reports.h"
 
 #include "base/list.h"
@@ -30,11 +31,7 @@ static void list_add(struct list *list, int64_t start, int64_t end, size_t row)
 static int compare_listed(const void *a, const void *b)
 {
 	const struct listed *x = a, *y = b;
-	if (x->duration != y->duration)
-		return x->duration > y->duration ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
+	return DESCENDING(x->duration, y->duration) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->row, y->row);
 }
 
 /* Longest first, equal ones by their start; at most as many as asked for. */

@@ -1,6 +1,7 @@
 /* Rules of `nsys analyze` about how busy GPUs were. A device is a (process, device) pair; from its first op to its last
  * it could have been busy. */
 #include "base/search.h"
+#include "base/sort.h"
 #include "stats/reports.h"
 
 #include <stdlib.h>
@@ -32,11 +33,8 @@ struct overheads {
 static int compare_overheads(const void *a, const void *b)
 {
 	const struct overhead *x = a, *y = b;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->at.start != y->at.start)
-		return x->at.start < y->at.start ? -1 : 1;
-	return (x->at.end > y->at.end) - (x->at.end < y->at.end);
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->at.start, y->at.start)
+		?: ASCENDING(x->at.end, y->at.end);
 }
 
 static struct overheads overheads_of(const struct trace *trace, struct arena *arena)

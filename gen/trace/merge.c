@@ -1,4 +1,5 @@
 #include "trace/merge.h"
+#include "base/sort.h"
 
 #include "trace/again.h"
 #include "trace/stacks.h"
@@ -144,9 +145,7 @@ static void join_diagnostics(struct trace *t, const struct trace *from, struct a
 static int compare_samples(const void *a, const void *b)
 {
 	const struct trace_gpu_sample *x = a, *y = b;
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	return x->time < y->time ? -1 : x->time > y->time;
+	return ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time);
 }
 
 static void join_samples(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)

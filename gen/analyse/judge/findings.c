@@ -1,4 +1,5 @@
 #include "analyse/judge/findings.h"
+#include "base/sort.h"
 
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/diagnosis.h"
@@ -283,11 +284,8 @@ static int compare_findings(const void *a, const void *b)
 	bool bound_x = !x->has_ceiling, bound_y = !y->has_ceiling; /* "the GPU is the bottleneck" goes last */
 	if (bound_x != bound_y)
 		return bound_x - bound_y;
-	if (x->status != y->status)
-		return x->status < y->status ? -1 : 1;
-	if (x->per_step[x->side] != y->per_step[y->side])
-		return x->per_step[x->side] > y->per_step[y->side] ? -1 : 1;
-	return strcmp(x->id, y->id);
+	return ASCENDING(x->status, y->status) ?: DESCENDING(x->per_step[x->side], y->per_step[y->side])
+		?: strcmp(x->id, y->id);
 }
 
 /* ---- all of them ---- */

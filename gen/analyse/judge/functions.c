@@ -1,4 +1,5 @@
 #include "analyse/judge/functions_parts.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,9 +79,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	double d = longest(y->idle) - longest(x->idle);
 	if (d != 0)
 		return d > 0 ? 1 : -1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
+	return ASCENDING(x->cause, y->cause)
+	               ?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
 }
 
 static bool has_list(const struct sample_row *row, const double period[2])

@@ -1,4 +1,5 @@
 #include "analyse/judge/ncu_command.h"
+#include "base/sort.h"
 
 #include "analyse/judge/kernel_spelling.h"
 #include "analyse/run/parts.h"
@@ -66,9 +67,7 @@ struct heavy {
 static int by_time(const void *a, const void *b)
 {
 	const struct heavy *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name);
 }
 
 /* Those of one process, since each is profiled by itself. */

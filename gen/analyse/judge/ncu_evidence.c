@@ -1,5 +1,6 @@
 #include "analyse/judge/ncu_evidence.h"
 #include "base/format.h"
+#include "base/sort.h"
 
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/ncu_command.h"
@@ -39,11 +40,7 @@ static int compare_pairs(const void *a, const void *b)
 	const struct kernel_pair *x = a, *y = b;
 	double p = longer(x), q = longer(y);
 	const struct kernel_inside *k = &x->side[!x->side[0].launches], *l = &y->side[!y->side[0].launches];
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (k->name != l->name)
-		return k->name < l->name ? -1 : 1;
-	return (k->shape > l->shape) - (k->shape < l->shape);
+	return DESCENDING(p, q) ?: ASCENDING(k->name, l->name) ?: ASCENDING(k->shape, l->shape);
 }
 
 static void join(struct ncu_side side[2], const struct names *names, struct arena *arena, struct kernels_inside *out)

@@ -1,4 +1,5 @@
 #include "analyse/judge/ncu_match.h"
+#include "base/sort.h"
 
 #include "analyse/judge/kernel_spelling.h"
 #include "base/keymap.h"
@@ -298,11 +299,7 @@ static void finish(struct match *m, uint32_t i, double all)
 static int compare_groups(const void *a, const void *b)
 {
 	const struct kernel_inside *x = a, *y = b;
-	if (x->per_step != y->per_step)
-		return x->per_step > y->per_step ? -1 : 1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return (x->shape > y->shape) - (x->shape < y->shape);
+	return DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->shape, y->shape);
 }
 
 struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_report *report, const struct names *names,

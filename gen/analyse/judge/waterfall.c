@@ -1,4 +1,5 @@
 #include "analyse/judge/waterfall.h"
+#include "base/sort.h"
 
 #include "analyse/judge/bound.h"
 #include "analyse/judge/evidence.h"
@@ -39,9 +40,7 @@ static void add_pair(struct parts *p, enum part_kind kind, double baseline, doub
 static int compare_keys(const void *a, const void *b)
 {
 	const struct idle_row *x = a, *y = b;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return x->phase < y->phase ? -1 : x->phase > y->phase;
+	return ASCENDING(x->cause, y->cause) ?: ASCENDING(x->phase, y->phase);
 }
 
 /* The rows of a side's budget by (cause, phase); phases have the baseline's names. Where nobody marked phases, by
@@ -76,13 +75,9 @@ static uint32_t by_key(const struct side *of, int side, const struct renames *re
 static int compare_parts(const void *a, const void *b, void *names)
 {
 	const struct waterfall_part *x = a, *y = b;
-	if (fabs(x->delta) != fabs(y->delta))
-		return fabs(x->delta) > fabs(y->delta) ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
+	return DESCENDING(fabs(x->delta), fabs(y->delta)) ?: ASCENDING(x->kind, y->kind)
+		?: ASCENDING(x->cause, y->cause)
+		?: strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
 /* Idle time like a part's: of its cause in every phase, in its phase of every cause, or all. */

@@ -102,9 +102,7 @@ static int compare_ranks(const void *a, const void *b)
 	const struct rank_result *x = a, *y = b;
 	if (x->stepless != y->stepless)
 		return x->stepless ? 1 : -1;
-	if (x->own != y->own)
-		return x->own > y->own ? -1 : 1;
-	return x->device < y->device ? -1 : x->device > y->device;
+	return DESCENDING(x->own, y->own) ?: ASCENDING(x->device, y->device);
 }
 
 /* ---- the sums of all runs ---- */
