@@ -24,7 +24,9 @@ double sort_select(double *list, size_t n, size_t k);
  * comes before those inside it. 0 where they are the same. */
 static inline int sort_nested(int64_t start_a, int64_t end_a, int64_t start_b, int64_t end_b)
 {
-	return ASCENDING(start_a, start_b) ?: DESCENDING(end_a, end_b);
+	if (start_a != start_b)
+		return start_a < start_b ? -1 : 1;
+	return DESCENDING(end_a, end_b);
 }
 
 #endif

@@ -36,31 +36,25 @@ static int read_warnings(struct db *db, void (*said)(void *context, uint32_t pro
 	static const char *const columns[] = {"severity", "text", "globalPid"};
 	enum { SEVERITY, TEXT, PROCESS, WARNING = 2 }; /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL of nsys */
 	struct scan s;
-	int more;
-	if (scan_open(&s, db, "DIAGNOSTIC_EVENT", columns, 3))
-		return -1;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, db, "DIAGNOSTIC_EVENT", columns, 3);
+	while (scan_row(&s)) {
 		size_t n;
 		int64_t process = scan_int_or(&s, PROCESS, 0) >> 24 & 0xFFFFFF; /* of a globalPid */
 		const char *text = scan_int(&s, SEVERITY) >= WARNING ? scan_text(&s, TEXT, &n) : NULL;
 		if (text)
 			said(context, (uint32_t)process, text, n);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 static int read_begin(struct db *db, int64_t *begin)
 {
 	static const char *const columns[] = {"utcEpochNs"};
 	struct scan s;
-	if (scan_open(&s, db, "TARGET_INFO_SESSION_START_TIME", columns, 1))
-		return -1;
-	int more = scan_next(&s);
-	if (more > 0)
+	scan_open(&s, db, "TARGET_INFO_SESSION_START_TIME", columns, 1);
+	if (scan_row(&s))
 		*begin = scan_int_or(&s, 0, 0);
-	scan_close(&s);
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 /* Reads the SQLite export at `path`. `said` is called for each of nsys's warnings and errors with the process that it

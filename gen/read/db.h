@@ -6,13 +6,10 @@
  *
  *	struct scan scan;
  *	static const char *const columns[] = {"start", "end", "demangledName|shortName"};
- *	if (scan_open(&scan, db, "CUPTI_ACTIVITY_KIND_KERNEL", columns, 3) != 0)
- *		return -1;
- *	int more;
- *	while ((more = scan_next(&scan)) > 0)
+ *	scan_open(&scan, db, "CUPTI_ACTIVITY_KIND_KERNEL", columns, 3);
+ *	while (scan_row(&scan))
  *		... scan_int(&scan, 0) ...
- *	scan_close(&scan);
- *	return more;
+ *	return scan_close(&scan);
  */
 #ifndef GAPLINE_READ_DB_H
 #define GAPLINE_READ_DB_H
@@ -95,20 +92,40 @@ struct scan {
 	int64_t rows, most_rows; /* seen so far; more than the file can hold means a damaged file */
 	int rowid;               /* the column that holds the rowid; -1: the table has none that could be asked for */
 	int64_t last_rowid;
+	bool failed;                /* `err` says why */
 	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
 };
 
-/* Begins a scan. -1 with `err`: the table is damaged, a view, a virtual table, or one whose wanted columns are
- * generated: what they hold, the file's own code would compute. A column may name alternatives ("id|deviceId"): the
- * first that exists and is not NULL; or a product
+/* Begins a scan. -1 with `err`, which scan_close says again, so that nobody needs to look at once: the table is
+ * damaged, a view, a virtual table, or one whose wanted columns are generated: what they hold, the file's own code
+ * would compute. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL; or a product
  * ("a*b"), which is NULL where the table lacks a factor. It is fastest to name the column first that stands last in the
  * table: for each column further back than those before, SQLite goes on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
 
-/* 1: there is a row; 0: no more; -1: the table is damaged, `err` is filled. */
-int scan_next(struct scan *scan);
-void scan_close(struct scan *scan);
+bool scan_stop(struct scan *scan, int code); /* of scan_row: false */
+
+/* Whether there is another row; false also where the scan could not begin, and at a damaged row.
+ *
+ * A table is a tree in the order of its rowids, so a scan sees them rise. Where two pages of a file have changed
+ * places, each is sound by itself, and only the order tells. What cannot be told: pages of one row's place in two
+ * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. And pages that point at
+ * each other in a damaged file can repeat rows without end. */
+static inline bool scan_row(struct scan *scan)
+{
+	int code = scan->statement ? sqlite3_step(scan->statement) : SQLITE_DONE;
+	if (__builtin_expect(code != SQLITE_ROW, 0))
+		return scan_stop(scan, code);
+	int64_t rowid = scan->rowid < 0 ? scan->rows : sqlite3_column_int64(scan->statement, scan->rowid);
+	bool rises = !scan->rows || rowid > scan->last_rowid;
+	scan->last_rowid = rowid;
+	scan->flaws = 0;
+	return (rises && ++scan->rows <= scan->most_rows) || scan_stop(scan, SQLITE_CORRUPT);
+}
+
+/* 0; -1: the scan could not begin, or its table is damaged, and `err` says so. */
+int scan_close(struct scan *scan);
 
 /* A guess of the table's number of rows, from the highest rowid; at most what an ordinary table of this size holds. */
 size_t db_guess_rows(const struct db *db, const char *name);

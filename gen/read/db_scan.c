@@ -145,7 +145,7 @@ static const char *rowid_of(struct db *db, const char *table, const char *const 
 	return known ? found : NULL;
 }
 
-int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
+static int begin(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
 {
 	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
 	if (!scan->table)
@@ -178,36 +178,26 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 	return 0;
 }
 
-/* A table is a tree in the order of its rowids, so a scan sees them rise. Where two pages of a file have changed
- * places, each is sound by itself, and only the order tells. What cannot be told: pages of one row's place in two
- * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. */
-static bool is_in_order(struct scan *scan)
+int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
 {
-	int64_t rowid = sqlite3_column_int64(scan->statement, scan->rowid);
-	bool later = scan->rows == 0 || rowid > scan->last_rowid;
-	scan->last_rowid = rowid;
-	return later;
+	scan->failed = begin(scan, db, table, columns, n_columns) != 0;
+	return scan->failed ? -1 : 0;
 }
 
-int scan_next(struct scan *scan)
+bool scan_stop(struct scan *scan, int code)
 {
-	if (!scan->statement)
-		return 0;
-	scan->flaws = 0;
-	int code = sqlite3_step(scan->statement);
-	if (__builtin_expect(code == SQLITE_ROW, 1)) {
-		if (scan->rowid >= 0 && !is_in_order(scan))
-			return db_fail(scan->db, SQLITE_CORRUPT, scan->table);
-		/* Pages that point at each other in a damaged file can repeat rows without end. */
-		return ++scan->rows <= scan->most_rows ? 1 : db_fail(scan->db, SQLITE_CORRUPT, scan->table);
+	if (code != SQLITE_DONE) {
+		scan->failed = db_fail(scan->db, code, scan->table) != 0;
+		scan_close(scan);
 	}
-	return code == SQLITE_DONE ? 0 : db_fail(scan->db, code, scan->table);
+	return false;
 }
 
-void scan_close(struct scan *scan)
+int scan_close(struct scan *scan)
 {
 	sqlite3_finalize(scan->statement);
 	scan->statement = NULL;
+	return scan->failed ? -1 : 0;
 }
 
 size_t db_guess_rows(const struct db *db, const char *name)

@@ -145,10 +145,8 @@ int nsys_read_strings(struct nsys *r)
 	enum { ID, VALUE, N };
 	static const char *const columns[] = {"id", "value"};
 	struct scan s;
-	if (nsys_scan(r, &s, "StringIds", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "StringIds", columns, N);
+	while (scan_row(&s)) {
 		int64_t id = scan_int(&s, ID);
 		uint32_t wanted = s.flaws ? TRACE_NONE : build_wants(&r->build, id);
 		if (wanted == TRACE_NONE)
@@ -158,6 +156,5 @@ int nsys_read_strings(struct nsys *r)
 		if (text)
 			build_give(&r->build, wanted, text, length);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }

@@ -57,10 +57,8 @@ int nsys_read_notes(struct nsys *r)
 	static const char *const columns[] = {"name", "value"};
 	struct trace_source *source = &r->trace->source;
 	struct scan s;
-	if (scan_open(&s, &r->db, "GAPLINE_CAPTURE", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "GAPLINE_CAPTURE", columns, N);
+	while (scan_row(&s)) {
 		size_t name_n, n;
 		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
 		if (!name || !value)
@@ -94,8 +92,7 @@ int nsys_read_notes(struct nsys *r)
 		else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)
 			source->began = 0;
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- which GPU is which ---- */
@@ -163,10 +160,8 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 	static const char *const columns[] = {"gpu", "uuid", "bus", "max_sm_mhz", "others"};
 	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "GAPLINE_GPU", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0 && sampled->n < SAMPLED_MAX) {
+	scan_open(&s, &r->db, "GAPLINE_GPU", columns, N);
+	while (scan_row(&s) && sampled->n < SAMPLED_MAX) {
 		size_t uuid_n, bus_n;
 		int64_t number = scan_int(&s, GPU), most = scan_int_or(&s, MAX_SM, 0);
 		int64_t others = scan_int_or(&s, OTHERS, 0);
@@ -180,7 +175,6 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 		if (gpu != TRACE_NONE && !t->gpus[gpu].clock_hz && most > 0 && most < 100000)
 			t->gpus[gpu].clock_hz = most * 1000000;
 	}
-	scan_close(&s);
 	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
 		for (uint32_t i = 0; i < sampled->n; i++)
 			if (sampled->gpu[i] == gpu && sampled->others[i] > 0 && is_used(t, gpu))
@@ -188,7 +182,7 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 	/* One here and one there, and neither says which: a part of a GPU (MIG) has a UUID of its own. */
 	if (sampled->n == 1 && t->n_gpus == 1)
 		sampled->gpu[0] = 0;
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 /* ---- samples ---- */
@@ -206,10 +200,8 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 	static const char *const columns[] = {"time",     "gpu",           "sm_mhz",       "memory_mhz",
 	                                      "power_mw", "temperature_c", "busy_percent", "throttle"};
 	struct scan s;
-	if (nsys_scan(r, &s, "GAPLINE_GPU_STATE", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "GAPLINE_GPU_STATE", columns, N);
+	while (scan_row(&s)) {
 		int64_t time = scan_int(&s, TIME), gpu_number = scan_int(&s, GPU);
 		struct trace_gpu_sample one = {.time = time,
 		                               .sm_mhz = number(&s, SM, 100000),
@@ -229,9 +221,8 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 		one.limits = limits;
 		build_sample(&r->build, &one, flaw);
 	}
-	scan_close(&s);
 	build_order_samples(&r->build);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_gapline(struct nsys *r)
@@ -284,17 +275,14 @@ static int read_energy(struct nsys *r, struct arena *arena, struct energy_row **
 	static const char *const columns[] = {"start", "uuid", "mj"};
 	struct scan s;
 	size_t room = 0;
-	int more;
-	if (scan_open(&s, &r->db, "GAPLINE_ENERGY", columns, N) != 0)
-		return -1;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "GAPLINE_ENERGY", columns, N);
+	while (scan_row(&s)) {
 		const char *uuid = text_of(&s, UUID, arena);
 		LIST_GROW(arena, *rows, *n, room);
 		(*rows)[(*n)++] = (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
 		                                      uuid ? find_gpu(r, uuid, "") : TRACE_NONE};
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* Of the GPUs that the program uses, each counted once, whichever processes do; where one is not known, nothing is. */
@@ -322,13 +310,11 @@ int nsys_read_stopwatch(struct nsys *r)
 	static const char *const columns[] = {"start",  "time", "steps",    "process",
 	                                      "unused", "step", "launches", "looked"};
 	struct scan s;
-	if (nsys_scan(r, &s, "GAPLINE_STOPWATCH", columns, N) != 0)
-		return -1;
+	nsys_scan(r, &s, "GAPLINE_STOPWATCH", columns, N);
 	struct arena scratch = {0};
 	struct row *rows = NULL;
 	size_t n = 0, room = 0;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	while (scan_row(&s)) {
 		int64_t steps = scan_int(&s, STEPS), launches = scan_int_or(&s, LAUNCHES, 0);
 		const struct trace_stopwatch run = {
 			.start = scan_int(&s, START),
@@ -346,17 +332,17 @@ int nsys_read_stopwatch(struct nsys *r)
 		LIST_GROW(&scratch, rows, n, room);
 		rows[n++] = (struct row){run, flaw};
 	}
-	scan_close(&s);
 	if (n)
 		qsort(rows, n, sizeof *rows, compare_rows);
 	struct energy_row *energy = NULL;
 	size_t n_energy = 0;
-	if (more == 0 && n)
-		more = read_energy(r, &scratch, &energy, &n_energy);
-	for (size_t i = 0; i < n && more == 0; i++) {
+	int rc = scan_close(&s);
+	if (rc == 0 && n)
+		rc = read_energy(r, &scratch, &energy, &n_energy);
+	for (size_t i = 0; i < n && rc == 0; i++) {
 		rows[i].run.energy = rows[i].run.unused ? 0 : energy_of(r->trace, rows[i].run.start, energy, n_energy);
 		build_stopwatch(&r->build, &rows[i].run, rows[i].flaw);
 	}
 	arena_release(&scratch);
-	return more;
+	return rc;
 }

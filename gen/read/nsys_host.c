@@ -23,11 +23,9 @@ int nsys_read_calls(struct nsys *r)
 	enum { NAME, START, END, THREAD, CORRELATION, CLASS, N };
 	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "correlationId", "eventClass"};
 	struct scan s;
-	if (nsys_scan(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N) != 0)
-		return -1;
+	nsys_scan(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N);
 	build_reserve(&r->build, ROWS_OF_CALLS, db_guess_rows(&r->db, "CUPTI_ACTIVITY_KIND_RUNTIME"));
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	while (scan_row(&s)) {
 		struct build_call call = {.start = scan_int(&s, START),
 		                          .end = scan_int(&s, END),
 		                          .thread = nsys_thread(scan_int_or(&s, THREAD, 0)),
@@ -38,8 +36,7 @@ int nsys_read_calls(struct nsys *r)
 		call.flaw = nsys_value_flaw(&s);
 		build_call(&r->build, &call);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- NVTX ---- */
@@ -119,10 +116,8 @@ int nsys_read_ranges(struct nsys *r)
 	if (payloads_read(&r->db, r->arena, &payloads) != 0)
 		return -1;
 	bool details = r->wish->details;
-	if (nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N);
+	while (scan_row(&s)) {
 		int64_t type = scan_int(&s, NVTX_TYPE), start = scan_int(&s, NVTX_START);
 		int64_t end = scan_int_or(&s, NVTX_END, INT64_MIN), global_tid = scan_int_or(&s, NVTX_THREAD, 0);
 		int64_t text_id = scan_int_or(&s, NVTX_TEXT_ID, -1), domain = scan_int_or(&s, NVTX_DOMAIN, 0);
@@ -155,9 +150,8 @@ int nsys_read_ranges(struct nsys *r)
 		LIST_GROW(&notes.arena, notes.list, notes.n, notes.room);
 		notes.list[notes.n++] = (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)};
 	}
-	scan_close(&s);
 	take_notes(r, &notes);
-	return more;
+	return scan_close(&s);
 }
 
 struct system_name {
@@ -182,10 +176,8 @@ int nsys_read_thread_names(struct nsys *r)
 	struct system_name *list = NULL;
 	size_t n = 0, room = 0;
 	struct scan s;
-	if (nsys_scan(r, &s, "ThreadNames", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "ThreadNames", columns, N);
+	while (scan_row(&s)) {
 		struct system_name one = {.thread = scan_int(&s, THREAD), .name = scan_int(&s, NAME)};
 		one.priority = scan_int_or(&s, PRIORITY, 0);
 		if (s.flaws) /* a name less, no event less */
@@ -193,13 +185,12 @@ int nsys_read_thread_names(struct nsys *r)
 		LIST_GROW(&scratch, list, n, room);
 		list[n++] = one;
 	}
-	scan_close(&s);
 	if (n)
 		qsort(list, n, sizeof *list, compare_system_names);
 	for (size_t i = 0; i < n; i++)
 		build_system_name(&r->build, (uint64_t)list[i].thread, build_number(list[i].name));
 	arena_release(&scratch);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- operating system and profiler ---- */
@@ -209,11 +200,9 @@ int nsys_read_os_calls(struct nsys *r)
 	enum { NAME, START, END, THREAD, CLASS, N };
 	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "eventClass"};
 	struct scan s;
-	if (nsys_scan(r, &s, "OSRT_API", columns, N) != 0)
-		return -1;
+	nsys_scan(r, &s, "OSRT_API", columns, N);
 	build_reserve(&r->build, ROWS_OF_OS_CALLS, db_guess_rows(&r->db, "OSRT_API"));
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	while (scan_row(&s)) {
 		struct build_os_call call = {.start = scan_int(&s, START),
 		                             .end = scan_int(&s, END),
 		                             .thread = nsys_thread(scan_int_or(&s, THREAD, 0)),
@@ -224,8 +213,7 @@ int nsys_read_os_calls(struct nsys *r)
 		call.flaw = nsys_value_flaw(&s);
 		build_os_call(&r->build, &call);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_switches(struct nsys *r)
@@ -233,10 +221,8 @@ int nsys_read_switches(struct nsys *r)
 	enum { TIME, IN, THREAD, N };
 	static const char *const columns[] = {"start", "isSchedIn", "globalTid"};
 	struct scan s;
-	if (nsys_scan(r, &s, "SCHED_EVENTS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "SCHED_EVENTS", columns, N);
+	while (scan_row(&s)) {
 		struct build_switch one = {.thread = (uint64_t)scan_int(&s, THREAD)};
 		if (s.flaws) /* a switch of nobody knows whom says nothing of any thread */
 			continue;
@@ -245,8 +231,7 @@ int nsys_read_switches(struct nsys *r)
 		one.flaw = nsys_value_flaw(&s);
 		build_switch(&r->build, &one);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* CUPTI's overhead types (CUpti_ActivityOverheadKind, as nsys numbers them in ENUM_CUPTI_OVERHEAD_TYPE). Compiling and
@@ -278,10 +263,8 @@ static int read_overheads(struct nsys *r, const char *table)
 	enum { START, END, THREAD, NAME, TYPE, N };
 	static const char *const columns[] = {"start", "end", "globalTid", "nameId", "overheadType"};
 	struct scan s;
-	if (nsys_scan(r, &s, table, columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, table, columns, N);
+	while (scan_row(&s)) {
 		struct build_overhead row = {.start = scan_int(&s, START),
 		                             .end = scan_int(&s, END),
 		                             .thread = nsys_thread(scan_int_or(&s, THREAD, 0))};
@@ -296,8 +279,7 @@ static int read_overheads(struct nsys *r, const char *table)
 		row.class = loading ? OVERHEAD_MODULE_LOAD : OVERHEAD_PROFILER; /* or told by its name, later */
 		build_overhead(&r->build, &row);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_overheads(struct nsys *r)

@@ -24,10 +24,8 @@ static int read_export(struct nsys *r)
 	const char *product = "NVIDIA Nsight Systems", *version = "";
 	for (int i = 0; i < 2; i++) {
 		struct scan s;
-		if (scan_open(&s, &r->db, tables[i], columns, N) != 0)
-			return -1;
-		int more;
-		while ((more = scan_next(&s)) > 0) {
+		scan_open(&s, &r->db, tables[i], columns, N);
+		while (scan_row(&s)) {
 			size_t n, name_n;
 			const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
 			if (!name || !value)
@@ -39,8 +37,7 @@ static int read_export(struct nsys *r)
 			else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
 				r->trace->source.schema = harmless(r, value, n);
 		}
-		scan_close(&s);
-		if (more < 0)
+		if (scan_close(&s) != 0)
 			return -1;
 	}
 	r->trace->source.exporter = *version ? arena_format(r->arena, "%s %s", product, version) : product;
@@ -55,10 +52,8 @@ static int read_capture(struct nsys *r)
 	enum { NAME, VALUE, N };
 	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	if (scan_open(&s, &r->db, "META_DATA_CAPTURE", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "META_DATA_CAPTURE", columns, N);
+	while (scan_row(&s)) {
 		size_t n, name_n;
 		const char *name = scan_text(&s, NAME, &name_n);
 		if (!name || strcmp(name, "CUDA_GRAPH_TRACE_OPTIONS:MODE") != 0)
@@ -67,8 +62,7 @@ static int read_capture(struct nsys *r)
 		if (value)
 			nsys_note_graph_mode(r, value);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* Exporters before about 2024.6 write 525.105.17 as 52510517: three digits, the middle, two digits. */
@@ -96,10 +90,8 @@ static int read_system(struct nsys *r)
 	enum { NAME, VALUE, N };
 	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	if (scan_open(&s, &r->db, "TARGET_INFO_SYSTEM_ENV", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "TARGET_INFO_SYSTEM_ENV", columns, N);
+	while (scan_row(&s)) {
 		size_t n, name_n;
 		const char *name = scan_text(&s, NAME, &name_n);
 		bool driver = name && strcmp(name, "NvDriverVersion") == 0;
@@ -113,8 +105,7 @@ static int read_system(struct nsys *r)
 		if (strcmp(text, *known) > 0) /* of several the last in the alphabet */
 			*known = text;
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_source(struct nsys *r)
@@ -140,10 +131,8 @@ int nsys_read_processes(struct nsys *r)
 	static const char *const columns[] = {"globalPid", "pid", "name"};
 	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "PROCESSES", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "PROCESSES", columns, N);
+	while (scan_row(&s)) {
 		int64_t global = scan_int(&s, GLOBAL), pid = scan_int_or(&s, PID, -1);
 		size_t n;
 		const char *name = scan_text(&s, NAME, &n);
@@ -161,8 +150,7 @@ int nsys_read_processes(struct nsys *r)
 		if (strcmp(names_text(r->names, id), names_text(r->names, *known)) > 0)
 			*known = id; /* of several the last in the alphabet: the order of rows decides nothing */
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- GPUs ---- */
@@ -195,11 +183,9 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 	                                      "clockRate",   "smCount", "uuid",        "cuDevice"};
 	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "TARGET_INFO_GPU", columns, N) != 0)
-		return -1;
+	scan_open(&s, &r->db, "TARGET_INFO_GPU", columns, N);
 	uint32_t room = 0;
-	int more;
-	while ((more = scan_next(&s)) > 0 && t->n_gpus < GPUS_MAX) {
+	while (scan_row(&s) && t->n_gpus < GPUS_MAX) {
 		size_t n, uuid_n, bus_n;
 		int64_t id = scan_int_or(&s, ID, -1), memory = scan_int_or(&s, MEMORY, 0);
 		int64_t clock = scan_int_or(&s, CLOCK, 0), sms = scan_int_or(&s, SMS, 0);
@@ -222,12 +208,11 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 		                                        .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
 		                                        .cuda = !s.has[SMS] || sms > 0};
 	}
-	scan_close(&s);
 	if (t->n_gpus)
 		qsort(*rows, t->n_gpus, sizeof **rows, compare_gpus);
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i] = (*rows)[i].gpu;
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 static uint32_t gpu_by_id(const struct nsys *r, const struct gpu_row *rows, int64_t id, const char *uuid)
@@ -256,10 +241,8 @@ static int map_cuda_devices(struct nsys *r, const struct gpu_row *rows)
 	enum { GPU, ORDINAL, PID, UUID, N };
 	static const char *const columns[] = {"gpuId", "cudaId", "pid", "uuid"};
 	struct scan s;
-	if (scan_open(&s, &r->db, "TARGET_INFO_CUDA_DEVICE", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "TARGET_INFO_CUDA_DEVICE", columns, N);
+	while (scan_row(&s)) {
 		int64_t id = scan_int_or(&s, GPU, -1), ordinal = scan_int(&s, ORDINAL), pid = scan_int(&s, PID);
 		size_t n;
 		const char *uuid = scan_text(&s, UUID, &n);
@@ -267,8 +250,7 @@ static int map_cuda_devices(struct nsys *r, const struct gpu_row *rows)
 		if (gpu != TRACE_NONE)
 			assign(r, pid, ordinal, gpu);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* In 2020 TARGET_INFO_GPU had names only; a second table has a row for each process and device. */
@@ -279,10 +261,8 @@ static int map_cuda_gpus(struct nsys *r, const struct gpu_row *rows)
 	                                      "globalMemorySize", "coreClockRate", "numMultiprocessors"};
 	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "TARGET_INFO_CUDA_GPU", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "TARGET_INFO_CUDA_GPU", columns, N);
+	while (scan_row(&s)) {
 		int64_t ordinal = scan_int(&s, ORDINAL), pid = scan_int_or(&s, PID, -1);
 		int64_t memory = scan_int_or(&s, MEMORY, 0), clock = scan_int_or(&s, CLOCK, 0);
 		int64_t sms = scan_int_or(&s, SMS, 0);
@@ -311,8 +291,7 @@ static int map_cuda_gpus(struct nsys *r, const struct gpu_row *rows)
 		if (pid >= 0)
 			assign(r, pid, ordinal, gpu);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_gpus(struct nsys *r)
@@ -420,10 +399,8 @@ int nsys_read_diagnostics(struct nsys *r)
 	struct message list[DIAGNOSTICS_MAX + 1];
 	uint32_t n_list = 0;
 	struct scan s;
-	if (scan_open(&s, &r->db, "DIAGNOSTIC_EVENT", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "DIAGNOSTIC_EVENT", columns, N);
+	while (scan_row(&s)) {
 		int64_t severity = scan_int(&s, SEVERITY);
 		size_t n;
 		const char *text = severity >= 2 ? scan_text(&s, TEXT, &n) : NULL;
@@ -437,9 +414,8 @@ int nsys_read_diagnostics(struct nsys *r)
 		n_list = insert_message(r->names, list, n_list,
 		                        &(struct message){time, {severity > 2 ? 3 : 2, names_add(r->names, text, n)}});
 	}
-	scan_close(&s);
 	t->diagnostics = ARENA_NEW(r->arena, n_list, struct trace_diagnostic);
 	for (t->n_diagnostics = 0; t->n_diagnostics < n_list; t->n_diagnostics++)
 		t->diagnostics[t->n_diagnostics] = list[t->n_diagnostics].said;
-	return more;
+	return scan_close(&s);
 }

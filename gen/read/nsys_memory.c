@@ -100,10 +100,8 @@ static int read_rows(struct memory *m)
 	                                      "correlationId"};
 	struct trace *t = m->r->trace;
 	struct scan s;
-	if (scan_open(&s, &m->r->db, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &m->r->db, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, N);
+	while (scan_row(&s)) {
 		int64_t global = scan_int(&s, PROCESS), ordinal = scan_int(&s, DEVICE), kind = scan_int(&s, KIND);
 		int64_t type = scan_int(&s, TYPE);
 		struct event event = {.address = scan_int(&s, ADDRESS),
@@ -122,8 +120,7 @@ static int read_rows(struct memory *m)
 		event.device = device_of(t, event.process, ordinal);
 		add_row(m, &event, kind);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 static int compare_events(const void *a, const void *b)

@@ -155,10 +155,8 @@ static int read_names(struct metrics *m)
 	enum { TYPE, ID, NAME, N };
 	static const char *const columns[] = {"typeId", "metricId", "metricName"};
 	struct scan s;
-	if (scan_open(&s, &m->r->db, "TARGET_INFO_GPU_METRICS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0 && m->n_known < KNOWN_MAX) {
+	scan_open(&s, &m->r->db, "TARGET_INFO_GPU_METRICS", columns, N);
+	while (scan_row(&s) && m->n_known < KNOWN_MAX) {
 		size_t n;
 		struct known known = {.type = scan_int(&s, TYPE), .id = scan_int(&s, ID)};
 		const char *name = scan_text(&s, NAME, &n);
@@ -166,8 +164,7 @@ static int read_names(struct metrics *m)
 		if (known.metric != METRIC_COUNT)
 			m->known[m->n_known++] = known;
 	}
-	scan_close(&s);
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 static int read_table(struct metrics *m)
@@ -177,11 +174,9 @@ static int read_table(struct metrics *m)
 	struct scan s;
 	if (!m->n_known)
 		return 0;
-	if (nsys_scan(m->r, &s, "GPU_METRICS", columns, N) != 0)
-		return -1;
-	int more;
+	nsys_scan(m->r, &s, "GPU_METRICS", columns, N);
 	uint32_t last = 0; /* rows mostly go through the names in their order */
-	while ((more = scan_next(&s)) > 0) {
+	while (scan_row(&s)) {
 		int64_t time = scan_int(&s, TIME), type = scan_int(&s, TYPE), id = scan_int(&s, ID);
 		uint32_t i = 0;
 		for (; i < m->n_known; i++) {
@@ -198,8 +193,7 @@ static int read_table(struct metrics *m)
 		add_value(m, flaw ? 0 : gpu_of(m, type), time, m->known[last].metric,
 		          number ? sqlite3_column_double(s.statement, VALUE) : 0, flaw);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- before ---- */
@@ -219,10 +213,8 @@ static int read_old_table(struct metrics *m)
 	enum { TIME, TYPE, DATA, N };
 	static const char *const columns[] = {"timestamp", "typeId", "data"};
 	struct scan s;
-	if (nsys_scan(m->r, &s, "GENERIC_EVENTS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(m->r, &s, "GENERIC_EVENTS", columns, N);
+	while (scan_row(&s)) {
 		size_t n = 0;
 		int64_t time = scan_int(&s, TIME), type = scan_int(&s, TYPE);
 		const char *flaw = nsys_value_flaw(&s);
@@ -235,8 +227,7 @@ static int read_old_table(struct metrics *m)
 			if (m->value[i] >= 0)
 				add_value(m, flaw ? 0 : gpu_of(m, type), time, (enum metric)i, m->value[i], flaw);
 	}
-	scan_close(&s);
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 /* ---- all ---- */

@@ -87,12 +87,10 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 	bool blocks = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* three columns more for SQLite */
 	if (kind == OP_KERNEL && !blocks)
 		columns = KERNEL_BLOCKS;
-	if (nsys_scan(r, &s, table, layouts[kind].names, columns) != 0)
-		return -1;
+	nsys_scan(r, &s, table, layouts[kind].names, columns);
 	int bytes_at = layouts[kind].bytes;
 	bool has_node = kind != OP_GRAPH && s.has[NODE];
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	while (scan_row(&s)) {
 		struct build_op op = {.kind = kind,
 		                      .start = scan_int(&s, START),
 		                      .end = scan_int(&s, END),
@@ -122,8 +120,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 			read_details(&s, basic, &op);
 		build_op(&r->build, &op);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_ops(struct nsys *r)

@@ -58,10 +58,8 @@ int payloads_read(struct db *db, struct arena *arena, struct payloads *out)
 	static const char *const columns[] = {"schemaId", "type", "name", "offset"};
 	struct scan s;
 	*out = (struct payloads){0};
-	if (scan_open(&s, db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N);
+	while (scan_row(&s)) {
 		size_t n;
 		int64_t id = scan_int(&s, SCHEMA), type = scan_int_or(&s, TYPE, 0), at = scan_int_or(&s, OFFSET, 0);
 		const char *name = scan_text(&s, NAME, &n);
@@ -83,8 +81,7 @@ int payloads_read(struct db *db, struct arena *arena, struct payloads *out)
 		layout->at[entry] = (uint16_t)at;
 		layout->size[entry] = size;
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- a row ---- */

@@ -19,16 +19,13 @@ static int read_start(struct nsys *r)
 {
 	static const char *const columns[] = {"utcEpochNs"};
 	struct scan s;
-	if (scan_open(&s, &r->db, "TARGET_INFO_SESSION_START_TIME", columns, 1) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "TARGET_INFO_SESSION_START_TIME", columns, 1);
+	while (scan_row(&s)) {
 		int64_t time = scan_int_or(&s, 0, 0);
 		if (time > 0 && (r->trace->source.started == TRACE_NO_TIME || time < r->trace->source.started))
 			r->trace->source.started = time;
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- the environment, as launchers set it for each process ---- */
@@ -94,10 +91,8 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 	enum { NAME, VALUE, N };
 	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	if (scan_open(&s, &r->db, table, columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, table, columns, N);
+	while (scan_row(&s)) {
 		size_t name_n, n;
 		const char *name = scan_text(&s, NAME, &name_n);
 		bool host = name && (strcmp(name, "Hostname") == 0 || strcmp(name, "HostName") == 0);
@@ -111,8 +106,7 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 		else if (value && environment)
 			look_at(value, n, found);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* What gapline noted of its own environment when it captured (capture/annotate.h). */
@@ -121,10 +115,8 @@ static int read_job(struct nsys *r, struct found *found)
 	enum { NAME, VALUE, N };
 	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	if (scan_open(&s, &r->db, "GAPLINE_JOB", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "GAPLINE_JOB", columns, N);
+	while (scan_row(&s)) {
 		size_t name_n, n;
 		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
 		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * (size_t)LAUNCHER_VALUE_MAX)
@@ -137,8 +129,7 @@ static int read_job(struct nsys *r, struct found *found)
 		int length = snprintf(text, sizeof text, "%s=%s", name, value);
 		look_at(text, (size_t)length, found);
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 /* ---- MPI ---- */
@@ -149,10 +140,8 @@ static int read_mpi_ranks(struct nsys *r)
 	static const char *const columns[] = {"globalTid", "rank"};
 	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "MPI_RANKS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	scan_open(&s, &r->db, "MPI_RANKS", columns, N);
+	while (scan_row(&s)) {
 		int64_t thread = scan_int(&s, THREAD), rank = scan_int(&s, RANK);
 		if (s.flaws || rank < 0 || rank >= RANKS_MAX)
 			continue;
@@ -160,8 +149,7 @@ static int read_mpi_ranks(struct nsys *r)
 		if (p != TRACE_NONE && t->processes[p].rank < rank)
 			t->processes[p].rank = (int32_t)rank;
 	}
-	scan_close(&s);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_ranks(struct nsys *r)

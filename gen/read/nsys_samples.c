@@ -75,10 +75,8 @@ static int read_times(struct nsys *r, struct pending *p)
 	enum { ID, START, THREAD, STATE, CYCLES, N };
 	static const char *const columns[] = {"id", "start", "globalTid", "threadState", "cpuCycles"};
 	struct scan s;
-	if (nsys_scan(r, &s, "COMPOSITE_EVENTS", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "COMPOSITE_EVENTS", columns, N);
+	while (scan_row(&s)) {
 		struct looked one = {.id = scan_int(&s, ID), .time = scan_int(&s, START)};
 		int64_t state = scan_int_or(&s, STATE, STATE_UNKNOWN);
 		bool scheduled = scan_int_or(&s, CYCLES, 1) == 0 && !r->own_collector;
@@ -94,9 +92,8 @@ static int read_times(struct nsys *r, struct pending *p)
 		LIST_GROW(&p->arena, p->list, p->n, p->room);
 		p->list[p->n++] = one;
 	}
-	scan_close(&s);
 	order_times(r, p);
-	return more;
+	return scan_close(&s);
 }
 
 static int compare_gil(const void *a, const void *b)
@@ -133,10 +130,8 @@ static int read_locks(struct nsys *r, struct pending *p)
 	struct locks *l = &p->locks;
 	struct scan s;
 	keymap_init(&l->samples, &p->arena);
-	if (nsys_scan(r, &s, "GAPLINE_GIL", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
+	nsys_scan(r, &s, "GAPLINE_GIL", columns, N);
+	while (scan_row(&s)) {
 		struct build_gil row = {.time = scan_int(&s, START), .thread = (uint64_t)scan_int(&s, THREAD)};
 		int64_t holder = scan_int_or(&s, HOLDER, 0), sample = scan_int_or(&s, SAMPLE, 0);
 		row.waits = scan_int(&s, WAITS) != 0;
@@ -147,9 +142,8 @@ static int read_locks(struct nsys *r, struct pending *p)
 		LIST_GROW(&p->arena, l->list, l->n, l->room);
 		l->list[l->n++] = (struct lock_row){row, sample};
 	}
-	scan_close(&s);
 	order_locks(p);
-	return more;
+	return scan_close(&s);
 }
 
 /* Hands on all samples with their stacks. */
@@ -254,18 +248,17 @@ static int scan_frames(struct nsys *r, struct scan *s)
 	return nsys_scan(r, s, "SAMPLING_CALLCHAINS", columns, sizeof columns / sizeof *columns);
 }
 
-static int next_frame(struct scan *s, struct frame *f)
+static bool next_frame(struct scan *s, struct frame *f)
 {
 	enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH };
-	int more = scan_next(s);
-	if (more <= 0)
-		return more;
+	if (!scan_row(s))
+		return false;
 	*f = (struct frame){.id = scan_int(s, ID), .depth = scan_int(s, DEPTH)};
 	f->of = (struct build_frame){.name = build_number(scan_int_or(s, SYMBOL, -1)),
 	                             .module = build_number(scan_int_or(s, MODULE, -1)),
 	                             .unresolved = scan_int_or(s, UNRESOLVED, 0) != 0};
 	f->flaw = nsys_value_flaw(s);
-	return more;
+	return true;
 }
 
 /* Whether all frames of a stack stand together, and stacks in the order of their ids. */
@@ -274,17 +267,14 @@ static int is_in_order(struct nsys *r, bool *in_order)
 	static const char *const columns[] = {"id"};
 	struct scan s;
 	int64_t last = INT64_MIN;
-	if (nsys_scan(r, &s, "SAMPLING_CALLCHAINS", columns, 1) != 0)
-		return -1;
-	int more = 1;
+	nsys_scan(r, &s, "SAMPLING_CALLCHAINS", columns, 1);
 	*in_order = true;
-	while (*in_order && (more = scan_next(&s)) > 0) {
+	while (*in_order && scan_row(&s)) {
 		int64_t id = scan_int(&s, 0);
 		*in_order = s.flaws || id >= last;
 		last = s.flaws ? last : id;
 	}
-	scan_close(&s);
-	return more < 0 ? -1 : 0;
+	return scan_close(&s);
 }
 
 static int read_stacks(struct nsys *r, const struct pending *p)
@@ -294,11 +284,10 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 	size_t n = 0, room = 0;
 	struct stack *stack = ARENA_NEW(&scratch, 1, struct stack);
 	bool in_order;
-	struct scan s;
-	int more = -1;
-	if (is_in_order(r, &in_order) != 0 || scan_frames(r, &s) != 0)
-		goto done;
-	while ((more = next_frame(&s, &f)) > 0) {
+	struct scan s = {.failed = true};
+	if (is_in_order(r, &in_order) == 0)
+		scan_frames(r, &s);
+	while (next_frame(&s, &f)) {
 		if (in_order) {
 			take_frame(r, p, stack, &f);
 			continue;
@@ -306,15 +295,13 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 		LIST_GROW(&scratch, held, n, room);
 		held[n++] = f;
 	}
-	scan_close(&s);
 	if (n)
 		qsort(held, n, sizeof *held, compare_frames);
 	for (size_t i = 0; i < n; i++)
 		take_frame(r, p, stack, &held[i]);
 	end_stack(r, stack);
-done:
 	arena_release(&scratch);
-	return more;
+	return scan_close(&s);
 }
 
 int nsys_read_samples(struct nsys *r)

@@ -61,33 +61,27 @@ static int learn_options(struct scrub *s, const char *table)
 {
 	static const char *const columns[] = {"name", "value"};
 	struct scan scan;
-	if (scan_open(&scan, &s->from, table, columns, 2) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&scan)) > 0) {
+	scan_open(&scan, &s->from, table, columns, 2);
+	while (scan_row(&scan)) {
 		size_t name_n, n;
 		const char *name = scan_text(&scan, 0, &name_n), *value = scan_text(&scan, 1, &n);
 		if (name && value)
 			scrub_text_learn(&s->text, name, value, n);
 	}
-	scan_close(&scan);
-	return more;
+	return scan_close(&scan);
 }
 
 static int learn_paths(struct scrub *s, const char *table, const char *column)
 {
 	struct scan scan;
-	if (scan_open(&scan, &s->from, table, &column, 1) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&scan)) > 0) {
+	scan_open(&scan, &s->from, table, &column, 1);
+	while (scan_row(&scan)) {
 		size_t n;
 		const char *name = scan_text(&scan, 0, &n);
 		if (name)
 			scrub_text_learn_path(&s->text, name, n);
 	}
-	scan_close(&scan);
-	return more;
+	return scan_close(&scan);
 }
 
 static int learn(struct scrub *s)
@@ -388,19 +382,17 @@ static int copy_table(struct scrub *s, const struct scrub_table *layout)
 	struct table t = {.layout = layout};
 	if (open_table(s, &t) != 0)
 		return -1;
-	int more = 0;
-	while ((more = scan_next(&t.scan)) > 0)
-		if (keeps_row(s, &t) && copy_row(s, &t) != 0) {
-			more = -1;
-			break;
-		}
+	int rc = 0;
+	while (!rc && scan_row(&t.scan))
+		rc = keeps_row(s, &t) ? copy_row(s, &t) : 0;
+	rc = t.scan.failed ? -1 : rc;
 	/* A table that was empty is empty. One that has lost all its rows would say that there was nothing of its kind,
 	 * but those that tell a profile from other databases. */
-	if (more == 0 && !t.insert && t.scan.statement && (t.scan.rows == 0 || nsys_is_mark(layout->name)))
-		more = create_table(s, &t);
+	if (rc == 0 && !t.insert && t.scan.statement && (t.scan.rows == 0 || nsys_is_mark(layout->name)))
+		rc = create_table(s, &t);
 	sqlite3_finalize(t.insert);
 	scan_close(&t.scan);
-	return more;
+	return rc;
 }
 
 /* ---- the whole ---- */
