@@ -128,8 +128,6 @@ unsigned mangled_qualifiers(struct mangled_parser *p);
 /* Parameters up to the end that the caller knows: "v" stands for none. */
 node *mangled_parameters(struct mangled_parser *p, bool (*is_end)(const char *));
 
-/* ---- mangled_values.c ---- */
-
 /* From the 'I' to its 'E'. */
 node *mangled_template_arguments(struct mangled_parser *p);
 

@@ -61,7 +61,7 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,
                       struct arena *arena);
 
-/* The same, and "@NAME" stands for what is kept under this name in the store `db` (inputs_saved.h). */
+/* The same, and "@NAME" stands for what is kept under this name in the store `db` (saving.h). */
 int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
                          struct arena *arena, struct err *err);
 

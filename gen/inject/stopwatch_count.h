@@ -1,5 +1,5 @@
 /* Counting towards the two instants of a timed run: when the first and when the last count is reached, the devices
- * are waited for (stopwatch_wait.h), and when that was is noted in a page that is also a file
+ * are waited for, and when that was is noted in a page that is also a file
  * (capture/stopwatch_page.h). What is counted, the ends of ranges or launches, is the library's. */
 #ifndef GAPLINE_INJECT_STOPWATCH_COUNT_H
 #define GAPLINE_INJECT_STOPWATCH_COUNT_H

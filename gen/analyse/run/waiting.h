@@ -19,7 +19,7 @@ struct device_waiting {
 	double *step;      /* by measured step, n_steps of them: its length without exposed waiting and bubbles, ns */
 	double own;        /* their mean; of a run without steps the window without them */
 	double waited_for; /* ns of the window that all other ranks waited for this one in collectives, exposed
-	                      (blame.h) */
+	                      (below) */
 	uint32_t partner;  /* the device that it waits for most in sends and receives; TRACE_NONE: for none */
 	uint32_t last;     /* collectives of the window in which it came last */
 };
