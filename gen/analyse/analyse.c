@@ -79,7 +79,8 @@ static double queue_of(const struct run_table *runs, size_t n)
 {
 	double ends = 0, more = 0;
 	for (size_t r = 0; r < n; r++) {
-		ends += (double)(runs[r].window_end - runs[r].window_start) / runs[r].n_steps;
+		for (uint32_t k = runs[r].n_periods - runs[r].n_steps; k < runs[r].n_periods; k++)
+			ends += (double)runs[r].period[k] / runs[r].n_steps;
 		more += runs[r].worked_off;
 	}
 	return more > 0 ? log1p(more / ends) : 0;

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_EVENTS_RESULT_H
 #define GAPLINE_ANALYSE_EVENTS_RESULT_H
 
+#include "analyse/run/spans.h"
 #include "analyse/words.h"
 #include "trace/trace.h"
 
@@ -37,13 +38,14 @@ struct phase_events {
 struct events {
 	const struct trace *trace; /* of the side's median run; borrowed */
 	int64_t window_start, window_end;
-	uint32_t step_name;      /* 0: there are no steps */
-	const int64_t *step_end; /* of each step; the window begins with one of them */
+	uint32_t step_name;        /* 0: there are no steps */
+	const int64_t *step_end;   /* of each step; the window begins with one of them */
+	const int64_t *step_start; /* likewise, but of the first: the end before it, or of the pause behind that */
 	uint32_t n_steps;
-	const uint32_t *op_phase;             /* by op: a name, 0: between phases */
-	const bool *op_measured;              /* by op: it counts in the side's tables */
-	const int64_t *host_start, *host_end; /* by process: calls and ranges that begin in this time count there */
-	const uint32_t *folded;               /* by name of a range: normalised, "step_#" */
+	const uint32_t *op_phase; /* by op: a name, 0: between phases */
+	const bool *op_measured;  /* by op: it counts in the side's tables */
+	const struct spans *host; /* by process: calls and ranges that begin in this time count there */
+	const uint32_t *folded;   /* by name of a range: normalised, "step_#" */
 	struct phase_events *phases;
 	uint32_t n_phases; /* threads; none where phases are kinds of GPU work */
 	struct device_events *devices;

@@ -360,13 +360,13 @@ static void add_thread(struct writer *w, uint32_t thread)
 	const struct trace *t = v->trace;
 	uint32_t process = t->threads[thread].process;
 	int64_t pid = t->processes[process].pid, tid = t->threads[thread].tid;
-	int64_t from = v->host_start[process], to = v->host_end[process];
+	const struct spans *host = &v->host[process];
+	int64_t until = INT64_MAX;
 	for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 		const struct trace_calls *c = &t->calls;
 		put(w->e, EXPORT_CALLS, "iiiiitiiiii", next_id(w->e, EXPORT_CALLS), w->e->run, pid, tid,
 		    name_id(w, c->name[i]), view_call_class((enum call_class)c->class[i]), (int64_t)c->waits[i],
-		    c->start[i], c->end[i], c->end[i] - c->start[i],
-		    (int64_t)(c->start[i] >= from && c->start[i] < to));
+		    c->start[i], c->end[i], c->end[i] - c->start[i], (int64_t)spans_hold(host, c->start[i], &until));
 	}
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 		const struct trace_ranges *r = &t->ranges;
@@ -374,7 +374,7 @@ static void add_thread(struct writer *w, uint32_t thread)
 		put(w->e, EXPORT_RANGES, known(kinds, 4, r->domain[i]), next_id(w->e, EXPORT_RANGES), w->e->run, pid,
 		    tid, r->domain[i] ? name_id(w, r->domain[i]) : 0, name_id(w, r->name[i]),
 		    name_id(w, v->folded[r->name[i]]), r->start[i], r->end[i], r->end[i] - r->start[i],
-		    (int64_t)(r->start[i] >= from && r->start[i] < to));
+		    (int64_t)spans_hold(host, r->start[i], &until));
 	}
 }
 

@@ -259,7 +259,7 @@ static void add_steps(struct writer *w)
 			begin_slice(w, "step", "measured", row, e->window_start, e->window_end);
 			end_slice(w);
 		}
-		begin_slice(w, "step", arena_format(&w->arena, "step %u", k), row, e->step_end[k - 1], e->step_end[k]);
+		begin_slice(w, "step", arena_format(&w->arena, "step %u", k), row, e->step_start[k], e->step_end[k]);
 		add_name(w, "steps are", e->step_name);
 		json_bool(&w->json, "measured",
 		          e->step_end[k - 1] >= e->window_start && e->step_end[k] <= e->window_end);

@@ -79,15 +79,6 @@ static void it_goes_on(void **state)
 		assert_in_range(cycles_of(&w, &loops), 139, 140);
 		assert_int_equal(loops, 1);
 	}
-	/* a few kernels of which one is another, although its name stands elsewhere as well */
-	add(&w, "abAd", 60, 1);
-	add(&w, "abBd", 80, 1);
-	assert_in_range(cycles_of(&w, &loops), 139, 140);
-	assert_int_equal(loops, 1);
-	add(&w, "abbcb", 60, 1);
-	add(&w, "aBbcb", 80, 1);
-	assert_in_range(cycles_of(&w, &loops), 139, 140);
-	assert_int_equal(loops, 1);
 }
 
 /* Each of these is two loops. */
@@ -137,9 +128,9 @@ static void two_loops(void **state)
 	add(&w, ">aBb<", 80, 1);
 	assert_in_range(cycles_of(&w, &loops), 79, 80);
 	assert_int_equal(loops, 2);
-	/* a few kernels of which one takes most of the time */
-	add(&w, "abAd", 60, 5);
-	add(&w, "abBd", 80, 5);
+	/* a few kernels, of which one is another */
+	add(&w, "abAd", 60, 1);
+	add(&w, "abBd", 80, 1);
 	assert_in_range(cycles_of(&w, &loops), 79, 80);
 	assert_int_equal(loops, 2);
 	/* three operations, of which one is another */

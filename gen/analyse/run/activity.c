@@ -372,6 +372,7 @@ struct walk {
 	int64_t until;
 	void (*visit)(void *context, const struct doing *stretch);
 	void *context;
+	struct doing stretch; /* what is visited: the rest of it stays 0 */
 };
 
 static int64_t track_end(const struct track *track, uint32_t i, int64_t end)
@@ -398,22 +399,21 @@ static void find_phase(struct walk *w, int64_t t)
 /* Visits [start, end), in which one cause holds, split where the phase changes. A walk goes forward in time. */
 static void visit_phases(struct walk *w, uint32_t thread, int64_t start, int64_t end, uint32_t value, enum cause cause)
 {
+	struct doing *stretch = &w->stretch;
+	bool blocked = cause == CAUSE_HOST_BLOCKED;
+	stretch->cause = cause;
+	stretch->waits = value_waits(value);
+	stretch->thread = thread;
+	stretch->call = blocked ? value_name(value) : 0;
+	stretch->mutex = blocked && value_class(value) == OS_MUTEX;
 	while (start < end) {
 		if (start >= w->until)
 			find_phase(w, start);
-		int64_t until = w->until < end ? w->until : end;
-		struct doing stretch = {.start = start,
-		                        .end = until,
-		                        .cause = cause,
-		                        .phase = w->phase,
-		                        .waits = value_waits(value),
-		                        .thread = thread};
-		if (cause == CAUSE_HOST_BLOCKED) {
-			stretch.call = value_name(value);
-			stretch.mutex = value_class(value) == OS_MUTEX;
-		}
-		w->visit(w->context, &stretch);
-		start = until;
+		stretch->start = start;
+		start = w->until < end ? w->until : end;
+		stretch->end = start;
+		stretch->phase = w->phase;
+		w->visit(w->context, stretch);
 	}
 }
 

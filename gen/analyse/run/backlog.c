@@ -108,6 +108,6 @@ double backlog_worked_off(const struct run *run)
 		fall *= (double)run->n_steps / (double)(n - points);
 	}
 	arena_release(&work);
-	bool matters = fall >= LEAST_SHARE * (double)(run->window_end - run->window_start);
+	bool matters = fall >= LEAST_SHARE * (double)run->window;
 	return matters ? fall / run->n_steps : 0;
 }

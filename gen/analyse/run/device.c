@@ -21,6 +21,7 @@ struct sweep {
 	size_t gap_room;
 	int64_t noted[CLASS_COUNT]; /* of compute, comm and copy, in the step table up to the last block's end */
 	uint32_t latest;            /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
+	double bin;                 /* ns of the overview's */
 };
 
 static enum busy_with class_of(enum op_kind kind)
@@ -78,10 +79,9 @@ static int64_t clip(const struct run *run, int64_t *start, int64_t *end)
 	return *end > *start ? *end - *start : 0;
 }
 
-/* Adds [start, end) to the bins of the whole run. */
-static void add_to_overview(struct run *run, float *bins, int64_t start, int64_t end)
+/* Adds [start, end) to the bins of the whole run, each `width` ns long. */
+static void add_to_overview(const struct run *run, double width, float *bins, int64_t start, int64_t end)
 {
-	double width = (double)(run->last_op - run->first_op) / OVERVIEW_BINS;
 	if (width <= 0)
 		return;
 	double a = (double)(start - run->first_op) / width, b = (double)(end - run->first_op) / width;
@@ -127,16 +127,8 @@ static void charge_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64
 	}
 }
 
-static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+static inline void charge_part(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
 {
-	struct overview *o = &s->run->overview;
-	add_to_overview(s->run,
-	                kind == CLASS_COMPUTE ? o->compute
-	                : kind == CLASS_COMM  ? o->comm
-	                                      : o->copy,
-	                start, end);
-	if (!clip(s->run, &start, &end))
-		return;
 	for (struct step_table *table = &s->run->table; step_table_passes(table, end); step_table_next(table)) {
 		if (start < table->until) {
 			charge_busy(s, kind, op, table->until - start);
@@ -147,13 +139,36 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 	charge_busy(s, kind, op, end - start);
 }
 
+static void charge_parts(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+{
+	for (int64_t at = start; run_next_measured(s->run, &at, end, &start);)
+		charge_part(s, kind, op, start, at);
+}
+
+static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+{
+	struct overview *o = &s->run->overview;
+	add_to_overview(s->run, s->bin,
+	                kind == CLASS_COMPUTE ? o->compute
+	                : kind == CLASS_COMM  ? o->comm
+	                                      : o->copy,
+	                start, end);
+	if (!clip(s->run, &start, &end))
+		return;
+	if (__builtin_expect(s->run->steps.pauses.n == 0, 1))
+		charge_part(s, kind, op, start, end);
+	else
+		charge_parts(s, kind, op, start, end);
+}
+
 static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 {
 	struct device_run *d = s->out;
 	LIST_GROW(s->run->arena, d->gaps, d->n_gaps, s->gap_room);
 	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
 	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
-	d->idle += clip(s->run, &gap.start, &gap.end);
+	if (!run_pauses(s->run, gap.start))
+		d->idle += clip(s->run, &gap.start, &gap.end);
 }
 
 /* Accounts for [*now, until), in which no op starts; returns where the device fell idle, `until` if it did not. */
@@ -190,7 +205,7 @@ static void sweep_phases(struct run *run, uint32_t device, struct device_run *ou
 		if (start < covered[phase])
 			start = covered[phase];
 		if (clip(run, &start, &end)) {
-			out->gpu[phase] += end - start;
+			out->gpu[phase] += end - start - run_paused(run, start, end);
 			covered[phase] = end;
 		}
 	}
@@ -198,7 +213,11 @@ static void sweep_phases(struct run *run, uint32_t device, struct device_run *ou
 
 void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 {
-	struct sweep s = {.run = run, .trace = run->trace, .out = out, .latest = TRACE_NONE};
+	struct sweep s = {.run = run,
+	                  .trace = run->trace,
+	                  .out = out,
+	                  .latest = TRACE_NONE,
+	                  .bin = (double)(run->last_op - run->first_op) / OVERVIEW_BINS};
 	const struct trace_ops *ops = &run->trace->ops;
 	uint32_t first = run->trace->devices[device].first_op, last = first + run->trace->devices[device].n_ops;
 	*out = (struct device_run){.device = device, .cells = {.arena = run->arena}};

@@ -221,7 +221,7 @@ static int64_t least_input(const struct run *run, const struct device_run *d)
 	int64_t all = 0, largest = 0;
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D || ops->start[i] < run->window_start ||
-		    ops->start[i] >= run->window_end)
+		    ops->start[i] >= run->window_end || run_pauses(run, ops->start[i]))
 			continue;
 		all += ops->bytes[i];
 		largest = ops->bytes[i] > largest ? ops->bytes[i] : largest;
@@ -483,7 +483,7 @@ void device_charge(struct run *run, struct device_run *d)
 	step_table_rewind(&run->table);
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(run, d, i);
-		if (gap.end <= run->window_start || gap.start >= run->window_end)
+		if (gap.end <= run->window_start || gap.start >= run->window_end || run_pauses(run, gap.start))
 			continue;
 		struct cell_key key = {.opened = collect_gap(&c, &gap)};
 		d->sync_gaps += key.opened == OPENED_SYNC;

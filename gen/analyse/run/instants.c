@@ -209,11 +209,28 @@ static bool lost_some(const struct trace *t)
 	return t->source.lost > 0;
 }
 
+/* The longest stretch of measured steps between two pauses, from the end of its first one to that of its last: a timed
+ * run takes the time twice. */
+static void find_longest(const struct run *run, uint32_t *first, uint32_t *last)
+{
+	const struct steps *s = &run->steps;
+	uint32_t from = run->warmup ? run->warmup - 1 : 0;
+	*first = *last = from;
+	for (uint32_t k = from; k < s->n; k++) {
+		if (k - from > *last - *first) {
+			*first = from;
+			*last = k;
+		}
+		from = run_pauses(run, s->end[k]) ? k + 1 : from;
+	}
+}
+
 static const char *place(const struct run *run, const struct hosts *hosts, struct arena *arena, struct instants *out)
 {
 	const struct steps *s = &run->steps;
 	struct captures captures = find_captures(run->trace, arena);
-	uint32_t first = run->warmup ? run->warmup - 1 : 0, last = s->n - 1;
+	uint32_t first, last;
+	find_longest(run, &first, &last);
 	if (lost_some(run->trace))
 		return "ranges or calls were lost in the recording, so that they cannot be counted";
 	int64_t near = last > first ? NEAR_STEPS * ((s->end[last] - s->end[first]) / (last - first)) : 0;
@@ -241,8 +258,9 @@ double instants_launches(const struct run *run)
 	struct arena scratch = {0};
 	struct instants at = {0};
 	struct hosts hosts = find_hosts(s, &scratch);
-	uint32_t first = run->warmup ? run->warmup - 1 : 0;
-	const char *unknown = first + 1 < s->n ? count(run, &hosts, first, s->n - 1, &at) : "there are too few steps";
+	uint32_t first, last;
+	find_longest(run, &first, &last);
+	const char *unknown = first < last ? count(run, &hosts, first, last, &at) : "there are too few steps";
 	arena_release(&scratch);
 	return unknown ? 0 : (double)(at.last - at.first) / at.steps;
 }

@@ -135,8 +135,7 @@ struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
 		part->n_devices = 0;
 		part->sharing = NULL;
 		part->table = (struct step_table){0};
-		part->host_start = run->host_start + of->first_process;
-		part->host_end = run->host_end + of->first_process;
+		part->host = run->host + of->first_process;
 		part->steps.op_step = NULL;
 		prepare(run, i, part);
 	}

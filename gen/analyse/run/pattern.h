@@ -96,20 +96,6 @@ static inline size_t pattern_launch(const struct pattern_sequence *s, size_t i)
 	return high;
 }
 
-/* Op `i` where a launch begins with it, else the first op behind the launch that it is of. */
-static inline size_t pattern_next_launch(const struct pattern_sequence *s, size_t i)
-{
-	if (!i || i >= s->n || s->at[i - 1] != s->at[i])
-		return i;
-	size_t last = i, step = 1; /* `last` is of the launch */
-	for (; step < s->n - last && s->at[last + step] == s->at[i]; step *= 2)
-		last += step;
-	for (; step; step /= 2)
-		if (step < s->n - last && s->at[last + step] == s->at[i])
-			last += step;
-	return last + 1;
-}
-
 struct pattern_loop {
 	uint32_t n;            /* cycles */
 	uint32_t differ;       /* of these: hold something else than is usual */

@@ -90,25 +90,6 @@ static void trim(struct held *h, struct arena *scratch)
 	p->n = to - from;
 }
 
-/* Whether what is constant stands in one order in most cycles. */
-static bool has_order(const struct held *h, struct arena *scratch)
-{
-	const struct pattern_places *p = h->p;
-	uint64_t *order = ARENA_NEW(scratch, p->n, uint64_t);
-	for (uint32_t k = 0; k < p->n; k++)
-		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
-			if (p->constant[h->s->token[i]])
-				order[k] = hash(order[k] ^ h->s->token[i]) * 31;
-	sort_hashes(order, p->n);
-	uint32_t most = 0;
-	for (uint32_t i = 0, end; i < p->n; i = end) {
-		for (end = i + 1; end < p->n && order[end] == order[i]; end++)
-			;
-		most = end - i > most && order[i] ? end - i : most;
-	}
-	return most >= RULE_MOST * p->n;
-}
-
 /* What may stand in a place, of how often `of` i ops stand there: one more than the median, if in nearly all cycles
  * there are about as many; else nothing. */
 static uint8_t limit_of(const uint32_t *of, uint32_t n, uint32_t all)
@@ -172,17 +153,15 @@ static void explain(const struct held *h, const uint8_t *steady, const struct be
 {
 	struct pattern_places *p = h->p;
 	double ops = 0, time = 0, good_ops = 0, good_time = 0, constant = 0, held = 0;
-	uint32_t input = 0, host = 0, update = 0, read = 0, work = 0;
+	uint32_t input = 0, host = 0, update = 0, work = 0;
 	uint32_t *length = ARENA_NEW(scratch, p->n, uint32_t);
 	for (uint32_t k = 0; k < p->n; k++) {
 		uint32_t others = 0, near = 0;
 		uint8_t flags = 0;
-		bool reads = false;
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
 			uint32_t token = h->s->token[i];
 			bool good = steady[token];
 			flags |= h->s->flags[i];
-			reads = reads || (h->s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) == PATTERN_HOST;
 			ops++;
 			time += (double)h->s->length[i];
 			constant += p->constant[token] > 0;
@@ -199,7 +178,6 @@ static void explain(const struct held *h, const uint8_t *steady, const struct be
 		input += (flags & PATTERN_INPUT) != 0;
 		host += (flags & PATTERN_HOST) != 0;
 		work += (flags & PATTERN_WORK) != 0;
-		read += reads;
 		update += (flags & PATTERN_UPDATE) != 0;
 		p->with_others += others > 0;
 	}
@@ -209,7 +187,6 @@ static void explain(const struct held *h, const uint8_t *steady, const struct be
 	p->held_ops = held / ops;
 	p->input = input / (double)p->n;
 	p->host = host / (double)p->n;
-	p->read = read / (double)p->n;
 	p->work = work / (double)p->n;
 	p->update = update / (double)p->n;
 	sort_counts(length, p->n);
@@ -220,25 +197,14 @@ static void explain(const struct held *h, const uint8_t *steady, const struct be
 static void find_kinds(const struct held *h, struct arena *scratch)
 {
 	struct pattern_places *p = h->p;
-	uint64_t *sum = ARENA_NEW(scratch, p->n, uint64_t), *sorted = ARENA_NEW(scratch, p->n, uint64_t);
-	uint32_t alike = 0, turns[RULE_FEW + 1] = {0}, changes = 0;
-	for (uint32_t k = 0; k < p->n; k++) {
-		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
-			sum[k] += hash(h->s->token[i]);
-		sorted[k] = sum[k];
-	}
-	sort_hashes(sorted, p->n);
-	for (uint32_t i = 0, end; i < p->n; i = end) {
-		for (end = i + 1; end < p->n && sorted[end] == sorted[i]; end++)
-			;
-		alike += end - i >= RULE_FEW ? end - i : 0;
-	}
-	uint32_t even = 0;
+	uint64_t *sum = ARENA_NEW(scratch, p->n, uint64_t);
+	uint32_t alike = 0, even = 0, turns[RULE_FEW + 1] = {0}, changes = 0;
 	for (uint32_t k = 0; k < p->n; k++) {
 		size_t ops = p->cut[k + 1] - p->cut[k];
+		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
+			sum[k] += hash(h->s->token[i]);
 		even += (double)ops >= RULE_HALF * p->ops && RULE_HALF * (double)ops <= p->ops;
 	}
-	p->kinds = (alike < even ? alike : even) / (double)p->n;
 	for (uint32_t k = RULE_FEW; k < p->n; k++) {
 		changes += sum[k] != sum[k - 1];
 		for (uint32_t d = 2; d <= RULE_FEW; d++)
@@ -246,6 +212,13 @@ static void find_kinds(const struct held *h, struct arena *scratch)
 	}
 	for (uint32_t d = 2; d <= RULE_FEW; d++)
 		p->cyclic = p->cyclic || (changes > (1 - RULE_NEARLY_ALL) * p->n && turns[d] >= RULE_MOST * changes);
+	sort_hashes(sum, p->n);
+	for (uint32_t i = 0, end; i < p->n; i = end) {
+		for (end = i + 1; end < p->n && sum[end] == sum[i]; end++)
+			;
+		alike += end - i >= RULE_FEW ? end - i : 0;
+	}
+	p->kinds = (alike < even ? alike : even) / (double)p->n;
 }
 
 /* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
@@ -316,7 +289,7 @@ static void end_last(const struct held *h, size_t last, const uint8_t *steady, s
 		p->cut[++p->n] = i;
 }
 
-bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool behind, struct arena *arena,
+bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struct arena *arena,
                          struct pattern_places *out)
 {
 	struct arena scratch = {0};
@@ -331,8 +304,6 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool 
 		if (s->token[i] != token)
 			continue;
 		size_t begin = pattern_launch(s, i);
-		if (behind)
-			begin = pattern_next_launch(s, begin + behind);
 		if (!n || out->cut[n - 1] != begin)
 			out->cut[n++] = begin;
 	}
@@ -355,8 +326,6 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool 
 			out->constant[t] = (uint8_t)h.usual[t];
 	}
 	end_last(&h, last, steady, &scratch);
-	if (!has_order(&h, &scratch))
-		goto done;
 	struct behind places;
 	find_behind(&h, steady, &scratch, &places);
 	explain(&h, steady, &places, &scratch);

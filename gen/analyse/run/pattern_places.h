@@ -1,7 +1,7 @@
 /* Cycles that are the same work, of which not every kernel has the same name each time: another length, another kernel
  * of the library's in the same place. Pure, as pattern.h is.
  *
- * A token is *constant* that nearly all cycles hold as often; those of a cycle stand in one order. A token is *steady*
+ * A token is *constant* that nearly all cycles hold as often. A token is *steady*
  * that nearly all cycles hold, some more often: layers, micro-batches, tokens of an answer. What stands behind the same
  * two steady ops in nearly all cycles, about as many each time, stands in for what others have there. */
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_PLACES_H
@@ -19,17 +19,17 @@ struct pattern_places {
 	/* of the ops and the GPU time: constant, steady or standing in for others; of the ops: constant; constant or
 	 * steady; */
 	double explained_ops, explained_time, constant_ops, held_ops;
-	/* share of the cycles that hold such an op: enum pattern_flag; read: the host waited or took something */
-	double input, host, update, read, work;
+	/* share of the cycles that hold such an op: enum pattern_flag */
+	double input, host, update, work;
 	double kinds;         /* share of the cycles of which at least three hold the same, if they are about as long */
 	double ordered;       /* ops that follow those before them as they do mostly, beyond chance; 1: all */
 	bool cyclic;          /* cycles of two kinds take turns, or of three */
 	uint32_t with_others; /* cycles that hold what is not explained */
 };
 
-/* Looks at the cycles that begin with `token`, or `behind` it. False: there are fewer than RULE_CYCLES_VARIED, or
- * what is constant comes in no order. Everything is in `arena`. */
-bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool behind, struct arena *arena,
+/* Looks at the cycles that begin with `token`. False: there are fewer than RULE_CYCLES_VARIED. Everything is in
+ * `arena`. */
+bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struct arena *arena,
                          struct pattern_places *out);
 
 #endif

@@ -282,7 +282,7 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 		}
 }
 
-/* Where one run is measured in one stretch of its loop, all are: what other loops make is in no side's steps, then. */
+/* Where one run is measured in stretches of its loop, all are: what other loops make is in no side's steps, then. */
 static void agree_on_stretches(const struct pattern_side *sides, int n_sides)
 {
 	bool any = false;

@@ -150,71 +150,24 @@ static double same_time(const struct cycles *c)
 	return all > 0 ? same / all : 1;
 }
 
-/* How much of the cycles goes on under the same names, of ops and GPU time; and how many kernels do. */
-struct same {
-	double ops, time;
-	uint32_t kernels;
-};
-
-/* Of short cycles, in which one name may well stand in several places: place by place. */
-static struct same same_places(const struct pattern_sequence *s, const struct pattern_places *p)
+/* Whether enough goes on, and the rest stands in for others. Of a few ops, one of which is another, nothing is told. */
+static bool is_the_same_work(const struct cycles *c)
 {
-	struct same same = {0};
-	double time = 0, held = 0;
-	const size_t *model = &p->cut[p->n / 2];
-	for (size_t i = 0; i < p->ops && model[0] + i < model[1]; i++) {
-		uint32_t token = s->token[model[0] + i], with = 0;
-		double here = 0;
-		for (uint32_t k = 0; k < p->n; k++) {
-			if (p->cut[k] + i >= p->cut[k + 1])
-				continue;
-			with += s->token[p->cut[k] + i] == token;
-			here += (double)s->length[p->cut[k] + i];
-		}
-		bool goes_on = with >= RULE_EXPLAINED * p->n;
-		time += here;
-		held += goes_on ? here : 0;
-		same.ops += goes_on ? 1. / p->ops : 0;
-		same.kernels += goes_on && s->flags[model[0] + i] & PATTERN_WORK;
-	}
-	same.time = time > 0 ? held / time : 1;
-	return same;
-}
-
-/* Whether nearly all cycles have as many ops. */
-static bool are_equally_long(const struct pattern_places *p)
-{
-	uint32_t other = 0;
-	for (uint32_t k = 0; k < p->n; k++)
-		other += p->cut[k + 1] - p->cut[k] != p->ops;
-	return other <= (1 - RULE_EXPLAINED) * p->n;
-}
-
-/* Whether enough goes on, and the rest stands in for others. */
-static bool is_the_same_work(const struct cycles *c, struct pattern_places *p)
-{
-	if (p->ops >= RULE_SHORT)
-		return p->constant_ops >= RULE_MOST && p->explained_ops >= RULE_EXPLAINED &&
-		       p->explained_time >= RULE_EXPLAINED && same_time(c) >= RULE_HALF;
-	struct same same = same_places(c->s, p);
-	bool good = are_equally_long(p) && same.ops >= RULE_MOST && same.time >= RULE_HALF && same.kernels >= RULE_FEW;
-	if (good) {
-		p->explained_ops = p->explained_time = 1; /* every place is filled */
-		p->constant_ops = same.ops;
-	}
-	return good;
+	const struct pattern_places *p = c->p;
+	return p->ops >= RULE_SHORT && p->constant_ops >= RULE_MOST && p->explained_ops >= RULE_EXPLAINED &&
+	       p->explained_time >= RULE_EXPLAINED && same_time(c) >= RULE_HALF;
 }
 
 static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, struct pattern_places *p)
 {
 	struct arena scratch = {0};
 	struct cycles c;
-	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1] && !p->cyclic;
+	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1];
 	for (size_t i = p->cut[0] + 1; i < p->cut[p->n] && good; i++)
 		good = !(s->flags[i] & PATTERN_BREAK);
 	if (good) {
 		look_at(s, p, &scratch, &c);
-		good = are_even(&c) && is_the_same_work(&c, p) && trim(&c, f, p, &scratch) &&
+		good = are_even(&c) && is_the_same_work(&c) && trim(&c, f, p, &scratch) &&
 		       p->n >= f->cycles + RULE_CYCLES;
 	}
 	arena_release(&scratch);
@@ -240,7 +193,7 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
 			continue;
 		struct arena pass = {0};
 		tried++;
-		good = pattern_places_find(s, token, false, &pass, out) && is_one(s, f, out);
+		good = pattern_places_find(s, token, &pass, out) && is_one(s, f, out);
 		if (good)
 			arena_adopt(arena, &pass);
 		else

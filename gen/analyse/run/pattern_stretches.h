@@ -8,7 +8,7 @@
 #include "analyse/run/pattern_places.h"
 
 /* The cycles of loop `found` together with those of the stretches before and behind it, where these are the same work
- * under other names: nearly all ops have the same name and stand in the same order, others in their places; the host
+ * under other names: nearly all ops have the same name, others stand in their places; the host
  * has as many copies, waits and optimizers to do with in each; the kernels that all have are at least half of the GPU's
  * time; a cycle takes about as much of it on either side of a change; and nothing else lies at a change, neither ops
  * nor a pause before what has the same name. Names change from stretch to stretch: what changes at every step is

@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What cycles are. */
-enum level {
-	LEVEL_NONE,  /* nothing */
-	LEVEL_INNER, /* part of something that repeats as well: layers, micro-batches */
-	LEVEL_OPEN,  /* that, or steps of which some are logged */
-	LEVEL_STEP
-};
-
 /* Again and again, but not in nearly all cycles. */
 static bool is_partial(const struct pattern_places *p, double share)
 {
@@ -22,7 +14,7 @@ static bool is_partial(const struct pattern_places *p, double share)
 /* Few kinds of steps, again and again, each in the kernels that were made for it. */
 static bool by_kind(const struct pattern_places *p)
 {
-	return p->kinds >= RULE_NEARLY_ALL && (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
+	return p->kinds >= RULE_NEARLY_ALL && !p->cyclic && (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
 }
 
 static bool is_explained(const struct pattern_places *p)
@@ -34,36 +26,20 @@ static bool is_explained(const struct pattern_places *p)
 	       p->explained_time >= RULE_EXPLAINED - RULE_LITTLE;
 }
 
-/* What there is in the sequence that a step may have. */
-struct marks {
-	size_t input, update, read;
-};
+/* What cycles are: nothing, or layers, or micro-batches; that or steps of which some are logged; steps. */
+enum level { LEVEL_NONE, LEVEL_OPEN, LEVEL_STEP };
 
-/* Whether nearly every cycle holds all that a step may have, and computes: what is longer is several steps. */
-static bool is_complete(const struct pattern_places *p, const struct marks *marks)
-{
-	bool input = marks->input >= RULE_CYCLES_VARIED, update = marks->update >= RULE_CYCLES_VARIED,
-	     read = marks->read >= RULE_CYCLES_VARIED;
-	return (input || update || read) && !p->cyclic && p->work >= RULE_NEARLY_ALL &&
-	       (!input || p->input >= RULE_NEARLY_ALL) && (!update || p->update >= RULE_NEARLY_ALL) &&
-	       (!read || p->read >= RULE_NEARLY_ALL);
-}
-
-/* `alone`: nothing else repeats. */
+/* Copies alone are no steps: each comes with the work that it is for. `alone`: nothing else repeats. */
 static enum level level_of(const struct pattern_places *p, bool alone)
 {
-	/* what most cycles hold of its own is no end of layers */
-	bool again = p->with_others >= RULE_CYCLES && p->with_others <= RULE_HALF * p->n;
-	bool inner = is_partial(p, p->input) || is_partial(p, p->update);
-	if (p->work < RULE_NEARLY_ALL) /* copies alone are no steps: each comes with the work that it is for */
+	if (p->work < RULE_NEARLY_ALL || is_partial(p, p->input) || is_partial(p, p->update))
 		return LEVEL_NONE;
 	if (!is_explained(p))
-		return !alone || !by_kind(p) ? LEVEL_NONE : p->cyclic || inner ? LEVEL_INNER : LEVEL_STEP;
-	if (inner)
-		return LEVEL_INNER;
-	if (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL || p->update >= RULE_NEARLY_ALL)
-		return LEVEL_STEP;
-	return again ? LEVEL_OPEN : LEVEL_STEP;
+		return alone && by_kind(p) ? LEVEL_STEP : LEVEL_NONE;
+	/* what most cycles hold of its own is no end of layers */
+	bool again = p->with_others >= RULE_CYCLES && p->with_others <= RULE_HALF * p->n;
+	bool told = p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL || p->update >= RULE_NEARLY_ALL;
+	return again && !told ? LEVEL_OPEN : LEVEL_STEP;
 }
 
 struct candidate {
@@ -101,81 +77,25 @@ static bool find_places(const struct pattern_sequence *s, uint32_t token, uint32
 	ops = ops > RULE_GLANCE ? ops : RULE_GLANCE;
 	if ((double)ops < RULE_HALF * (double)s->n) {
 		struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
-		if (pattern_places_find(&part, token, false, arena, p) && is_hopeless(p))
+		if (pattern_places_find(&part, token, arena, p) && is_hopeless(p))
 			return true;
 	}
-	return pattern_places_find(s, token, false, arena, p);
-}
-
-struct begin {
-	uint32_t token;
-	bool behind;
-};
-
-/* A cycle may begin with any token that is in each of them once, or behind it; it best begins where the program pauses,
- * or else with its input, or behind the optimizer. */
-static struct begin begin_at_pause(const struct pattern_sequence *s, const struct pattern_places *p)
-{
-
-	struct arena scratch = {0};
-	struct begin best = {p->token, false};
-	uint32_t stride = p->n / RULE_MANY + 1;
-	float *pause = ARENA_NEW(&scratch, (size_t)s->n_tokens * RULE_MANY * 2, float);
-	uint8_t *n = ARENA_NEW(&scratch, s->n_tokens, uint8_t), (*input)[2] = arena_alloc(&scratch, s->n_tokens, 2);
-	uint8_t *updated = ARENA_NEW(&scratch, s->n_tokens, uint8_t);
-	for (uint32_t k = 0; k < p->n; k += stride)
-		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
-			uint32_t token = s->token[i];
-			if (p->constant[token] != 1 || n[token] == RULE_MANY)
-				continue;
-			for (size_t behind = 0; behind < 2; behind++) {
-				bool is_op = i + behind < s->n;
-				pause[((size_t)token * 2 + behind) * RULE_MANY + n[token]] =
-					is_op ? s->pause[i + behind] : 0;
-				input[token][behind] += is_op && s->flags[i + behind] & PATTERN_INPUT;
-			}
-			updated[token] +=
-				s->flags[i] & PATTERN_UPDATE && i + 1 < s->n && !(s->flags[i + 1] & PATTERN_UPDATE);
-			n[token]++;
-		}
-	float longest = 0;
-	for (size_t behind = 0; behind < 2; behind++)
-		for (uint32_t token = 0; token < s->n_tokens; token++) {
-			if (!n[token])
-				continue;
-			float *of = pause + ((size_t)token * 2 + behind) * RULE_MANY;
-			sort_floats(of, n[token]);
-			float median = of[n[token] / 2];
-			if (input[token][behind] >= RULE_NEARLY_ALL * n[token]) /* of about as long ones */
-				median = median * (float)RULE_PAUSE + 1;
-			else if (behind && updated[token] >= RULE_NEARLY_ALL * n[token])
-				median += (float)RULE_HALF;
-			if (median > longest * (float)(1 + RULE_LITTLE)) {
-				longest = median;
-				best = (struct begin){token, behind};
-			}
-		}
-	arena_release(&scratch);
-	return best;
+	return pattern_places_find(s, token, arena, p);
 }
 
 /* The token at which the shortest cycles that are steps begin; UINT32_MAX: there are none. */
 static uint32_t find_token(const struct pattern_sequence *s, bool alone)
 {
 	struct arena scratch = {0};
-	struct marks marks = {0};
 	struct candidate *list = ARENA_NEW(&scratch, s->n_tokens, struct candidate);
-	uint32_t complete_n = 0, n = 0, kept = 0, best = UINT32_MAX, of_count = 0, count = 0, tried = 0;
-	bool open = false, complete = false;
+	uint32_t n = 0, kept = 0, best = UINT32_MAX, of_count = 0, count = 0, tried = 0;
+	bool open = false;
 	for (size_t i = 0; i < s->n; i++) {
 		list[s->token[i]].token = s->token[i];
 		list[s->token[i]].n++;
 		if ((double)i < RULE_QUARTER * (double)s->n ||
 		    (double)i > RULE_MOST * (double)s->n) /* a model's weights on their way in */
 			continue;
-		marks.input += (s->flags[i] & PATTERN_INPUT) != 0;
-		marks.update += (s->flags[i] & PATTERN_UPDATE) != 0;
-		marks.read += (s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) == PATTERN_HOST;
 		list[s->token[i]].flags |= s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE | PATTERN_HOST);
 	}
 	for (n = 0; n < s->n_tokens; n++)
@@ -195,14 +115,9 @@ static uint32_t find_token(const struct pattern_sequence *s, bool alone)
 		if (find_places(s, list[i].token, list[i].n, &pass, &p)) {
 			enum level level = level_of(&p, alone);
 			/* what may be steps of which some are logged is not passed over for the lines of the log */
-			if (level == LEVEL_STEP && (!complete || list[i].n > RULE_EXPLAINED * complete_n) &&
-			    (!open || p.input >= RULE_NEARLY_ALL || p.update >= RULE_NEARLY_ALL))
+			if (level == LEVEL_STEP && (!open || p.input >= RULE_NEARLY_ALL || p.update >= RULE_NEARLY_ALL))
 				best = list[i].token;
 			open = open || level == LEVEL_OPEN;
-			if (!complete && is_complete(&p, &marks)) {
-				complete = true;
-				complete_n = list[i].n;
-			}
 		}
 		arena_release(&pass);
 	}
@@ -214,15 +129,7 @@ bool pattern_varied_find(const struct pattern_sequence *s, bool alone, struct ar
 {
 	struct pattern_sequence part = excerpt(s);
 	uint32_t token = find_token(&part, alone);
-	if (token == UINT32_MAX || !pattern_places_find(s, token, false, arena, out) ||
-	    level_of(out, alone) != LEVEL_STEP)
-		return false;
-	struct begin begin = begin_at_pause(s, out);
-	struct pattern_places better;
-	if (pattern_places_find(s, begin.token, begin.behind, arena, &better) &&
-	    level_of(&better, alone) == LEVEL_STEP && better.n + 1 >= out->n)
-		*out = better;
-	return true;
+	return token != UINT32_MAX && pattern_places_find(s, token, arena, out) && level_of(out, alone) == LEVEL_STEP;
 }
 
 void pattern_varied_cycles(const struct pattern_places *p, struct arena *arena, struct pattern_found *out)

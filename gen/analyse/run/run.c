@@ -24,11 +24,17 @@ static void find_window(struct run *run, int warmup)
 		find_run_span(run);
 		run->window_start = s->span_named ? s->span_start : run->window_start;
 		run->window_end = s->span_named ? s->span_end : run->window_end;
+		run->window = run->window_end - run->window_start;
 		return;
 	}
 	int64_t *period = ARENA_NEW(run->arena, s->n, int64_t);
-	for (uint32_t k = 1; k < s->n; k++)
+	for (uint32_t k = 1, pause = 0; k < s->n; k++) {
 		period[k - 1] = s->end[k] - s->end[k - 1];
+		if (pause < s->pauses.n && s->pauses.at[pause][0] == s->end[k - 1]) {
+			period[k - 1] -= s->pauses.at[pause][1] - s->pauses.at[pause][0];
+			pause++;
+		}
+	}
 	run->period = period;
 	run->n_periods = s->n - 1;
 	const struct verdict_run all = {
@@ -39,6 +45,58 @@ static void find_window(struct run *run, int warmup)
 	run->n_steps = s->n - run->warmup;
 	run->window_start = s->end[run->warmup - 1];
 	run->window_end = s->end[s->n - 1];
+	for (uint32_t k = run->warmup - 1; k < run->n_periods; k++)
+		run->window += period[k];
+}
+
+bool run_pauses_at(const struct run *run, int64_t t)
+{
+	int64_t until = INT64_MAX;
+	return spans_hold(&run->steps.pauses, t, &until);
+}
+
+bool run_next_measured(const struct run *run, int64_t *at, int64_t end, int64_t *from)
+{
+	*at = *at < run->window_start ? run->window_start : *at;
+	end = end < run->window_end ? end : run->window_end;
+	while (*at < end) {
+		int64_t until = end;
+		bool pauses = run->steps.pauses.n && spans_hold(&run->steps.pauses, *at, &until);
+		*from = *at;
+		*at = until;
+		if (!pauses)
+			return true;
+	}
+	return false;
+}
+
+int64_t run_paused_in(const struct run *run, int64_t start, int64_t end)
+{
+	int64_t ns = end - start;
+	for (int64_t at = start; run_next_measured(run, &at, end, &start);)
+		ns -= at - start;
+	return ns;
+}
+
+/* Adds when a thread with instances was in the measured ones to what is known of its process; at a step that begins a
+ * stretch another part begins. */
+static void add_host_parts(const struct run *run, const struct step_thread *t, struct spans *host)
+{
+	bool next = false, first = true;
+	for (uint32_t k = 0; k < t->n; k++) {
+		if (t->step[k] == TRACE_NONE || t->step[k] < run->warmup) {
+			next = run->steps.pauses.n > 0;
+			continue;
+		}
+		if (next || (first && !host->n)) {
+			host->at[host->n][0] = INT64_MAX;
+			host->at[host->n++][1] = INT64_MIN;
+		}
+		next = first = false;
+		int64_t *part = host->at[host->n - 1];
+		part[0] = t->start[k] < part[0] ? t->start[k] : part[0];
+		part[1] = t->end[k] > part[1] ? t->end[k] : part[1];
+	}
 }
 
 /* When the threads with instances were in the measured ones; a process without instances has the first one's window
@@ -46,50 +104,37 @@ static void find_window(struct run *run, int warmup)
 static void find_host_window(struct run *run)
 {
 	const struct steps *s = &run->steps;
-	uint32_t n = run->trace->n_processes;
-	run->host_start = ARENA_NEW(run->arena, n, int64_t);
-	run->host_end = ARENA_NEW(run->arena, n, int64_t);
-	for (uint32_t p = 0; p < n; p++) {
-		run->host_start[p] = s->span_named ? s->span_start : s->found ? INT64_MAX : INT64_MIN;
-		run->host_end[p] = s->span_named ? s->span_end : s->found ? INT64_MIN : INT64_MAX;
-	}
+	uint32_t n = run->trace->n_processes, like = TRACE_NONE;
+	struct spans *host = ARENA_NEW(run->arena, n, struct spans);
+	for (uint32_t p = 0; p < n; p++)
+		host[p].at = arena_alloc(run->arena, s->pauses.n + 2, sizeof *host[p].at);
 	for (uint32_t i = 0; s->found && i < s->n_threads; i++) {
-		const struct step_thread *t = &s->threads[i];
-		int64_t *start = &run->host_start[t->process], *end = &run->host_end[t->process];
-		for (uint32_t k = 0; k < t->n; k++) {
-			if (t->step[k] == TRACE_NONE || t->step[k] < run->warmup)
-				continue;
-			*start = t->start[k] < *start ? t->start[k] : *start;
-			*end = t->end[k] > *end ? t->end[k] : *end;
-		}
+		add_host_parts(run, &s->threads[i], &host[s->threads[i].process]);
+		like = like == TRACE_NONE && host[s->threads[i].process].n ? s->threads[i].process : like;
 	}
-	uint32_t like = 0;
-	while (like < s->n_threads &&
-	       run->host_start[s->threads[like].process] > run->host_end[s->threads[like].process])
-		like++;
-	for (uint32_t p = 0; p < n && like < s->n_threads; p++)
-		if (run->host_start[p] > run->host_end[p]) {
-			run->host_start[p] = run->host_start[s->threads[like].process];
-			run->host_end[p] = run->host_end[s->threads[like].process];
+	for (uint32_t p = 0; p < n; p++) {
+		if (host[p].n)
+			continue;
+		if (like != TRACE_NONE) {
+			host[p] = host[like];
+			continue;
 		}
-}
-
-void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end)
-{
-	*start = run->host_start[process];
-	*end = run->host_end[process];
+		host[p].at[0][0] = s->span_named ? s->span_start : s->found ? INT64_MAX : INT64_MIN;
+		host[p].at[0][1] = s->span_named ? s->span_end : s->found ? INT64_MIN : INT64_MAX;
+		host[p].n = 1;
+	}
+	run->host = host;
 }
 
 bool run_measures_op_of_no_step(const struct run *run, size_t i)
 {
 	const struct trace *t = run->trace;
-	if (!run->steps.found && !run->steps.span_named)
-		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
-	if (t->ops.launch[i] == TRACE_NONE)
-		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
-	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
-	run_host_window(run, op_process(t, i), &start, &end);
-	return launch >= start && launch < end;
+	bool by_start = (!run->steps.found && !run->steps.span_named) || t->ops.launch[i] == TRACE_NONE;
+	if (by_start)
+		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end &&
+		       !run_pauses(run, t->ops.start[i]);
+	struct host_window host = run_host(run, op_process(t, i));
+	return host_window_has(&host, t->calls.start[t->ops.launch[i]]);
 }
 
 int64_t run_startup_end(const struct run *run)

@@ -95,7 +95,7 @@ struct run {
 	struct run_loops loops; /* what repeats; n is 0 where it was not looked for: a range is the step */
 	uint32_t loop;          /* of these: the one whose cycles are the steps */
 	bool by_loop;           /* set before run_find_steps: ranges are not asked */
-	bool in_stretches;      /* set by pattern_agree: another run is measured in one stretch of its loop */
+	bool in_stretches;      /* set by pattern_agree: another run is measured in stretches of its loop */
 	bool falls;             /* each of its steps has less to do than the one before … */
 	bool shrinks;           /* … in it, or in one run of several that have as many: all of them count */
 	bool uneven;            /* it does, and the runs have not as many, or others: pattern_agree */
@@ -107,7 +107,8 @@ struct run {
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
 	int64_t window_start, window_end;
-	int64_t *host_start, *host_end;        /* the host's part of the window, by process (run_host_window) */
+	int64_t window;                        /* its length, without steps.pauses */
+	const struct spans *host;              /* the host's parts of the window, by process (run_host) */
 	int64_t first_op, last_op;             /* start of the first and end of the last op of the profile … */
 	int64_t first_explicit, last_explicit; /* … of all but migrations of unified memory */
 	size_t n_ops;                          /* of the profile … */
@@ -177,8 +178,40 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 struct exchange_place run_place(const struct run *run, struct arena *arena);
 
 /* The host's part of the window in `process`: from the start of its first measured instance to the end of the last, for
- * a process without instances as in the first that has some; without steps, everything. */
-void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end);
+ * a process without instances as in the first that has some; without steps, everything. Where the steps are measured in
+ * several stretches, so of each. */
+struct host_window {
+	int64_t start, end;
+	const struct spans *parts; /* NULL: one */
+};
+static inline struct host_window run_host(const struct run *run, uint32_t process)
+{
+	const struct spans *host = &run->host[process];
+	return (struct host_window){host->at[0][0], host->at[host->n - 1][1], host->n > 1 ? host : NULL};
+}
+static inline bool host_window_has(const struct host_window *w, int64_t t)
+{
+	int64_t until = INT64_MAX;
+	return t >= w->start && t < w->end && (__builtin_expect(!w->parts, 1) || spans_hold(w->parts, t, &until));
+}
+
+/* Whether `t` lies in a pause between two stretches. A gap that begins in one ends in it, for it ends with an op. */
+bool run_pauses_at(const struct run *run, int64_t t);
+static inline bool run_pauses(const struct run *run, int64_t t)
+{
+	return __builtin_expect(run->steps.pauses.n != 0, 0) && run_pauses_at(run, t); /* hardly any run has some */
+}
+
+/* How much of [start, end), which lies in the window, is paused. */
+int64_t run_paused_in(const struct run *run, int64_t start, int64_t end);
+static inline int64_t run_paused(const struct run *run, int64_t start, int64_t end)
+{
+	return __builtin_expect(run->steps.pauses.n != 0, 0) ? run_paused_in(run, start, end) : 0;
+}
+
+/* The next part of [*at, end) that lies in the window and in no pause between stretches: [*from, *at). False: there is
+ * none. */
+bool run_next_measured(const struct run *run, int64_t *at, int64_t end, int64_t *from);
 
 /* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
 bool run_measures_op_of_no_step(const struct run *run, size_t i);

@@ -246,42 +246,8 @@ static uint32_t number_steps(struct steps_build *b)
 	return shared.n;
 }
 
-/* Of a loop that other loops part into stretches the longest counts, the later one of two: what runs in between is no
- * step's time, and one window has to be of steps alone. Where none is long enough all is measured. Returns how many of
- * the `n` steps are left. */
-static uint32_t keep_longest_stretch(struct steps_build *b, uint32_t n)
-{
-	struct steps *s = b->out;
-	bool *opens = ARENA_NEW(&b->scratch, n + 1, bool);
-	uint32_t first = 0, end = 0, from = 0, stretches = 0;
-	for (uint32_t p = 0; p < b->marks->n; p++)
-		if (steps_instance(b, p)->step != TRACE_NONE && steps_instance(b, p)->opens)
-			opens[steps_instance(b, p)->step] = true;
-	opens[n] = true;
-	for (uint32_t k = 1; k <= n; k++) {
-		if (!opens[k])
-			continue;
-		stretches++;
-		if (k - from >= end - first) {
-			first = from;
-			end = k;
-		}
-		from = k;
-	}
-	if (stretches < 2 || end - first < b->marks->least_stretch)
-		return n;
-	s->n_stretches = stretches;
-	s->unmeasured = n - (end - first);
-	for (uint32_t p = 0; p < b->marks->n; p++) {
-		struct instance *x = steps_instance(b, p);
-		x->unmeasured = x->step < first || (x->step >= end && x->step != TRACE_NONE);
-		if (x->step != TRACE_NONE)
-			x->step = x->unmeasured ? TRACE_NONE : x->step - first;
-	}
-	return end - first;
-}
-
-static void end_steps(struct steps_build *b, uint32_t n)
+/* Returns how many steps have become one with the first. */
+static uint32_t end_steps(struct steps_build *b, uint32_t n)
 {
 	struct steps *s = b->out;
 	int64_t *own = ARENA_NEW(&b->scratch, n, int64_t);
@@ -315,6 +281,7 @@ static void end_steps(struct steps_build *b, uint32_t n)
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		for (uint32_t k = 0; k < s->threads[i].n; k++)
 			s->threads[i].step[k] = steps_instance(b, b->first[i] + k)->step;
+	return merged;
 }
 
 static void place_ops(struct steps_build *b, struct arena *ops)
@@ -369,7 +336,11 @@ void steps_from_ops(const struct trace *trace, const struct step_marks *marks, s
 	*out = steps_proposed(marks);
 	place_instances(&b);
 	uint32_t n = number_steps(&b);
-	end_steps(&b, marks->least_stretch && b.n_lanes == out->n_ranks ? keep_longest_stretch(&b, n) : n);
+	int64_t *begins = ARENA_NEW(&b.scratch, (size_t)n + 1, int64_t);
+	if (n && marks->least_stretch && b.n_lanes == 1)
+		n = steps_part_stretches(&b, n, begins);
+	uint32_t merged = end_steps(&b, n);
+	steps_find_pauses(out, begins, merged, arena);
 	order_threads(out);
 	out->found = out->n >= 2;
 	arena_release(&b.scratch);

@@ -7,6 +7,7 @@
 #define GAPLINE_ANALYSE_RUN_STEPS_H
 
 #include "analyse/analysis.h"
+#include "analyse/run/spans.h"
 #include "base/search.h"
 
 /* One instance of the loop. */
@@ -16,7 +17,7 @@ struct instance {
 	bool cut;                 /* the capture ended before the instance did */
 	bool other_start;         /* of a process in whose place another one counts (steps_restart.h) */
 	bool opens;               /* another loop ran between it and the one before it: a stretch begins */
-	bool unmeasured;          /* filled by steps_from_ops: of a stretch that is not the longest */
+	bool unmeasured;          /* filled by steps_from_ops: it begins a stretch, and says where that begins */
 	uint32_t step;            /* filled by steps_join: the step it is an instance of, TRACE_NONE: left out */
 };
 
@@ -46,7 +47,8 @@ struct step_marks {
 	uint32_t written; /* the name of one of its ranges as the profile has it; 0 where there are none */
 	struct instance *instance;
 	uint32_t n;
-	uint32_t least_stretch;     /* steps of a stretch that may be measured alone, at least; 0: none may */
+	uint32_t least_stretch; /* steps of the longest stretch, at least, where all that are parted are measured; 0:
+	                           they are not */
 	const struct step_ops *ops; /* by instance; NULL: they are given by their time on the host */
 	double all_time;            /* with `ops`: of all ops of the profile, ns added up */
 };
@@ -116,8 +118,9 @@ struct steps {
 	struct steps_lacking *lacking; /* … those that lack some, n_lacking of them */
 	uint32_t n_lacking;
 	struct steps_restart restart;
-	uint32_t n_stretches; /* of its loop, with other loops between them, of which the longest counts; else 0 … */
-	uint32_t unmeasured;  /* … and the steps of the others */
+	uint32_t n_stretches; /* of its loop, with other loops between them; else 0 … */
+	uint32_t unmeasured;  /* … the steps that say where one begins, … */
+	struct spans pauses;  /* … and what lies between them, these steps with it: no step's time */
 	uint32_t n_cut;       /* instances left out because the capture ended in them */
 	double coverage;      /* share of the profile's GPU time (op lengths added up) that belongs to steps, 0 to 1 */
 	/* --step named a range that is there less than twice: the run's span is this one */

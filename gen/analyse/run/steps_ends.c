@@ -150,3 +150,52 @@ void steps_measure_requests(struct steps_build *b)
 		until = k == 1 || end[k] > until ? end[k] : until;
 	}
 }
+
+uint32_t steps_part_stretches(struct steps_build *b, uint32_t n, int64_t *begins)
+{
+	bool *opens = ARENA_NEW(&b->scratch, n + 1, bool);
+	uint32_t *left = ARENA_NEW(&b->scratch, n + 1, uint32_t); /* by step: those that are left before it */
+	uint32_t longest = 0, stretches = 0, from = 0;
+	for (uint32_t k = 0; k < n; k++)
+		begins[k] = INT64_MIN;
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		if (steps_instance(b, p)->step != TRACE_NONE && steps_instance(b, p)->opens)
+			opens[steps_instance(b, p)->step] = true;
+	opens[n] = true;
+	opens[0] = false;
+	for (uint32_t k = 0; k < n; k++) {
+		left[k + 1] = left[k] + !opens[k];
+		if (!opens[k + 1])
+			continue;
+		stretches++;
+		longest = k + 1 - from > longest ? k + 1 - from : longest;
+		from = k + 1;
+	}
+	if (stretches < 2 || longest < b->marks->least_stretch)
+		return n;
+	b->out->n_stretches = stretches;
+	b->out->unmeasured = n - left[n];
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		struct instance *x = steps_instance(b, p);
+		uint32_t k = x->step;
+		if (k == TRACE_NONE)
+			continue;
+		x->unmeasured = opens[k];
+		x->step = opens[k] ? TRACE_NONE : left[k];
+		if (opens[k] && b->own_end[p] > begins[left[k]])
+			begins[left[k]] = b->own_end[p];
+	}
+	return left[n];
+}
+
+void steps_find_pauses(struct steps *s, const int64_t *begins, uint32_t before, struct arena *arena)
+{
+	s->pauses.at = arena_alloc(arena, s->n_stretches, sizeof *s->pauses.at);
+	for (uint32_t k = 1; s->n_stretches && k < s->n; k++) {
+		int64_t end = begins[k + before];
+		if (end > s->end[k - 1] && end < s->end[k]) {
+			s->pauses.at[s->pauses.n][0] = s->end[k - 1];
+			s->pauses.at[s->pauses.n++][1] = end;
+		}
+	}
+}

@@ -28,4 +28,13 @@ uint32_t steps_divide_ends(struct steps *steps, const int64_t *end, uint32_t n);
  * the steps have their ends; steps of several ranks have none. */
 void steps_measure_requests(struct steps_build *build);
 
+/* A loop that other loops part into stretches is measured in all of them, if one is long enough: what runs in between
+ * is no step's time. Nor is the first step of each but the first, which has no end before it: `begins` receives when
+ * the stretch begins that step k is the first measured one of, else INT64_MIN. Returns how many of the `n` steps are
+ * left. */
+uint32_t steps_part_stretches(struct steps_build *b, uint32_t n, int64_t *begins);
+
+/* What lies before the steps that `begins` names: `before` steps have become one with the first. */
+void steps_find_pauses(struct steps *s, const int64_t *begins, uint32_t before, struct arena *arena);
+
 #endif

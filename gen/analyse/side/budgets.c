@@ -109,7 +109,7 @@ static size_t add_device(const struct run *run, uint32_t at, double weight, stru
 	b->copy_exposed += (double)dr->copy * weight;
 	b->idle += (double)dr->idle * weight;
 	b->unlooked += (double)dr->unlooked * weight;
-	b->period += (double)(run->window_end - run->window_start) * weight;
+	b->period += (double)run->window * weight;
 	out->copy_pageable += (double)dr->copy_pageable * weight / out->n_devices;
 	out->copy_managed += (double)dr->copy_managed * weight / out->n_devices;
 	out->sync_gaps += dr->sync_gaps * weight / out->n_devices;
@@ -135,7 +135,7 @@ static void describe_device(const struct run *run, uint32_t at, struct device_re
 		out->name = t->gpus[gpu].name;
 		out->clock_hz = t->gpus[gpu].clock_hz;
 	}
-	out->window_ns = run->window_end - run->window_start;
+	out->window_ns = run->window;
 	out->limit_ns = (double)run->devices[at].limit;
 }
 

@@ -16,9 +16,8 @@ struct pieces {
 static void add_piece(void *context, const struct doing *piece)
 {
 	struct pieces *p = context;
-	int64_t start = piece->start > p->run->window_start ? piece->start : p->run->window_start;
-	int64_t end = piece->end < p->run->window_end ? piece->end : p->run->window_end;
-	if (start >= end)
+	int64_t start, end = piece->start;
+	if (!run_next_measured(p->run, &end, piece->end, &start)) /* a pause begins and ends beside no gap */
 		return;
 	/* One cause may come in many pieces; where they touch they are one event. */
 	struct idle_event *last = p->out->n_idle ? &p->out->idle[p->out->n_idle - 1] : NULL;
@@ -68,30 +67,35 @@ const struct events *events_build(struct run *run, struct arena *arena)
 	uint32_t *phase = ARENA_NEW(arena, t->ops.n, uint32_t);
 	bool *measured = ARENA_NEW(arena, t->ops.n, bool);
 	uint32_t *folded = ARENA_NEW(arena, run->fold.n, uint32_t);
-	int64_t *host[2] = {ARENA_NEW(arena, t->n_processes, int64_t), ARENA_NEW(arena, t->n_processes, int64_t)};
+	struct spans *host = ARENA_NEW(arena, t->n_processes, struct spans);
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		const struct spans *of = &run->host[p];
+		host[p] = (struct spans){arena_alloc(arena, of->n, sizeof *of->at), of->n};
+		memcpy(host[p].at, of->at, of->n * sizeof *of->at);
+	}
 	for (size_t i = 0; i < t->ops.n; i++) {
 		phase[i] = run->phases[run->op_phase[i]];
 		measured[i] = run_measures_op(run, i);
 	}
 	for (uint32_t i = 0; i < run->fold.n; i++)
 		folded[i] = run->fold.of[i];
-	for (uint32_t p = 0; p < t->n_processes; p++)
-		run_host_window(run, p, &host[0][p], &host[1][p]);
 	*out = (struct events){.trace = t,
 	                       .window_start = run->window_start,
 	                       .window_end = run->window_end,
 	                       .op_phase = phase,
 	                       .op_measured = measured,
-	                       .host_start = host[0],
-	                       .host_end = host[1],
+	                       .host = host,
 	                       .folded = folded,
 	                       .devices = ARENA_NEW(arena, run->n_devices, struct device_events),
 	                       .n_devices = run->n_devices};
 	if (s->found) {
-		int64_t *end = ARENA_NEW(arena, s->n, int64_t);
+		int64_t *end = ARENA_NEW(arena, s->n, int64_t), *start = ARENA_NEW(arena, s->n, int64_t);
 		memcpy(end, s->end, s->n * sizeof *end);
+		for (uint32_t k = 1; k < s->n; k++)
+			start[k] = end[k] - run->period[k - 1];
 		out->step_name = s->name;
 		out->step_end = end;
+		out->step_start = start;
 		out->n_steps = s->n;
 	}
 	if (s->found && !run->by_work) {

@@ -62,7 +62,7 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 	bool counted = false;
 	uint32_t thread = TRACE_NONE;
 	const struct captured *c = NULL; /* its process's … */
-	int64_t from = 0, to = 0;        /* … and its window */
+	struct host_window host = {0};   /* … and its part of the window */
 	for (size_t i = 0; i < t->calls.n; i++) {
 		int64_t start = t->calls.start[i];
 		if (t->calls.class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
@@ -77,10 +77,10 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		if (t->calls.thread[i] != thread) {
 			thread = t->calls.thread[i];
 			c = &captured[t->threads[thread].process];
-			run_host_window(run, t->threads[thread].process, &from, &to);
+			host = run_host(run, t->threads[thread].process);
 		}
 		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
-		if (start < from || start >= to || capturing || start > c->last)
+		if (!host_window_has(&host, start) || capturing || start > c->last)
 			continue;
 		counted = !has_op[i];
 		holes->lost += counted;

@@ -65,7 +65,7 @@ static double mean_period(const struct run *run, uint32_t index, const int64_t *
 static double loop_period(const struct run *run, uint32_t index)
 {
 	if (run->steps.found && run->steps.origin == STEPS_BY_PATTERN && index == run->loop)
-		return (double)(run->window_end - run->window_start) / run->n_steps;
+		return (double)run->window / run->n_steps;
 	struct arena scratch = {0};
 	struct series series;
 	int64_t *end = ARENA_NEW(&scratch, run->loops.list[index].n, int64_t);

@@ -117,7 +117,7 @@ static double fit(const struct run *run, uint32_t d, const struct sampled *s, en
 	add_kernels(run, d, s, kernels);
 	for (size_t i = 0; i < s->of->n; i++) {
 		int64_t from = s->from[i], to = s->to[i];
-		if (from < run->window_start || to > run->window_end || to <= from ||
+		if (from < run->window_start || to > run->window_end || to <= from || run_pauses(run, from) ||
 		    s->of->value[metric][i] == METRIC_NOT_SAMPLED)
 			continue;
 		double busy = kernels[i] / (double)(to - from), value = s->of->value[metric][i];
@@ -253,11 +253,10 @@ static void add_phases(const struct run *run, const struct device_run *device, c
 	for (uint32_t i = of->first_op; i < of->first_op + of->n_ops; i++) {
 		uint32_t phase = run->op_phase[i];
 		int64_t start = t->ops.start[i] > covered[phase] ? t->ops.start[i] : covered[phase];
-		int64_t end = t->ops.end[i] < run->window_end ? t->ops.end[i] : run->window_end;
-		if (end <= start)
-			continue;
-		add_time(s, start, end, &sums[phase]);
-		covered[phase] = end;
+		for (int64_t at = start; run_next_measured(run, &at, t->ops.end[i], &start);) {
+			add_time(s, start, at, &sums[phase]);
+			covered[phase] = at;
+		}
 	}
 	for (uint32_t p = 0; p < run->n_phases; p++) {
 		struct sum *to = longest(&sums[p]) > 0 ? phase_sum(totals, run->phases[p], t->names->n, scratch) : NULL;
@@ -280,23 +279,23 @@ static void add_run(const struct run *run, uint32_t d, struct totals *totals, st
 		out->before = s.before;
 	}
 	for (size_t i = 0; i < s.of->n; i++)
-		out->samples += s.from[i] < run->window_end && s.to[i] > run->window_start;
+		out->samples +=
+			s.from[i] < run->window_end && s.to[i] > run->window_start && !run_pauses(run, s.from[i]);
 	for (int m = 0; m < METRIC_COUNT; m++)
 		out->has[m] = out->has[m] || s.of->value[m];
-	add_time(&s, run->window_start, run->window_end, &totals->window);
-	double busy = (double)(run->window_end - run->window_start);
+	for (int64_t at = run->window_start, start; run_next_measured(run, &at, run->window_end, &start);)
+		add_time(&s, start, at, &totals->window);
+	double busy = (double)run->window;
 	for (size_t i = 0; i < device->n_gaps; i++) {
 		struct gap gap = run_gap(run, device, i);
-		int64_t start = gap.start > run->window_start ? gap.start : run->window_start;
-		int64_t end = gap.end < run->window_end ? gap.end : run->window_end;
-		if (end <= start)
-			continue;
-		add_time(&s, start, end, &totals->idle);
-		busy -= (double)(end - start);
+		for (int64_t at = gap.start, start; run_next_measured(run, &at, gap.end, &start);) {
+			add_time(&s, start, at, &totals->idle);
+			busy -= (double)(at - start);
+		}
 	}
 	add_phases(run, device, &s, totals, scratch);
 	totals->steps += run->n_steps;
-	totals->window_ns += (double)(run->window_end - run->window_start);
+	totals->window_ns += (double)run->window;
 	totals->busy_ns += busy; /* kernels that only wait run, too */
 }
 

@@ -10,10 +10,10 @@ static uint32_t find_median_run(const struct run *runs, size_t n)
 {
 	uint32_t best = 0;
 	for (uint32_t r = 0; r < n; r++) {
-		double mine = (double)(runs[r].window_end - runs[r].window_start) / runs[r].n_steps;
+		double mine = (double)runs[r].window / runs[r].n_steps;
 		size_t below = 0, equal_before = 0;
 		for (uint32_t q = 0; q < n; q++) {
-			double other = (double)(runs[q].window_end - runs[q].window_start) / runs[q].n_steps;
+			double other = (double)runs[q].window / runs[q].n_steps;
 			below += other < mine;
 			equal_before += other == mine && q < r;
 		}
@@ -44,7 +44,7 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 		const struct run *run = &runs[r];
 		struct run_result *out = &side.runs[r];
 		out->file = files[r];
-		out->window_ns = run->window_end - run->window_start;
+		out->window_ns = run->window;
 		size_t before = m;
 		if (run->steps.found) {
 			out->opened = run->steps.opened;

@@ -26,22 +26,25 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
 	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
-		int64_t start, end;
-		run_host_window(run, s->threads[m].process, &start, &end);
+		const struct spans *parts = &run->host[s->threads[m].process];
+		struct host_window host = run_host(run, s->threads[m].process);
 		struct track *track = activity_phases(&run->activity, s->threads[m].thread);
-		for (uint32_t i = track_find(track, start); i < track->n && track->start[i] < end; i++) {
-			if (!track->value[i])
-				continue;
-			int64_t a = track->start[i] > start ? track->start[i] : start;
-			int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
-			phase_of(out, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
+		for (size_t h = 0; h < parts->n; h++) {
+			int64_t start = parts->at[h][0], end = parts->at[h][1];
+			for (uint32_t i = track_find(track, start); i < track->n && track->start[i] < end; i++) {
+				if (!track->value[i])
+					continue;
+				int64_t a = track->start[i] > start ? track->start[i] : start;
+				int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
+				phase_of(out, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
+			}
 		}
 		uint32_t thread = s->threads[m].thread;
 		struct arena scratch = {0};
 		int64_t *until = ARENA_NEW(&scratch, run->n_phases, int64_t); /* the end of a phase's last range */
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 			int64_t begin = t->ranges.start[i];
-			if (begin < start || begin >= end)
+			if (!host_window_has(&host, begin))
 				continue;
 			uint32_t k = track_find(track, begin), name = run->fold.of[t->ranges.name[i]];
 			int64_t *last = &until[run_phase(run, name)];

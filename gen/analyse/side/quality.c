@@ -83,7 +83,7 @@ static void add_queue(struct quality *q, const struct run *run, const char *file
 	double more = backlog_worked_off(run);
 	if (more <= 0)
 		return;
-	double step = (double)(run->window_end - run->window_start) / run->n_steps;
+	double step = (double)run->window / run->n_steps;
 	quality_find(
 		q, arena,
 		FACT_NEW(arena, queue_worked_off, FACT_NO_SIDE, .file = file, .ended = step, .launched = step + more));

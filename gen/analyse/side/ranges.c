@@ -205,12 +205,11 @@ static struct open *open_of(struct ranges_builder *b, uint64_t key, uint32_t thr
 static void add_thread(struct ranges_builder *b, uint32_t thread)
 {
 	const struct trace *t = b->run->trace;
-	int64_t start, end;
-	run_host_window(b->run, t->threads[thread].process, &start, &end);
+	struct host_window host = run_host(b->run, t->threads[thread].process);
 	b->n_seen = 0;
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 		int64_t from = t->ranges.start[i], to = t->ranges.end[i];
-		if (from < start || from >= end)
+		if (!host_window_has(&host, from))
 			continue;
 		uint64_t key = (uint64_t)t->ranges.domain[i] << 32 | b->run->fold.of[t->ranges.name[i]];
 		struct open *o = open_of(b, key, thread);

@@ -209,7 +209,7 @@ static int64_t count_nodes(const struct run *run, const struct run *part)
 	int64_t n = 0;
 	for (size_t i = 0; i < ops->n; i++)
 		n += (ops->flags[i] & OPF_GRAPH_NODE) && ops->start[i] >= run->window_start &&
-		     ops->start[i] < run->window_end;
+		     ops->start[i] < run->window_end && !run_pauses(run, ops->start[i]);
 	return n;
 }
 
@@ -227,7 +227,7 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 		for (size_t i = 0; i < device->n_gaps; i++) {
 			const struct gap gap = run_gap(part, device, i);
 			if (gap.edge || gap.start < run->window_start || gap.start >= run->window_end ||
-			    !find_late(&watched, &gap, device->limit, &late))
+			    !find_late(&watched, &gap, device->limit, &late) || run_pauses(run, gap.start))
 				continue;
 			r->waited += late.calls;
 			r->waited_ranges += late.ranges;

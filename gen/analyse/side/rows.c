@@ -63,9 +63,10 @@ static void add_host_work(struct host_work *w, struct run *part)
 {
 	const struct steps *s = &part->steps;
 	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
-		int64_t start, end;
-		run_host_window(part, s->threads[m].process, &start, &end);
-		activity_walk(&part->activity, s->threads[m].thread, start, end, add_doing, w);
+		const struct spans *host = &part->host[s->threads[m].process];
+		for (size_t i = 0; i < host->n; i++)
+			activity_walk(&part->activity, s->threads[m].thread, host->at[i][0], host->at[i][1], add_doing,
+			              w);
 	}
 }
 
@@ -75,11 +76,10 @@ static void keep_launches(const struct run *part, struct host_work *w)
 	const struct trace *t = part->trace;
 	const struct steps *s = &part->steps;
 	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
-		int64_t start, end;
 		uint32_t thread = s->threads[m].thread;
-		run_host_window(part, s->threads[m].process, &start, &end);
+		struct host_window host = run_host(part, s->threads[m].process);
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
-			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
+			if (t->calls.class[i] == CALL_LAUNCH && host_window_has(&host, t->calls.start[i]))
 				tally_add(&w->launches, w->work, t->calls.end[i] - t->calls.start[i]);
 	}
 }

@@ -28,7 +28,7 @@ static bool is_tenant(const struct run *run, uint32_t d)
 {
 	const struct device_run *device = &run->devices[d];
 	double busy = (double)(device->compute + device->comm + device->copy);
-	if (has_steps(run, device->device) || busy <= TENANT * (double)(run->window_end - run->window_start))
+	if (has_steps(run, device->device) || busy <= TENANT * (double)run->window)
 		return false;
 	for (uint32_t k = 0; k < run->n_devices; k++)
 		if (has_steps(run, run->devices[k].device) && run_gpu(run, d) != TRACE_NONE &&

@@ -284,7 +284,7 @@ static void visit_device(struct visitor *v, const struct device_run *d)
 			once++; /* both are in order of time */
 			continue;
 		}
-		if (gap.end > v->run->window_start && gap.start < v->run->window_end)
+		if (gap.end > v->run->window_start && gap.start < v->run->window_end && !run_pauses(v->run, gap.start))
 			gap_walk(v->run, d, &gap, run_sharing(v->run, d), visit_piece, v);
 	}
 }

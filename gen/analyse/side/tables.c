@@ -121,11 +121,10 @@ static void add_calls(struct tables *b, const struct run *run)
 {
 	const struct trace *t = run->trace;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		int64_t start, end;
-		run_host_window(run, t->threads[thread].process, &start, &end);
+		struct host_window host = run_host(run, t->threads[thread].process);
 		bool launches = run->activity.launches[thread];
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
-			if (t->calls.start[i] < start || t->calls.start[i] >= end)
+			if (!host_window_has(&host, t->calls.start[i]))
 				continue;
 			void *rows = b->out.api;
 			struct api_result *a = row_of(b->arena, &b->call_slot[t->calls.name[i]], &rows, &b->out.n_api,
@@ -155,13 +154,16 @@ static void add_calls(struct tables *b, const struct run *run)
 			b->out.work.alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
-			if (t->ranges.start[i] >= start && t->ranges.start[i] < end)
+			if (host_window_has(&host, t->ranges.start[i]))
 				b->out.counts.ranges += b->weight;
 		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
-			int64_t a = t->overheads.start[i] > start ? t->overheads.start[i] : start;
-			int64_t z = t->overheads.end[i] < end ? t->overheads.end[i] : end;
-			if (t->overheads.class[i] == OVERHEAD_PROFILER && z > a)
-				b->out.counts.overhead += (double)(z - a) * b->weight;
+			const struct spans *parts = &run->host[t->threads[thread].process];
+			for (size_t h = 0; h < parts->n && t->overheads.class[i] == OVERHEAD_PROFILER; h++) {
+				const int64_t *part = parts->at[h];
+				int64_t a = t->overheads.start[i] > part[0] ? t->overheads.start[i] : part[0];
+				int64_t z = t->overheads.end[i] < part[1] ? t->overheads.end[i] : part[1];
+				b->out.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
+			}
 		}
 	}
 }
