@@ -307,6 +307,12 @@ static void compare_json(const struct page_evidence *evidence, const struct buf 
 	compare_values(&r, "", evidence->json, json_read(given->data, given->n, arena));
 }
 
+/* Whether the JSON leaves out ranks of a side: `--all-ranks` is no part of the evidence. */
+static bool folds(const struct json_value *json, const char *side)
+{
+	return json_member(json_member(json, side, JSON_OBJECT), "folded", JSON_OBJECT) != NULL;
+}
+
 int page_verify(const struct page_evidence *evidence, struct names *names, struct arena *arena,
                 struct page_verified *out, struct err *err)
 {
@@ -315,6 +321,7 @@ int page_verify(const struct page_evidence *evidence, struct names *names, struc
 	struct analysis analysis = analyse_tables(&evidence->tables, names, arena);
 	const struct json_value *title = json_member(evidence->json, "title", JSON_TEXT);
 	*out = (struct page_verified){.numbers_only = !ours};
+	analysis.all_ranks = !folds(evidence->json, "baseline") && !folds(evidence->json, "fixed");
 	if (!evidence->json)
 		analysis.title = title_of(evidence->page.data, arena);
 	else if (title)

@@ -103,22 +103,35 @@ static const struct fact *stretch_of(const struct side *s, struct arena *arena)
 	                .file = s->n_runs > 1 ? file_shown(s, arena) : NULL);
 }
 
+/* Which of many GPUs: no table tells those of the run that is drawn, so that it is carried with the picture. */
+static void fill_drawn(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const char *named = "";
+	uint32_t gpus = 0, drawn = 0;
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		const struct side *side = &a->side[s];
+		const char *first = lanes_drawn(side, arena);
+		named = arena_format(arena, "%s%s%s", named, *named && *first ? "; " : "", first);
+		gpus = side->n_devices > gpus ? side->n_devices : gpus;
+		drawn = side->timeline.n_devices > drawn ? side->timeline.n_devices : drawn;
+	}
+	page_if(&page->top, "timeline.drawn", gpus > LANES_DEVICES);
+	page_fill(&page->top, "timeline.drawn",
+	          drawn > LANES_DEVICES ? SAY(a->names, arena, timeline_draws, .gpus = drawn, .drawn = LANES_DEVICES,
+	                                      .named = *named ? named : NULL)
+	                                : "");
+}
+
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct side *b = &a->side[0], *f = &a->side[1];
-	const char *named = "";
-	uint32_t gpus = 0;
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		const char *drawn = lanes_drawn(&a->side[s], arena);
-		named = arena_format(arena, "%s%s%s", named, *named && *drawn ? "; " : "", drawn);
-		gpus = a->side[s].timeline.n_devices > gpus ? a->side[s].timeline.n_devices : gpus;
-	}
 	page_fill(&page->top, "timeline.text",
 	          SAY(a->names, arena, timeline_shows, .pair = a->n_sides > 1, .baseline = stretch_of(b, arena),
 	              .fixed = a->n_sides > 1 ? stretch_of(f, arena) : NULL,
-	              .aligned = b->steps.found && f->steps.found, .gpus = gpus > LANES_DEVICES ? gpus : FACT_UNKNOWN,
-	              .drawn = LANES_DEVICES, .named = *named ? named : NULL));
+	              .aligned = b->steps.found && f->steps.found));
+	fill_drawn(a, page);
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
 	const bool several = step_times_several(a);
 	page_fill(&page->top, "overview.title",

@@ -247,13 +247,16 @@ static void take_list(struct reader *r, struct taken *from, const struct field *
 
 static void take_column(struct reader *r, struct taken *from, const struct field *f, char *const *row, size_t n)
 {
-	if (from->at == from->end) /* all of them are 0 */
+	size_t all = n * f->times;
+	if (from->at == from->end) { /* all of them are 0, which of a name that may be missing says so */
+		for (size_t i = 0; i < all && f->kind == FIELD_NAME && f->limit; i++)
+			*(uint32_t *)(void *)(row[i / f->times] + f->at + i % f->times * f->size) = TRACE_NONE;
 		return;
+	}
 	if (f->kind == FIELD_LIST) {
 		take_list(r, from, f, row, n);
 		return;
 	}
-	size_t all = n * f->times;
 	int64_t before = 0;
 	char **value = make(r, &r->scratch, all, sizeof *value);
 	for (size_t i = 0; i < all && !r->damaged; i++)

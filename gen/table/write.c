@@ -237,14 +237,6 @@ static void number_names(struct writer *w)
 	w->number = number;
 }
 
-static int by_kernel(const void *a, const void *b, void *number)
-{
-	const struct run_kernel *x = a, *y = b;
-	const uint32_t *of = number;
-	uint64_t p = (uint64_t)of[x->name] << 32 | of[x->phase], q = (uint64_t)of[y->name] << 32 | of[y->phase];
-	return p != q ? (p > q ? 1 : -1) : x->comm - y->comm;
-}
-
 static int by_launch(const void *a, const void *b, void *number)
 {
 	const struct launch_pace *x = a, *y = b;
@@ -253,32 +245,18 @@ static int by_launch(const void *a, const void *b, void *number)
 	return (p > q) - (p < q);
 }
 
-static void *sorted(struct writer *w, const void *list, size_t n, size_t size,
-                    int (*compare)(const void *, const void *, void *))
-{
-	void *copy = ARENA_NEW(&w->scratch, n * size, char);
-	if (n) {
-		memcpy(copy, list, n * size);
-		qsort_r(copy, n, size, compare, w->number);
-	}
-	return copy;
-}
-
-/* The same tables with the lists in the order of their texts that have none, or that of numbers of names. */
+/* The same tables with the lists in the order of their texts that have that of numbers of names. */
 static struct step_tables ordered(struct writer *w, const struct step_tables *tables)
 {
 	struct step_tables out = *tables;
 	for (int s = 0; s < 2; s++) {
-		struct side_facts *facts = &out.facts[s];
 		struct launch_paces *paces = &out.side[s].recording.paces;
-		struct run_table *runs = ARENA_NEW(&w->scratch, facts->n_runs, struct run_table);
-		for (size_t r = 0; r < facts->n_runs; r++) {
-			runs[r] = facts->runs[r];
-			runs[r].kernels =
-				sorted(w, runs[r].kernels, runs[r].n_kernels, sizeof *runs[r].kernels, by_kernel);
+		struct launch_pace *list = ARENA_NEW(&w->scratch, paces->n, struct launch_pace);
+		if (paces->n) {
+			memcpy(list, paces->list, paces->n * sizeof *list);
+			qsort_r(list, paces->n, sizeof *list, by_launch, w->number);
 		}
-		facts->runs = runs;
-		paces->list = sorted(w, paces->list, paces->n, sizeof *paces->list, by_launch);
+		paces->list = list;
 	}
 	return out;
 }

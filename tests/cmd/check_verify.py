@@ -49,14 +49,18 @@ class Verify(Reports):
 
     @classmethod
     def make_other_kinds(cls, example):
-        """Several runs, ranks, PyTorch traces, digests, Nsight Compute beside it, two collectors."""
+        """Several runs, ranks, more than are drawn and listed, PyTorch traces, digests, Nsight Compute beside it, two collectors."""
         cls.make("three-runs", *(sorted((example / "runs").glob(f"{side}-*")) for side in ("baseline", "fixed")))
         for side, slow, load in (("baseline", 3, 5000), ("fixed", None, 2000)):
             tiny_job.write(cls.folder / f"job-{side}", ranks=4, slow=slow)
+            tiny_job.write(cls.folder / f"ranks-{side}", ranks=18, slow=slow)
             tiny_kineto.write(cls.folder / f"pytorch-{side}.json", steps=30, load_us=load)
             gapline("digest", cls.folder / f"tiny-{side}.sqlite", "-o", cls.folder / f"digests-{side}.digest")
         for name, ending in (("job", ""), ("pytorch", ".json"), ("digests", ".digest")):
             cls.make(name, *([cls.folder / f"{name}-{side}{ending}"] for side in ("baseline", "fixed")))
+        ranks = [[cls.folder / f"ranks-{side}"] for side in ("baseline", "fixed")]
+        cls.make("ranks", *ranks)
+        cls.make("all-ranks", *ranks, "--all-ranks")
         for packed in (ROOT / "tests/cmd/recorded").glob("*.xz"):
             (cls.folder / packed.stem).write_bytes(lzma.decompress(packed.read_bytes()))
         bound = [cls.folder / f"kernel-bound-{side}" for side in ("baseline", "fixed")]
@@ -92,6 +96,17 @@ class Verify(Reports):
                 self.assertEqual(json.loads(self.results[name])["evidence"].encode(), EVIDENCE.search(page).group(2))
                 self.assertLess(len(page), 1_500_000)
                 self.assertLess(len(EVIDENCE.search(page).group(2)), 100_000)
+
+    def test_others_beside_each_other(self):
+        """Traces and profiles of many programs, in pairs: what no test was written for."""
+        beside = ROOT / "../shared/captures"
+        files = [f for folder in ("kineto-public", "runs-h200", "public") for f in sorted((beside / folder).rglob("*.gz")) if f.stat().st_size < 9_000_000]
+        for baseline, fixed in zip(files[::2], files[1::2]):
+            page, result = self.folder / "beside.html", self.folder / "beside.json"
+            if gapline("report", baseline, fixed, "-q", "-o", page, "--json", result, "--evidence").returncode in (0, 1, 4):
+                with self.subTest(baseline.name, beside=fixed.name):
+                    self.verify(page.read_bytes(), 0)
+                    self.verify(result.read_bytes(), 0)
 
     def test_another_zlib(self):
         """Packs the same table to other bytes."""
@@ -234,11 +249,11 @@ class Verify(Reports):
             edited[choose.randrange(len(raw))] ^= 1 << choose.randrange(8)
             path = self.folder / "page.html"
             path.write_bytes(with_evidence(page, repacked(bytes(edited))))
-            found[gapline("verify", path).returncode] += 1
+            found[status := gapline("verify", path).returncode] += 1
             result["evidence"] = EVIDENCE.search(path.read_bytes()).group(2).decode()
             path = self.folder / "page.json"
             path.write_text(json.dumps(result))
-            of_result[gapline("verify", path).returncode] += 1
+            of_result[status if status == 3 else gapline("verify", path).returncode] += 1  # no such table, then
         self.assertGreater(found[1] + found[3], 120, found)
         self.assertGreater(of_result[1] + of_result[3], 155, of_result)
 

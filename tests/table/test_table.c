@@ -104,6 +104,33 @@ static void a_recorded_pair(void **state)
 	hold_files(examples[1], examples[0], &plain);
 }
 
+/* Nothing ran before or after the longest gap of any run: a column that says only so is a column of zeros. */
+static void a_gap_without_neighbours(void **state)
+{
+	struct analysed *t = *state;
+	struct trace trace[2];
+	struct err err = {0};
+	for (int s = 0; s < 2; s++)
+		assert_int_equal(read_profile(examples[s], &t->names, &t->arena, &trace[s], &err), 0);
+	analyse(t, &trace[0], &trace[1], &plain);
+	struct step_tables tables = *t->result.tables, read;
+	struct table_columns columns;
+	struct buf bytes = {0};
+	for (int s = 0; s < 2; s++) {
+		struct run_table *run = ARENA_NEW(&t->arena, 1, struct run_table);
+		*run = tables.facts[s].runs[0];
+		run->once.before = run->once.next = TRACE_NONE;
+		tables.facts[s].runs = run;
+	}
+	table_write(&tables, &t->names, &bytes);
+	assert_int_equal(table_read(bytes.data, bytes.n, &t->names, &t->arena, &read, &columns, &err), 0);
+	for (int s = 0; s < 2; s++) {
+		assert_int_equal(read.facts[s].runs[0].once.before, TRACE_NONE);
+		assert_int_equal(read.facts[s].runs[0].once.next, TRACE_NONE);
+	}
+	buf_release(&bytes);
+}
+
 static void with_all_options(void **state)
 {
 	struct gate_expression asked[3];
@@ -408,6 +435,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recorded_pair),
+		cmocka_unit_test_setup_teardown(a_gap_without_neighbours, analysed_begin, analysed_end),
 		cmocka_unit_test(with_all_options),
 		cmocka_unit_test_setup_teardown(ranks, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(a_large_job, analysed_begin, analysed_end),

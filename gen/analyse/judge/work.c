@@ -21,6 +21,7 @@ static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as o
 struct rows {
 	struct work_row *row;
 	size_t n, room;
+	const struct names *names;
 	struct arena *arena;
 };
 
@@ -145,23 +146,24 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 	}
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b, void *names)
 {
 	const struct work_row *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 	if (order || x->fill != y->fill)
 		return order ? order : x->fill - y->fill;
-	return x->phase < y->phase ? -1 : x->phase > y->phase;
+	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
 static void merge_rows(struct rows *rows)
 {
 	size_t kept = 0;
+	void *names = (void *)rows->names;
 	if (rows->n)
-		qsort(rows->row, rows->n, sizeof *rows->row, compare_rows);
+		qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, names);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct work_row *r = &rows->row[i];
-		if (!kept || compare_rows(&rows->row[kept - 1], r) != 0) {
+		if (!kept || compare_rows(&rows->row[kept - 1], r, names) != 0) {
 			rows->row[kept++] = *r;
 			continue;
 		}
@@ -438,7 +440,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
 	struct arena scratch = {0};
-	struct rows rows = {.arena = &scratch};
+	struct rows rows = {.names = names, .arena = &scratch};
 	*out = (struct work_kernels){0};
 	for (int side = 0; side < 2; side++) {
 		struct counting c = {.rows = &rows, .renames = renames, .names = names, .out = out, .arena = arena};

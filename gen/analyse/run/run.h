@@ -124,7 +124,8 @@ struct run {
 	uint32_t *work_name,
 		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */
 	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
-	struct run_kernel *kernels; /* in no order; filled when the side is made */
+	struct run_kernel
+		*kernels; /* by their texts, so that sums of them do not depend on ids; filled when the side is made */
 	uint32_t n_kernels;
 	struct run_holes holes;     /* likewise */
 	uint64_t print, n_printed;  /* likewise: of its ops' times, and how many (side/run_table.h) */

@@ -8,6 +8,9 @@
 #include "analyse/side/holes.h"
 #include "base/list.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- kernels ---- */
 
 struct kernels {
@@ -38,6 +41,21 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		row->blocks += blocks;
 		row->blocks2 += blocks * blocks;
 	}
+}
+
+static int by_text(const void *a, const void *b, void *names)
+{
+	const struct run_kernel *x = a, *y = b;
+	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
+	if (!order)
+		order = strcmp(names_text(names, x->phase), names_text(names, y->phase));
+	return order ? order : x->comm - y->comm;
+}
+
+static void end_kernels(struct run *run)
+{
+	if (run->n_kernels)
+		qsort_r(run->kernels, run->n_kernels, sizeof *run->kernels, by_text, run->trace->names);
 }
 
 /* ---- host work ---- */
@@ -131,6 +149,7 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 		arena_release(&scratch);
 	}
 	run_end_charge(run);
+	end_kernels(run);
 	holes_end(&g->holes, run);
 	side_tables_end_run(g->tables, run);
 	ranges_end_run(g->ranges, run);
