@@ -42,6 +42,8 @@ static int check_variants(const struct compare *c, const struct opt_list *operan
 /* What was printed, and what to look for in it, are given together. */
 static int check_outputs(const struct compare *c, struct err *err)
 {
+	if (c->evidence && !c->paths[COMPARE_JSON])
+		return err_set(err, "--evidence goes into the JSON; name it with --json FILE");
 	bool any = c->outputs_of[0].n || c->outputs_of[1].n, both = c->outputs_of[0].n && c->outputs_of[1].n;
 	if (c->pattern && !both)
 		return err_set(err, "--compare-output needs what both programs printed: --baseline-output FILE and "

@@ -72,8 +72,6 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 int compare_prepare(struct compare *c, struct err *err)
 {
 	const char *name[COMPARE_OUTPUTS];
-	if (c->evidence && !c->paths[COMPARE_JSON])
-		return err_set(err, "--evidence goes into the JSON; name it with --json FILE");
 	while (c->n_outputs)
 		output_release(&c->outputs[--c->n_outputs]);
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {

@@ -158,7 +158,7 @@ class Inputs(Reports):
     def test_histories_of_reports(self):
         """A side of a report is a commit's run: what its profile says, kept as its step tables."""
         db, page, trend = self.folder / "history.db", self.folder / "kept.html", self.folder / "trend.json"
-        for name, note in (("tiny", "A side of a report."), ("stepless", "found beside the other side")):
+        for name, note in (("tiny", "a side of a report."), ("stepless", "found beside the other side")):
             db.unlink(missing_ok=True)
             page.write_bytes(self.pages[name])
             profile = self.folder / f"{name}-fixed.sqlite"

@@ -183,10 +183,14 @@ class Guide(Case):
             words = [programs.get(w, w) for w in words[1:]]
             if words[0] in ("capture", "run"):
                 words[1:1] = ["--collector", "nsys", *(["--repeat", "0", "--recorded", "1"] if words[0] == "run" else [])]
+            if words[0] == "run":
+                words.append("--evidence")
             if "--" in words:
                 words[words.index("--") + 1 :] = ["sh", "-c", ": base-0.sqlite"]
             done = subprocess.run([GAPLINE, *words], cwd=self.folder, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
             self.assertIn(done.returncode, (0, 1, 4) if words[0] == "run" else (0,), (words, done.stderr))
+        for evidence in ("out/report.html", "out/report.json"):
+            self.run_it("verify", evidence)
         shown = json.loads((self.folder / "slow.json").read_text())
         claim = json.loads((self.folder / "out/report.json").read_text())
         checked = json.loads((self.folder / "checked.json").read_text())
