@@ -1,6 +1,8 @@
 /* The part of the same-work guard that looks at kernels: what work.h counts, weighed. */
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/compare_parts.h"
+
+#include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
 
 #include <math.h>
@@ -146,7 +148,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           c->steps,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]},
-	                           c->as_much};
+	                           c->as_much,
+	                           conditions_clock(c->side)};
 	uint32_t before = c->out.differences.n;
 	if (amounts_hidden(c->a, c->b)) {
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));

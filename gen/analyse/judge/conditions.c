@@ -100,6 +100,17 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
 	                .baseline_samples = x->sm_mhz.n, .fixed_samples = y->sm_mhz.n, .apart = found.apart);
 }
 
+double conditions_clock(const struct side side[2])
+{
+	const struct both found = furthest(side);
+	if (!found.device[0])
+		return NAN;
+	const struct clocks *b = &found.device[0]->clocks, *f = &found.device[1]->clocks;
+	if (b->beside || f->beside || b->sm_mhz.n < SAMPLES_ENOUGH || f->sm_mhz.n < SAMPLES_ENOUGH)
+		return NAN;
+	return found.means ? log(b->sm_mhz.mean / f->sm_mhz.mean) : log(b->sm_mhz.median / f->sm_mhz.median);
+}
+
 /* ---- reasons ---- */
 
 /* How many samples of a side say what held its GPUs back, and in how many of them `limit` did. */

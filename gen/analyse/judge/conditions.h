@@ -10,6 +10,10 @@
  * samples enough to rely on. */
 const struct fact *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
 
+/* ln of how much longer the SM clocks under load make a launch on the fixed side, of the device where they are furthest
+ * apart; NAN: samples are too few, or not of the measured time. */
+double conditions_clock(const struct side side[2]);
+
 /* What the ranges of both are: a key of the words "rows", or "ranges" where one side's are of another kind. */
 const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b);
 

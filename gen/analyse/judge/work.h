@@ -82,6 +82,7 @@ struct work_scale {
 	double input[2]; /* bytes copied to the device a step, by side */
 	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs, of as many items */
 	double as_much;  /* steps of the fixed side that work on as many items as one of the baseline; 1: not told */
+	double clock;    /* conditions_clock */
 };
 
 /* Whether a kernel's counts differ by more than edges, which cut a step through, and chance make. One that runs in

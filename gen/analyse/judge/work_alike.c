@@ -9,6 +9,7 @@ static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take a
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double CHANCE = 3;          /* standard errors */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
+static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 
@@ -101,7 +102,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 {
 	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0;
 	double factor = common_factor(s, all, n, arena);
-	if (fabs(factor) > log(MOST_CLOCK))
+	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN) /* NAN is no distance */
 		factor = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
