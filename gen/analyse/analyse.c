@@ -160,9 +160,9 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 
 /* A side as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. `times` are
  * its steps', or its requests'. */
-static struct side with_verdict(const struct side *built, const struct headline *headline,
-                                const struct verdict_side *times, bool requests, const struct series *series,
-                                struct arena *arena)
+static struct side with_verdict(const struct side *built, const struct side_facts *facts,
+                                const struct headline *headline, const struct verdict_side *times, bool requests,
+                                const struct series *series, struct arena *arena)
 {
 	struct side side = *built;
 	side.headline = *headline;
@@ -172,6 +172,7 @@ static struct side with_verdict(const struct side *built, const struct headline 
 		side.runs[r].series = series ? &series[r] : NULL;
 	}
 	quantiles_of_side(times, series, side.quantile);
+	slowest_of_run(&facts->runs[built->median_run], &side.slowest);
 	side.longest_request = requests && series ? longest_of(times, series) : 0;
 	return side;
 }
@@ -227,7 +228,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	for (int s = 0; s < 2; s++) {
 		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s, arena);
 		times[s] = requests ? requests_of(&sides[s], &facts[s], arena) : sides[s];
-		side[s] = with_verdict(&built[s], &headline, &times[s], requests, recorded.series[s], arena);
+		side[s] = with_verdict(&built[s], &facts[s], &headline, &times[s], requests, recorded.series[s], arena);
 	}
 	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
@@ -390,7 +391,8 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	if (stopwatch)
 		timed = facts->timed;
 	const struct headline headline = headline_alone(built, series, &timed);
-	struct side side = with_verdict(built, &headline, &times, requests, built->steps.found ? series : NULL, arena);
+	struct side side =
+		with_verdict(built, facts, &headline, &times, requests, built->steps.found ? series : NULL, arena);
 	const struct fact *rest = nothing_but_rest(facts, 1, arena);
 	if (!rest)
 		rest = possible_recording(facts, 1, arena);

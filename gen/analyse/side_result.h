@@ -327,6 +327,23 @@ struct quantile {
 	double needed;      /* … and about how many it takes */
 };
 
+enum { SLOWEST_PARTS = 3 };
+
+/* Where the slowest steps of a run wait: what they take longer than those about the median. */
+struct slowest {
+	uint32_t n;  /* the slowest 1 %; 0: not known, of requests, fewer than 100 steps, or more than are kept one by
+	                one */
+	uint32_t of; /* of so many */
+	double ns;   /* how much longer, the mean */
+	struct slowest_part {
+		enum part_kind kind;
+		enum cause cause; /* of PART_IDLE … */
+		uint32_t phase;   /* … in that phase: a name, 0 where nobody marked it */
+		double ns;
+	} part[SLOWEST_PARTS]; /* those that make a tenth of it or more, the largest first */
+	uint32_t n_parts;
+};
+
 /* What lies before the first step; without steps, before the last module was loaded. It is part of no step. */
 struct startup_row {
 	enum startup_part part;
@@ -423,6 +440,7 @@ struct side {
 	struct side_steps steps;
 	double items;                        /* that a step works on; 0: not told */
 	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) … */
+	struct slowest slowest;              /* of the run whose timeline is shown */
 	double longest_request; /* … where they are requests, of how long each took: then the longest, ns; else 0 */
 	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */

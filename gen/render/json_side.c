@@ -56,6 +56,36 @@ static void write_quantiles(struct json *json, const struct side *s)
 	json_end_array(json);
 }
 
+/* The parts are those that make a tenth of it or more. */
+static void write_slowest(struct json *json, const struct slowest *slow, const struct names *names)
+{
+	static const char *const kinds[] = {[PART_COMPUTE] = "compute",
+	                                    [PART_COMM] = "comm_exposed",
+	                                    [PART_COPY] = "copy_exposed",
+	                                    [PART_IDLE] = "idle"};
+	if (!slow->n) {
+		json_null(json, "slowest");
+		return;
+	}
+	json_object(json, "slowest");
+	json_integer(json, "steps", slow->n);
+	json_integer(json, "of", slow->of);
+	json_ms(json, "longer_ms", slow->ns);
+	json_array(json, "parts");
+	for (uint32_t i = 0; i < slow->n_parts; i++) {
+		const struct slowest_part *part = &slow->part[i];
+		bool idle = part->kind == PART_IDLE;
+		json_object(json, NULL);
+		json_text(json, "kind", kinds[part->kind]);
+		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
+		json_text(json, "phase", idle && part->phase ? names_text(names, part->phase) : NULL);
+		json_ms(json, "longer_ms", part->ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
 static void write_steps(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, "steps");
@@ -75,6 +105,7 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_end_object(json);
 	write_quantiles(json, s);
 	json_ms(json, "longest_request_ms", s->longest_request > 0 ? s->longest_request : NAN);
+	write_slowest(json, &s->slowest, a->names);
 	json_integer(json, "runs", s->n_runs);
 	if (s->headline.n_stopwatch)
 		json_ms(json, "stopwatch_ms", s->headline.stopwatch);

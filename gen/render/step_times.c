@@ -112,6 +112,30 @@ static void fill_energy(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "energy", said ? say_fact(said, NULL, arena) : "");
 }
 
+static const char *const kinds[] = {
+	[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
+
+static void fill_slowest(const struct analysis *a, struct page *page)
+{
+	struct rows *rows = page_rows(&page->top, "slowest");
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		const struct slowest *slow = &a->side[s].slowest;
+		struct facts parts = {0};
+		for (uint32_t i = 0; i < slow->n_parts; i++)
+			facts_add(&parts, page->arena,
+			          FACT_NEW(page->arena, slowest_part, FACT_NO_SIDE, .kind = kinds[slow->part[i].kind],
+			                   .cause = cause_name(slow->part[i].cause), .phase = slow->part[i].phase,
+			                   .more = slow->part[i].ns));
+		if (slow->n)
+			page_fill(page_row(rows), "text",
+			          say_fact(FACT_NEW(page->arena, slowest_steps, FACT_NO_SIDE,
+			                            .whose = a->n_sides > 1 ? s ? "fixed" : "baseline" : "profile",
+			                            .n = slow->n, .of = slow->of, .longer = slow->ns,
+			                            .parts = parts.n ? &parts : NULL),
+			                   a->names, page->arena));
+	}
+}
+
 /* How to mark what was not found. */
 static void fill_start(const struct analysis *a, struct page *page)
 {
@@ -162,6 +186,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	}
 	fill_quantiles(a, unit, rows, arena);
 	fill_energy(a, page);
+	fill_slowest(a, page);
 	fill_runs(a, unit, page);
 	fill_start(a, page);
 }

@@ -4,11 +4,11 @@
 
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
- * (side.headline, side.quantile, side.longest_request, side.items, side_facts.timed.other_gpus, run_result.series),
- * what stands in the tables already (run_result.period), who has rows (side_facts.rows, side.events, side.doubt), and
- * the pictures' contents. */
+ * (side.headline, side.quantile, side.longest_request, side.slowest, side.items, side_facts.timed.other_gpus,
+ * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
+ * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11688, "something new in struct side");
+_Static_assert(sizeof(struct side) == 11784, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 736, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");

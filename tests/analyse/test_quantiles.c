@@ -44,13 +44,13 @@ static void ranks_by_hand(void **unused)
 	assert_false(q[0].known);
 }
 
-struct cell {
+struct sample_cell {
 	int n;
 	double phi;
 	double coverage[QUANTILES], few[QUANTILES]; /* percent, at least and at most; coverage 0: always too few */
 };
 
-static void simulate(const struct cell *c, int rounds)
+static void simulate(const struct sample_cell *c, int rounds)
 {
 	static const double z[QUANTILES] = {0, 1.2815515655446004, 1.6448536269514722, 2.3263478740408408};
 	int64_t *period = ARENA_NEW(&arena, (size_t)c->n, int64_t);
@@ -86,7 +86,7 @@ static void as_the_table_says(void **unused)
 {
 	(void)unused;
 	seed = 9000;
-	static const struct cell cells[] = {
+	static const struct sample_cell cells[] = {
 		{200, 0, {97, 96, 97, 0}, {0, 0, 1, 100}},     {200, .5, {94, 94, 94, 0}, {4, 5, 23, 100}},
 		{200, .9, {0, 0, 0, 0}, {100, 100, 100, 100}}, {1000, 0, {96, 96, 96, 97}, {0, 0, 0, 0}},
 		{1000, .5, {95, 95, 95, 96}, {0, 0, 0, 4}},

@@ -218,7 +218,28 @@ def requests(folder):
     check(done.returncode == 2 and "--requests" in done.stderr, done.stderr)
 
 
-CASES = [requests, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+def slowest(folder):
+    """Of 200 steps each hundredth loads 5 ms longer: the slowest 1 % are these two, and wait for the host in data_load."""
+    for name, seed in ("base", 1), ("fixed", 2):
+        tiny.write(folder / f"{name}.sqlite", jitter=0, steps=201, load=400_000 + seed, seed=seed)
+    db = sqlite3.connect(folder / "base.sqlite")
+    for at in db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start DESC").fetchall()[50::100]:
+        for table in "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS":
+            db.execute(f"UPDATE {table} SET start = start + 5000000 WHERE start > ?", at)
+            db.execute(f"UPDATE {table} SET end = end + 5000000 WHERE end > ?", at)
+    db.commit()
+    db.close()
+    _, doc, _, _, page = report(folder)
+    slow = doc["baseline"]["steps"]["slowest"]
+    check(slow and slow["steps"] == 2 and slow["of"] in (199, 200), "slowest", slow)
+    near(slow["longer_ms"], 5, "how much longer")
+    check([(p["kind"], p["phase"]) for p in slow["parts"]] == [("idle", "data_load")], "parts", slow["parts"])
+    near(slow["parts"][0]["longer_ms"], 5, "the part")
+    check("the slowest 2 steps take 5.000 ms longer than steps about the median" in page and "in data_load 5.000 ms" in page, "the page")
+    check(doc["fixed"]["steps"]["slowest"] is None, "none is slower", doc["fixed"]["steps"]["slowest"])
+
+
+CASES = [requests, slowest, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
 for case in CASES:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

@@ -437,6 +437,7 @@ class Words:
         why, headlines = verdict["why"]["parts"], [side["steps"]["period_ms"]["mean"] for side in self.sides]
         times += [part.get(key) or 0 for part in why for key in ("baseline_ms", "fixed_ms", "delta_ms", "delta_half_width_ms")]
         times += [headlines[1] - headlines[0] - sum(part["delta_ms"] for part in why)]
+        times += self.numbers_of([side["steps"]["slowest"] for side in self.sides])
         times = [*times, *map(abs, times)]
         plain += [100 * abs(headlines[1] / headlines[0] - 1)]
         plain += [n for side in self.sides for n in (side["steps"]["measured"] // side["steps"]["runs"], 100 * side["steps"]["coverage"], *(loop["ops"] for loop in side["loops"] if loop["judged"]))]

@@ -5,6 +5,7 @@
 #include "base/sort.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double which[QUANTILES] = {.5, .9, .95, .99};
 
@@ -196,4 +197,60 @@ void quantiles_changes(const struct verdict_side side[2], const struct verdict *
 		out[k].lo = out[k].has_interval ? fmin(out[k].lo, common[k].lo) : out[k].ratio;
 		out[k].hi = out[k].has_interval ? fmax(out[k].hi, common[k].hi) : out[k].ratio;
 	}
+}
+
+/* ---- where the slowest wait ---- */
+
+static int by_period(const void *a, const void *b, void *periods)
+{
+	const int64_t x = ((const int64_t *)periods)[*(const uint32_t *)a],
+		      y = ((const int64_t *)periods)[*(const uint32_t *)b];
+	return x != y ? (x < y ? -1 : 1) : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* The mean of `ns` over the steps [from, to) of an order of a run. */
+static double mean_over(const int64_t *ns, const uint32_t *order, uint32_t from, uint32_t to)
+{
+	double sum = 0;
+	for (uint32_t i = from; i < to; i++)
+		sum += (double)ns[order[i]];
+	return sum / (to - from);
+}
+
+static void add_part(struct slowest *out, const struct slowest_part *part)
+{
+	uint32_t at = out->n_parts;
+	for (; at && out->part[at - 1].ns < part->ns; at--)
+		if (at < SLOWEST_PARTS)
+			out->part[at] = out->part[at - 1];
+	if (at < SLOWEST_PARTS)
+		out->part[at] = *part;
+	out->n_parts += out->n_parts < SLOWEST_PARTS;
+}
+
+void slowest_of_run(const struct run_table *run, struct slowest *out)
+{
+	static const double TENTH = .1;
+	enum { ONE_IN = 100, MIDDLE_FROM = 40, MIDDLE_TO = 60 };
+	const uint32_t n = run->n_steps, slow = (n + ONE_IN - 1) / ONE_IN;
+	*out = (struct slowest){0};
+	if (!run->found || n < ONE_IN || run->n_blocks != n || run->n_periods < n || run->n_requests)
+		return;
+	struct arena work = {0};
+	const int64_t *period = run->period + run->n_periods - n;
+	uint32_t *order = ARENA_NEW(&work, n, uint32_t), from = n * MIDDLE_FROM / ONE_IN, to = n * MIDDLE_TO / ONE_IN;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof *order, by_period, (void *)(uintptr_t)period);
+	out->ns = mean_over(period, order, n - slow, n) - mean_over(period, order, from, to);
+	for (uint32_t c = 0; c < run->n_columns && out->ns > 0; c++) {
+		const struct table_column *column = &run->column[c];
+		const double more = mean_over(column->ns, order, n - slow, n) - mean_over(column->ns, order, from, to);
+		const struct slowest_part part = {column->kind, column->cause, column->phase, more / run->n_devices};
+		if (part.ns >= TENTH * out->ns)
+			add_part(out, &part);
+	}
+	out->n = out->ns > 0 ? slow : 0;
+	out->of = n;
+	arena_release(&work);
 }

@@ -6,6 +6,7 @@
 
 #include "analyse/judge/verdict.h"
 #include "analyse/pair_result.h"
+#include "analyse/side/run_table.h"
 #include "analyse/side_result.h"
 
 /* The quantiles 0.5, 0.9, 0.95 and 0.99 of `periods`, n of them, each > 0, in the order in which they were measured. */
@@ -19,5 +20,8 @@ void quantiles_of_side(const struct verdict_side *side, const struct series *ser
  * other lengths add what they have in common. */
 void quantiles_changes(const struct verdict_side side[2], const struct verdict *verdict,
                        struct quantile_change out[QUANTILES]);
+
+/* Where the slowest steps of a run wait. */
+void slowest_of_run(const struct run_table *run, struct slowest *out);
 
 #endif
