@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
-enum { WIDE = 640, NAMED = 170 }; /* of variants: their names are longer than "baseline" */
+enum { WIDE = 1200, NAMED = 240 }; /* of variants: their names are longer than "baseline" */
 
 struct axis {
 	double px; /* of a nanosecond */
