@@ -137,7 +137,7 @@ else # as install.md says
 fi
 gapline doctor >"$artefact.doctor" || [ $? = 3 ] # no GPU
 next=$(sed -n '$s/^Next: //p' "$artefact.doctor")
-$next >/dev/null # gapline demo
+$next >/dev/null 2>&1 # gapline demo
 mv gapline-demo.html "$artefact.demo.html"
 gapline report baseline.sqlite.gz fixed.sqlite.gz -q -o "$artefact.html" --json "$artefact.json"
 [ "$artefact" != deb ] || (cd pairs && sh pairs.sh gapline deb)
