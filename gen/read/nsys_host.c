@@ -195,13 +195,13 @@ int nsys_read_thread_names(struct nsys *r)
 
 /* ---- operating system and profiler ---- */
 
-int nsys_read_os_calls(struct nsys *r)
+static int read_os_calls(struct nsys *r, const char *table, const char *name)
 {
 	enum { NAME, START, END, THREAD, CLASS, N };
-	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "eventClass"};
+	const char *const columns[] = {name, "start", "end", "globalTid", "eventClass"};
 	struct scan s;
-	nsys_scan(r, &s, "OSRT_API", columns, N);
-	build_reserve(&r->build, ROWS_OF_OS_CALLS, db_guess_rows(&r->db, "OSRT_API"));
+	nsys_scan(r, &s, table, columns, N);
+	build_reserve(&r->build, ROWS_OF_OS_CALLS, db_guess_rows(&r->db, table));
 	while (scan_row(&s)) {
 		struct build_os_call call = {.start = scan_int(&s, START),
 		                             .end = scan_int(&s, END),
@@ -214,6 +214,16 @@ int nsys_read_os_calls(struct nsys *r)
 		build_os_call(&r->build, &call);
 	}
 	return scan_close(&s);
+}
+
+int nsys_read_os_calls(struct nsys *r)
+{
+	static const char *const mpi[] = {"MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_COLLECTIVES_EVENTS",
+	                                  "MPI_OTHER_EVENTS"};
+	int failed = read_os_calls(r, "OSRT_API", "nameId");
+	for (size_t i = 0; i < sizeof mpi / sizeof *mpi && !failed; i++)
+		failed = read_os_calls(r, mpi[i], "textId");
+	return failed;
 }
 
 int nsys_read_switches(struct nsys *r)

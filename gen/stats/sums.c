@@ -196,7 +196,18 @@ void stats_os_sum(const struct trace *trace, const struct stats_request *request
 {
 	(void)request;
 	const struct trace_os_calls *calls = &trace->os_calls;
-	sum_calls(trace, calls->start, calls->end, calls->name, calls->n, out);
+	struct arena arena = {0};
+	int64_t *start = ARENA_NEW(&arena, calls->n, int64_t), *end = ARENA_NEW(&arena, calls->n, int64_t);
+	uint32_t *name = ARENA_NEW(&arena, calls->n, uint32_t);
+	size_t n = 0;
+	for (size_t i = 0; i < calls->n; i++) {
+		start[n] = calls->start[i];
+		end[n] = calls->end[i];
+		name[n] = calls->name[i];
+		n += calls->class[i] != OS_PEER;
+	}
+	sum_calls(trace, start, end, name, n, out);
+	arena_release(&arena);
 }
 
 /* ---- ranges ---- */

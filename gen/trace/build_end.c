@@ -382,7 +382,8 @@ void build_finish(struct build *b)
 	build_trim(b);
 	t->source.has_calls = t->calls.n > 0;
 	t->source.has_ranges = t->ranges.n > 0;
-	t->source.has_os_calls = t->os_calls.n > 0;
+	for (size_t i = 0; i < t->os_calls.n && !t->source.has_os_calls; i++)
+		t->source.has_os_calls = t->os_calls.class[i] != OS_PEER;
 	t->source.has_overheads = t->overheads.n > 0;
 	t->source.has_lock = b->gil.n > 0 && t->source.sample_ns > 0;
 	tell_graph_mode(b);

@@ -157,6 +157,8 @@ enum os_class classify_os(const char *call)
 	                                    "mtx_lock",
 	                                    "mtx_timedlock",
 	                                    NULL};
+	if (begins(call, "MPI_"))
+		return OS_PEER;
 	return one_of(call, wait) ? OS_WAIT : one_of(call, mutex) ? OS_MUTEX : OS_OTHER;
 }
 

@@ -117,6 +117,7 @@ static void operating_system_calls(void **state)
 	EXPECT(classify_os("pthread_rwlock_wrlock"), OS_MUTEX);
 	EXPECT(classify_os("pthread_mutex_trylock"), OS_OTHER); /* does not wait */
 	EXPECT(classify_os("pthread_cond_signal"), OS_OTHER);
+	EXPECT(classify_os("MPI_Waitall"), OS_PEER);
 	EXPECT(classify_os("poll"), OS_OTHER);
 	EXPECT(classify_os("read"), OS_OTHER);
 }

@@ -39,7 +39,7 @@ static const uint32_t call_rank[] = {
 	[CALL_MODULE] = 1, [CALL_ALLOC] = 2, [CALL_SYNC] = 3, [CALL_COPY] = 4, [CALL_LAUNCH] = 5, [CALL_OTHER] = 6,
 };
 /* A call that waits for another thread is the very call that waits for the interpreter's lock. */
-enum { OVERHEAD_RANK = 0, OS_RANK = 7, GIL_RANK = 8, OS_WAIT_RANK = 9, OFF_RANK = 10 };
+enum { OVERHEAD_RANK = 0, PEER_RANK = 7, OS_RANK = 8, GIL_RANK = 9, OS_WAIT_RANK = 10, OFF_RANK = 11 };
 
 static bool *find_no_phases(const struct names *names, struct arena *arena)
 {
@@ -130,7 +130,9 @@ static bool next_doing(void *context, struct layer *out)
 		                      pack(cause_of_call[class], t->calls.waits[i], 0)};
 	} else if (os <= earliest(off, gil, INT64_MAX)) {
 		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
-		uint32_t rank = d->waits_for_gil && t->os_calls.class[i] != OS_OTHER ? OS_WAIT_RANK : OS_RANK;
+		enum os_class class = t->os_calls.class[i];
+		bool asks_for_gil = d->waits_for_gil && (class == OS_WAIT || class == OS_MUTEX);
+		uint32_t rank = class == OS_PEER ? PEER_RANK : asks_for_gil ? OS_WAIT_RANK : OS_RANK;
 		*out = (struct layer){os, t->os_calls.end[i], rank, value};
 	} else if (gil <= off) {
 		uint32_t i = d->gil++;
@@ -406,6 +408,7 @@ static void visit_phases(struct walk *w, uint32_t thread, int64_t start, int64_t
 	stretch->thread = thread;
 	stretch->call = blocked ? value_name(value) : 0;
 	stretch->mutex = blocked && value_class(value) == OS_MUTEX;
+	stretch->peer = blocked && value_class(value) == OS_PEER;
 	while (start < end) {
 		if (start >= w->until)
 			find_phase(w, start);

@@ -365,14 +365,14 @@ static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64
 	return time;
 }
 
-/* What the host got from the GPU and hands back is no input: it worked on that in between. */
-static void set_input(const struct charge *c, const struct gap *gap, struct cell_key *key)
+/* Whether the gap ended with a copy to the device; `back`: of what was read back before, which is no input. */
+static bool has_brought(const struct charge *c, const struct gap *gap, bool *back)
 {
 	int64_t bytes = gap->next != TRACE_NONE ? bytes_brought(c->run, c->d, gap->next, c->least_input) : 0;
 	uint32_t first = c->run->trace->devices[c->d->device].first_op;
-	int64_t back = bytes && c->read_back ? c->read_back[gap->next - first] : 0;
-	key->returned = bytes && back >= bytes && back >= RETURNED_PARTS * c->least_input;
-	key->input = bytes && !key->returned;
+	int64_t read = bytes && c->read_back ? c->read_back[gap->next - first] : 0;
+	*back = read >= bytes && read >= RETURNED_PARTS * c->least_input;
+	return bytes;
 }
 
 /* What the cells got since the last block's end, into the step table's block in turn. */
@@ -395,7 +395,7 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 	const struct trace_ops *ops = &run->trace->ops;
 	int64_t waited = waited_in_alloc(run, gap, &c->pieces);
 	key.blocked = key.opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process);
-	set_input(c, gap, &key);
+	bool back, brought = has_brought(c, gap, &back), input = brought && !back;
 	key.pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE);
 	key.lasting = gap->end - gap->start > LASTING_GAP;
 	struct cell_key others = key; /* time of other processes belongs to no phase */
@@ -412,6 +412,8 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 		key.phase = run_phase(run, p->phase);
 		key.call = p->call;
 		key.mutex = p->mutex;
+		key.input = input & !p->peer; /* what a peer sends is none either */
+		key.returned = brought ^ key.input;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
 		for (; first && step_table_passes(table, end); step_table_next(table)) {
 			if (start < table->until) {
