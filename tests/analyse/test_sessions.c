@@ -9,6 +9,7 @@
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stopwatch.h"
 #include "draws.h"
+#include "random.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -24,18 +25,14 @@ enum { MOST_RUNS = 128, HOUR = 3600, DAY = 24 * HOUR };
 static int pairs = 1000;
 static uint64_t state;
 
-static double uniform(void) /* splitmix64 (Steele, Lea, Flood 2014) */
+static double uniform(void)
 {
-	uint64_t z = state += 0x9e3779b97f4a7c15;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	z ^= z >> 31;
-	return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
+	return random_uniform(&state);
 }
 
 static double normal(void)
 {
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+	return random_normal(&state);
 }
 
 /* A pair of sides, one time per run. */

@@ -2,6 +2,7 @@
  * have. The table that this prints is the one in docs/method/verdict.md. Fixed seed, own generator: the same numbers
  * everywhere. */
 #include "analyse/judge/verdict.h"
+#include "random.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,25 +20,16 @@ enum { PAIRS = 1000, BOUNDED = 1 };
 #endif
 enum { MAX_STEPS = 160, MAX_RUNS = 5 };
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t state;
-
-static uint64_t next(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
 
 static double uniform(void)
 {
-	return ((double)(next() >> 11) + 0.5) / 9007199254740992.0;
+	return random_uniform(&state);
 }
 
 static double normal(void)
 {
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+	return random_normal(&state);
 }
 
 enum shape {

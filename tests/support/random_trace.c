@@ -1,12 +1,10 @@
 #include "random_trace.h"
 
+#include "random.h"
+
 uint64_t random_next(struct random *r)
 {
-	/* splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014) */
-	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
+	return random_bits(&r->state);
 }
 
 int64_t random_between(struct random *r, int64_t lo, int64_t hi)
