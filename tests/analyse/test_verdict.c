@@ -93,6 +93,32 @@ static void floors(void **unused)
 	assert_int_equal(at(1, 7), VERDICT_INCONCLUSIVE);
 }
 
+/* One run per side whose steps vary much: the near end lies beyond 1 by 0.4 of the half-width, or there is no
+ * direction. */
+static void beyond_chance(void **unused)
+{
+	(void)unused;
+	static const struct {
+		double beyond; /* of the half-width */
+		enum verdict_result result;
+	} table[] = {{0.44, VERDICT_FASTER}, {0.36, VERDICT_INCONCLUSIVE}};
+	for (size_t k = 0; k < 2; k++) {
+		double change = 0, half = 0;
+		for (int i = 0; i < 2; i++) { /* what it is with the sides alike tells how far apart they have to be */
+			struct pair *p = pair_new();
+			seed = 3;
+			add_even_run(p, 0, 100, 5e6 * exp(change), 0.6, 0);
+			add_even_run(p, 1, 100, 5e6, 0.6, 0);
+			const struct verdict *v = judge(p);
+			half = v->half_width;
+			change += i ? 0 : (1 + table[k].beyond) * half - log(v->speedup);
+			if (i)
+				assert_int_equal(v->result, table[k].result);
+		}
+		assert_true(0.4 * half > 1.2 * log(1.03));
+	}
+}
+
 /* half-width = t √(a + b), dof (a + b)² / (a²/B_A + b²/B_B). */
 static double half_width(double a, int dof_a, double b, int dof_b)
 {
@@ -454,6 +480,7 @@ int main(void)
 		TEST(nothing_varies),
 		TEST(unchanged_says_what_is_known),
 		TEST(floors),
+		TEST(beyond_chance),
 		TEST(interval_of_long_runs),
 		TEST(short_capture_is_doubled),
 		TEST(drift_widens),

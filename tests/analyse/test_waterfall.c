@@ -143,6 +143,43 @@ static void test_why_is_netted(void **state)
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_COPY);
 }
 
+/* Of a step of both sides, in µs, by what each part is and by how much it falls: how many parts are named. */
+static uint32_t named(struct scene *s, const double (*part)[2])
+{
+	static const struct renames none;
+	static const struct verdict faster = {.result = VERDICT_FASTER};
+	struct side side[2] = {0};
+	struct idle_row rows[2] = {{.cause = CAUSE_HOST_CODE}, {.cause = CAUSE_HOST_CODE}};
+	for (int i = 0; i < 2; i++) {
+		struct budget *b = &side[i].budget;
+		b->compute = (part[0][0] - i * part[0][1]) * US;
+		b->comm_exposed = (part[1][0] - i * part[1][1]) * US;
+		b->copy_exposed = (part[2][0] - i * part[2][1]) * US;
+		rows[i].per_step = b->idle = (part[3][0] - i * part[3][1]) * US;
+		b->rows = &rows[i];
+		b->n_rows = 1;
+		b->period = side[i].headline.step = b->compute + b->comm_exposed + b->copy_exposed + b->idle;
+	}
+	return waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena).n_reasons;
+}
+
+/* What a part needs to be named, and how many are: each number is met from both sides. */
+static void test_what_it_takes_to_be_named(void **state)
+{
+	struct scene *s = *state;
+	/* without an interval kernels move by 3 %, idle time and copies by 25 % */
+	assert_int_equal(named(s, (const double[][2]){{1000, 33}, {0, 0}, {0, 0}, {0, 0}}), 1);
+	assert_int_equal(named(s, (const double[][2]){{1000, 27}, {0, 0}, {0, 0}, {0, 0}}), 0);
+	assert_int_equal(named(s, (const double[][2]){{0, 0}, {0, 0}, {0, 0}, {1000, 275}}), 1);
+	assert_int_equal(named(s, (const double[][2]){{0, 0}, {0, 0}, {0, 0}, {1000, 225}}), 0);
+	/* a tenth of the change; most of it is idle time that chance may have made */
+	assert_int_equal(named(s, (const double[][2]){{5000, 400}, {0, 0}, {110, 108}, {4000, 492}}), 2);
+	assert_int_equal(named(s, (const double[][2]){{5000, 400}, {0, 0}, {110, 92}, {4000, 508}}), 1);
+	/* two thirds of the change are enough */
+	assert_int_equal(named(s, (const double[][2]){{400, 360}, {400, 290}, {220, 200}, {4000, 150}}), 3);
+	assert_int_equal(named(s, (const double[][2]){{400, 380}, {400, 300}, {220, 200}, {4000, 120}}), 2);
+}
+
 /* Twelve rows of idle time of which none is a tenth of the change: their sum is named, in a phase or of a cause. */
 static void test_small_parts_are_named_together(void **state)
 {
@@ -431,6 +468,7 @@ int main(void)
 		TEST(test_names_are_not_words),
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_why_is_netted),
+		TEST(test_what_it_takes_to_be_named),
 		TEST(test_small_parts_are_named_together),
 		TEST(test_a_kernel_that_is_replaced_is_not_named),
 		TEST(test_renamed_kernels_are_one_family),
