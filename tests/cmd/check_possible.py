@@ -37,10 +37,10 @@ def capture_graph(db, first, steps):
         db.execute(f"INSERT INTO {CALLS} VALUES (?, ?, 0, ?, ?, ?, 0)", (start + shift, start + shift + 5, tiny.GLOBAL_PID | tiny.TID, 90000 + name, name))
 
 
-def number_steps(db, number):
+def number_steps(db, number, name="step {}"):
     rows = db.execute("SELECT rowid FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
     for i, (row,) in enumerate(rows):
-        db.execute("UPDATE NVTX_EVENTS SET text = ? WHERE rowid = ?", (f"step {number(i)}", row))
+        db.execute("UPDATE NVTX_EVENTS SET text = ? WHERE rowid = ?", (name.format(number(i)), row))
 
 
 def pause(db, step, ns):
@@ -50,9 +50,9 @@ def pause(db, step, ns):
         db.execute(f"UPDATE {table} SET start = start + ?, end = end + ? WHERE start >= ?", (ns, ns, at))
 
 
-def holes(number):
+def holes(number, name="step {}"):
     def edit(db):
-        number_steps(db, number)
+        number_steps(db, number, name)
         for step in 20, 40:
             pause(db, step, 3_000_000)
 
@@ -135,7 +135,8 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS = "Kernels were lost", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others"
+LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Kernels were lost", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
+SENTENCES = LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
@@ -143,12 +144,14 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "captured in a graph": (nothing, lambda db: capture_graph(db, 25, 1), None, [], 1),
     "numbers jump": (numbered, holes(lambda i: i + 7 * (i >= 20) + 7 * (i >= 40)), JUMP, [], 1),
     "numbers jump, in tens": (holes(lambda i: 10 * (i + 3 * (i >= 20) + 3 * (i >= 40))), numbered, JUMP, [], 1),
+    "numbers jump, beside how many there are": (lambda db: number_steps(db, lambda i: i, "step {}/100"), holes(lambda i: i + 7 * (i >= 20) + 7 * (i >= 40), "step {}/100"), JUMP, [], 1),
     "numbers begin again after a pause": (numbered, holes(lambda i: i % 20), None, [], 1),
     "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
     "a mark lost": (nothing, unmark(30), MARKS, [], 1),
     "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
     "ranges lost": (nothing, drop_marks(5, 10, 20, 30, 40, 50), MARKS, [], 3),
     "every fourth range lost": (drop_marks(*range(2, 60, 4)), nothing, MARKS, [], 1),
+    "two of three ranges lost": (nothing, drop_marks(*[i for i in range(60) if i % 3]), UNIT, [], 1),
     "a clock set back": (nothing, clock_back(*range(5, 56, 5)), BACK, [], 3),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
@@ -187,7 +190,7 @@ def wrong(r, doc, says):
         yield f"exit {r.returncode}: {r.stderr.strip()}"
         return
     v = doc["verdict"]
-    said = [s for s in v["reasons"] if any(w in s for w in (LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS))]
+    said = [s for s in v["reasons"] if any(w in s for w in SENTENCES)]
     if not says:
         if said:
             yield f"said: {said[0]}"

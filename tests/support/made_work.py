@@ -1,7 +1,7 @@
 """Pairs of a training step and a change of it, for "same work" and "why": what the change is, and what may be said of it.
 
 A step is a list of operations (phase, kind, name, ns, blocks or bytes, how often); kinds are host, kernel, input, output,
-graph. Most changes are those that defeat evidence by names, counts, blocks or bytes alone.
+graph, peer (a call of MPI's, which ends when another process says so). Most changes are those that defeat evidence by names, counts, blocks or bytes alone.
 """
 import collections
 import random
@@ -21,6 +21,10 @@ Change = collections.namedtuple("Change", "what baseline fixed work why kernels 
 
 
 class Marked(Program):
+    def __init__(self, rng):
+        super().__init__(rng)
+        self.peers = []
+
     def run(self, step, steps, phases):
         ranges = []
         for i in range(steps):
@@ -40,6 +44,10 @@ class Marked(Program):
     def do(self, kind, kernel, ns, amount):
         if kind == "host":
             self.host(ns)
+        elif kind == "peer":
+            begin = self.now
+            self.host(ns)
+            self.peers.append((begin, self.now, PID + 77, kernel))
         elif kind == "wait":
             self.wait()
         elif kind == "kernel":
@@ -61,6 +69,10 @@ def make(path, step, phases=True, steps=40, seed=1):
         db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER DEFAULT 1")
     thread = PID + 77
     db.executemany(f"INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, ?, {thread}, NULL, NULL, 0)", ranges)
+    if program.peers:
+        db.execute("CREATE TABLE MPI_START_WAIT_EVENTS (start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER, requestHandle INTEGER)")
+        db.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(sorted({name for *_, name in program.peers}), 9000))
+        db.executemany("INSERT INTO MPI_START_WAIT_EVENTS SELECT ?, ?, ?, id, 0 FROM StringIds WHERE value = ?", program.peers)
     db.commit()
     db.close()
 
@@ -108,6 +120,44 @@ SOLVER = [("load", "input", "", BATCH, INPUT, 1), ("solve", "kernel", "stencil(d
 DROPOUT = [("forward", "kernel", "dropout(float*)", 45 * US, 2048, 12)]
 NAIVE = [("load", "input", "", BATCH, INPUT, 1), ("multiply", "kernel", "naive_multiply(float*)", 9000 * US, 512, 1),
          ("multiply", "kernel", "relu(float*)", 10 * US, 512, 1)]
+CLIP = [("clip", "kernel", "clip_grad_norm(float*)", 40 * US, 64, 1)]
+CASTS = [("forward", "kernel", "cast_kernel(float*)", 30 * US, 1024, 24)]
+HEAD = [("head", "kernel", SGEMM, 900 * US, 8192, 1)]
+AVERAGE = [("optimizer", "kernel", "adam(float*)", 30 * US, 256, 10)]
+EVALUATION = [("evaluation", "kernel", SGEMM, 200 * US, 1024, 24)]
+
+
+def other(name, ns, blocks=64, phase="loss"):
+    return [(phase, "kernel", name, ns, blocks, 1)]
+
+
+def shapes(times=1.0, inputs=0):
+    """One name for launches of many shapes, as elementwise kernels have."""
+    step = [("load", "input", "", BATCH, inputs, 1)] if inputs else []
+    step += [("forward", "kernel", "void elementwise_kernel<float>(P)", int((2 + blocks / 32) * US * times), int(blocks * times), 4)
+             for blocks in (64, 128, 256, 512, 1024, 2048, 8192, 32768)]
+    return [*step, ("loss", "output", "", 0, 4096, 1)]
+
+
+def in_parts(step, kernel, parts):
+    """Launches of fewer blocks, so many times as many."""
+    return [(p, k, n, ns / parts, a // parts, c * parts) if k == "kernel" and kernel in n else (p, k, n, ns, a, c) for p, k, n, ns, a, c in step]
+
+
+def split(step):
+    """Each product is cut into four parts, which another kernel adds up."""
+    for op in step:
+        if SGEMM in op[2]:
+            yield op[:3] + (90 * US, 4096, 2)
+            yield op[:2] + ("splitKreduce_kernel(float*)", 15 * US, 256, 2)
+        else:
+            yield op
+
+
+def without(step, phase, kernel):
+    return [op for op in step if not (op[0] == phase and kernel in op[2])]
+
+
 UNMARKED, MARKED_LATER = (False, False), (False, True)
 NOTHING = set()
 CHANGES = [
@@ -161,6 +211,23 @@ CHANGES = [
     Change("half of the batch, all names are others", BASE, half(net(gemm=HGEMM, attention="flash_%s(half*)", again="gelu_half(half*)")), {DIFFERENT, UNKNOWN}),
     Change("another program with as much input", BASE, SOLVER, {DIFFERENT, UNKNOWN}),
     Change("another program with as much input, no phases", BASE, SOLVER, {DIFFERENT, UNKNOWN}, {"compute"}, None, UNMARKED),
+    Change("half of the batch, one name of many shapes, no input", shapes(), shapes(0.5), {DIFFERENT, UNKNOWN}),
+    Change("four fifths of the batch, one name of many shapes", shapes(1, INPUT), shapes(0.8, INPUT * 4 // 5), {DIFFERENT, UNKNOWN}),
+    Change("half of the output's vocabulary, as a product of that name", net(more=HEAD), net(more=scaled(HEAD, "gemm", 0.5, 0.5)), {DIFFERENT, UNKNOWN}),
+    Change("products of half the blocks, twice as many", BASE, in_parts(BASE, "gemm", 2), {SAME, JOB}, NOTHING),
+    Change("12 layers became 8, each half as large again", BASE, scaled(net(layers=8), "", 1.5, 1.5), {DIFFERENT, UNKNOWN}, NOTHING),
+    Change("products are cut into four parts, which are added up", BASE, list(split(BASE)), {JOB, UNKNOWN}, {"compute"}, {SGEMM}),
+    Change("no casts, and a faster product of other name", net(more=CASTS), net(gemm=HGEMM, gemm_ns=80 * US), {JOB, UNKNOWN}, {"compute"}, {SGEMM}),
+    Change("clipping of 0.3 % of a step is gone, and input is ready in time", net(more=CLIP, load=3000 * US), net(), {UNKNOWN}, {"idle:host_code"}),
+    Change("clipping is gone, and something as small is new in another phase", net(more=CLIP), net(more=other("average(float*)", 40 * US)), {UNKNOWN, JOB}, NOTHING),
+    Change("no attention in the backward pass, and a small kernel more in another phase", net(more=other("log(float*)", 9 * US)),
+           without(net(more=other("log(float*)", 9 * US) + other("augment(float*)", 80 * US)), "backward", "attention"), {DIFFERENT, UNKNOWN}, {"compute"}),
+    Change("no dropout, and a small kernel more in the optimizer", net(more=DROPOUT), net(more=other("unscale(float*)", 20 * US, phase="optimizer")),
+           {DIFFERENT, UNKNOWN}, {"compute"}, {"dropout(float*)"}),
+    Change("no averaging of weights, by kernels that the optimizer also runs", net(more=AVERAGE), net(), {DIFFERENT, UNKNOWN}, {"compute"}, {"adam(float*)"}),
+    Change("no evaluation in every 10th step, by kernels that the training also runs", lambda i: net(more=EVALUATION if i % 10 == 9 else []), BASE,
+           {DIFFERENT, UNKNOWN}, {"compute"}, {SGEMM}),
+    Change("labels alone are still copied", BASE, net(inputs=4096), {JOB}, NOTHING),
     Change("a graph that was traced whole got shorter", graph(8000 * US), graph(6000 * US), {UNKNOWN}),
     Change("a graph that was traced whole, with half of the input", graph(8000 * US), graph(4000 * US, INPUT // 2), {DIFFERENT, UNKNOWN}),
 ]

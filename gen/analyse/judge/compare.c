@@ -282,7 +282,8 @@ static const struct fact *cannot_be_judged(const struct guard *c, const struct s
  * programs printed says more than any profile, but for one that cannot be true, and for steps that are no unit. */
 static enum same_work same_work_of(const struct guard *c, uint32_t material, bool rest)
 {
-	enum same_work as_told = material || c->alike < GUARD_NEARLY_ALL ? SAME_WORK_JOB : SAME_WORK_SAME;
+	bool way = material || c->others_run || c->alike < GUARD_NEARLY_ALL; /* another one */
+	enum same_work as_told = way ? SAME_WORK_JOB : SAME_WORK_SAME;
 	enum same_work recorded = c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
 	switch (c->out.result.state) {
 	case RESULT_DIFFERS:
@@ -403,6 +404,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		leave_work_open(&c);
 	else
 		compare_jobs(&c, facts);
+	out->same_kernels = c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;

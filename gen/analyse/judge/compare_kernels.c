@@ -66,6 +66,7 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
  * the same; and little is no other work. */
 static void add_left_out(struct guard *c, const struct work_left_out *l, int side, double all)
 {
+	static const char *const place[] = {"nothing", "beside", "elsewhere", "little", "some"};
 	if (!l->n)
 		return;
 	bool much = l->time > GUARD_MATERIAL * all;
@@ -74,7 +75,7 @@ static void add_left_out(struct guard *c, const struct work_left_out *l, int sid
 	guard_find(c, true,
 	           FACT_NEW(c->arena, kernels_missing, side, .named = *l->name != 0, .kernel = l->name,
 	                    .more = l->n - 1, .runs = l->with, .unit = guard_per(c), .some = l->without > 0,
-	                    .instead = l->without, .little = l->little));
+	                    .instead = l->without, .place = place[l->instead]));
 }
 
 static void add_fall(struct guard *c, const struct work_fall *f, double all)
@@ -123,7 +124,8 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 		                .fixed = m->runs[1]);
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
-	if (!c->a->steps.found || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k)
+	double cut = c->steps > 0 ? (k - 1) / c->steps : 0; /* a step that the capture cuts through holds one of them */
+	if (!c->a->steps.found || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k + cut)
 		return NULL;
 	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = (int64_t)round(k), .kernel = m->name,
 	                .runs = m->runs[fixed], .instead = m->runs[!fixed]);
@@ -160,6 +162,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->out.clock = k.clock;
 	c->out.clock_share = k.clock_share;
 	c->placed = k.placed;
+	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
 	if (compare_units(c, &k.multiple))
 		return;
@@ -169,6 +172,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 		guard_find(c, k.by_step_time > GUARD_MATERIAL * all,
 		           FACT_NEW(c->arena, as_often_per_step, c->as_much < 1, .kernels = k.by_step,
 		                    .times = fmax(c->as_much, 1 / c->as_much)));
+	if (c->as_much != 1 && k.by_item_time <= GUARD_MATERIAL * all)
+		guard_doubt(c, FACT_NEW(c->arena, items_not_worked_on, c->as_much < 1,
+		                        .times = fmax(c->as_much, 1 / c->as_much)));
 	add_fall(c, &k.fall, all);
 	add_group(c, &k.only[0], "only", 0, all);
 	add_group(c, &k.only[1], "only", 1, all);

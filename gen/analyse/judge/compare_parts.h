@@ -22,7 +22,8 @@ struct guard {
 	double alike;    /* share of the kernels' time on both sides that is alike: struct work_kernels */
 	double placed;   /* as in struct work_kernels */
 	bool kernels_differ;
-	bool falls;             /* one side does less of several kernels, in one ratio */
+	bool others_run; /* kernels run on one side alone, or another number of times, however little that takes */
+	bool falls;      /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */
 	bool different;         /* the work is not the same */
 	bool doubtful;          /* what was recorded does not tell whether the work is the same */
@@ -40,7 +41,7 @@ double guard_distance(double a, double b);
 /* What amounts are of: a key of the words "per". */
 const char *guard_per(const struct guard *guard);
 
-/* Compares the kernels of both sides: fills alike, falls, kernels_differ and only_times_differ. */
+/* Compares the kernels of both sides: fills alike, falls, others_run, kernels_differ and only_times_differ. */
 void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 
 #endif

@@ -119,3 +119,21 @@ const char *kernel_key(struct arena *arena, const char *name)
 	}
 	return *key ? key : name;
 }
+
+/* Not of "broadcast", nor of PyTorch's LoadWithCast, with which any kernel reads another type. */
+static bool begins_word(const char *name, const char *at)
+{
+	bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
+	              (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
+	return begins && !(at - name >= 4 && strncmp(at - 4, "With", 4) == 0);
+}
+
+bool kernel_key_fills(const char *name)
+{
+	static const char *const words[] = {"fill", "memset", "zero", "copy", "cast", "convert"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		for (const char *at = strcasestr(name, words[i]); at; at = strcasestr(at + 1, words[i]))
+			if (begins_word(name, at))
+				return true;
+	return false;
+}

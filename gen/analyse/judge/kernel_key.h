@@ -12,8 +12,14 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
+
 /* Never fails: a name that is understood in no other way is its own key. The result lives in the arena, or is `name`.
  */
 const char *kernel_key(struct arena *arena, const char *name);
+
+/* Whether kernels of that name only set, copy or convert values: a program that runs fewer of them may not have needed
+ * them. */
+bool kernel_key_fills(const char *name);
 
 #endif

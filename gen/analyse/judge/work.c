@@ -4,7 +4,6 @@
 #include "base/keymap.h"
 #include "base/list.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,25 +66,6 @@ static void add_amounts(struct work_row *to, const struct work_row *from)
 	}
 }
 
-/* Not of "broadcast", nor of PyTorch's LoadWithCast, with which any kernel reads another type. */
-static bool begins_word(const char *name, const char *at)
-{
-	bool begins = at == name || !isalpha((unsigned char)at[-1]) ||
-	              (isupper((unsigned char)*at) && islower((unsigned char)at[-1]));
-	return begins && !(at - name >= 4 && strncmp(at - 4, "With", 4) == 0);
-}
-
-/* Kernels that only set, copy or convert values: a program that runs fewer of them may not have needed them. */
-static bool is_fill(const char *name)
-{
-	static const char *const words[] = {"fill", "memset", "zero", "copy", "cast", "convert"};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		for (const char *at = strcasestr(name, words[i]); at; at = strcasestr(at + 1, words[i]))
-			if (begins_word(name, at))
-				return true;
-	return false;
-}
-
 static struct work_row *row_add(struct rows *rows)
 {
 	LIST_GROW(rows->arena, rows->row, rows->n, rows->room);
@@ -123,8 +103,15 @@ static struct work_row *row_of(struct counting *c, uint32_t name, uint32_t phase
 	row->key = key_of(c, name);
 	row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
 	row->comm = comm;
-	row->fill = is_fill(names_text(c->names, name));
+	row->fill = kernel_key_fills(names_text(c->names, name));
 	return row;
+}
+
+/* By how much steps differ in a kernel's mean launch: squares of the distances from the mean of all, one per launch. Of
+ * several kernels they add up to no less than what those vary by together. */
+static double between_steps(double sum, double squares, int64_t n)
+{
+	return fmax(0, squares - sum * sum / (double)n);
 }
 
 static void count_run(struct counting *c, const struct run_table *run, double weight)
@@ -137,9 +124,9 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		double instances = (double)k->n * weight, time = k->ns * weight;
 		row->instances[c->side] += instances;
 		row->time[c->side] += time;
-		row->time2[c->side] += k->ns2 * weight;
+		row->time2[c->side] += between_steps(k->ns, k->ns2, k->n) * weight;
 		row->blocks[c->side] += k->blocks * weight;
-		row->blocks2[c->side] += k->blocks2 * weight;
+		row->blocks2[c->side] += between_steps(k->blocks, k->blocks2, k->n) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
@@ -193,53 +180,20 @@ static struct work_row *add_phases(const struct rows *rows, struct arena *arena,
 
 /* ---- by the step or by the item ---- */
 
-/* Launches whose work grows with the items of a step are held against each other by the item, others (an optimizer's)
- * by the launch: whichever is nearer. */
-static bool is_nearer_by_item(const struct work_scale *s, const double sum[2])
-{
-	return fabs(log(sum[1] / sum[0])) <= fabs(log(sum[1] / s->as_much / sum[0]));
-}
-
-static void count_by_launch(const struct work_scale *s, double sum[2], double square[2])
-{
-	sum[1] /= s->as_much;
-	square[1] /= s->as_much;
-}
-
-/* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
- * is that kernel, in a phase or in all. */
-static bool count_by_step(const struct work_scale *s, const struct work_row *all, struct work_row *row)
-{
-	double a = all->instances[0], b = all->instances[1];
-	if (s->as_much == 1 || a <= 0 || b <= 0 || !work_differs(s, a, b) || work_differs(s, a, b / s->as_much))
-		return false;
-	bool blocks = all->blocks[0] > 0 && all->blocks[1] > 0 && is_nearer_by_item(s, all->blocks);
-	bool time = all->time[0] > 0 && all->time[1] > 0 && is_nearer_by_item(s, all->time);
-	row->instances[1] /= s->as_much;
-	row->unsized[1] /= s->as_much;
-	row->per_item = blocks || time;
-	if (blocks)
-		row->blocks2[1] *= s->as_much;
-	else
-		count_by_launch(s, row->blocks, row->blocks2);
-	if (time)
-		row->time2[1] *= s->as_much;
-	else
-		count_by_launch(s, row->time, row->time2);
-	return true;
-}
-
 static void count_units(const struct work_scale *s, struct rows *rows, struct work_row *all, const size_t *first,
                         size_t n, struct work_kernels *out)
 {
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row of = all[k];
 		for (size_t i = first[k]; i < first[k + 1]; i++)
-			count_by_step(s, &of, &rows->row[i]);
-		if (!count_by_step(s, &of, &all[k]) || of.comm)
+			work_count_by_step(s, &of, &rows->row[i]);
+		const bool by_step = work_count_by_step(s, &of, &all[k]);
+		const double time = fmax(all[k].time[0], all[k].time[1]);
+		if (of.comm)
 			continue;
-		out->by_step++;
-		out->by_step_time += fmax(all[k].time[0], all[k].time[1]);
+		out->by_item_time += !by_step || all[k].per_item ? time : 0;
+		out->by_step_time += by_step ? time : 0;
+		out->by_step += by_step;
 	}
 }
 
@@ -251,41 +205,79 @@ struct search {
 	const struct work_row *all;
 	const size_t *first;
 	size_t n;
-	int less;      /* the side that may leave something out */
-	bool *shrinks; /* by phase name: a kernel runs less often there, and less often altogether */
+	int less;       /* the side that may leave something out */
+	uint8_t *phase; /* by name: whether the other side runs a kernel there, and whether one runs less often there */
 };
+
+/* Half as many launches of twice as many blocks leave nothing out. */
+static bool has_as_many_blocks(const struct work_row *r)
+{
+	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && distance(r->blocks[0], r->blocks[1]) <= CLOSE;
+}
 
 /* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
 static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
 	double here = r->instances[s->less], there = r->instances[1 - s->less];
-	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there);
+	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there) && !has_as_many_blocks(r);
 }
 
-static void find_shrinking(struct search *s)
+enum { PHASE_USED = 1, PHASE_SHRINKS = 2 };
+
+static void find_phases(struct search *s)
 {
 	for (size_t k = 0; k < s->n; k++)
-		for (size_t i = s->first[k]; i < s->first[k + 1] && changes(s, &s->all[k], -1); i++)
-			s->shrinks[s->rows->row[i].phase] |= changes(s, &s->rows->row[i], -1);
+		for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+			const struct work_row *r = &s->rows->row[i];
+			bool shrinks = changes(s, &s->all[k], -1) && changes(s, r, -1);
+			s->phase[r->phase] |=
+				(r->instances[1 - s->less] > 0 ? PHASE_USED : 0) | (shrinks ? PHASE_SHRINKS : 0);
+		}
 }
 
-/* Whether `grown` may stand in the place of `missing`, which runs less often in some phases. One that ran in every step
- * and now runs in some needs something that runs in the others. */
-static bool may_replace(const struct search *s, size_t grown, size_t missing)
+/* Whether `missing` runs less often in the phase. */
+static bool shrinks_in(const struct search *s, size_t missing, uint32_t phase)
+{
+	for (size_t m = s->first[missing]; m < s->first[missing + 1]; m++)
+		if (s->rows->row[m].phase == phase && changes(s, &s->rows->row[m], -1))
+			return true;
+	return false;
+}
+
+/* Whether `grown` may stand in the place of `missing`: it runs more often where that runs less often, in a phase that
+ * only this side has, or outside of all; perhaps in one where nothing runs less often. One that ran in every step and
+ * now runs in some needs something that runs in the others. */
+static enum work_instead stands_in(const struct search *s, size_t grown, size_t missing)
 {
 	double left = s->all[missing].instances[s->less];
 	bool now_and_then = left > s->scale->slack && !is_whole(s->scale, left) &&
 	                    is_whole(s->scale, s->all[missing].instances[1 - s->less]);
-	if (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less]))
-		return false;
-	for (size_t g = s->first[grown]; g < s->first[grown + 1]; g++) {
+	enum work_instead found = WORK_NOTHING;
+	if (!changes(s, &s->all[grown], 1) || (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less])))
+		return WORK_NOTHING;
+	for (size_t g = s->first[grown]; g < s->first[grown + 1] && found != WORK_LITTLE; g++) {
 		const struct work_row *r = &s->rows->row[g];
+		const uint8_t phase = s->phase[r->phase];
 		if (!changes(s, r, 1))
 			continue;
-		if (!s->shrinks[r->phase])
-			return true;
-		for (size_t m = s->first[missing]; m < s->first[missing + 1]; m++)
-			if (s->rows->row[m].phase == r->phase && changes(s, &s->rows->row[m], -1))
+		if (!r->phase || !(phase & PHASE_USED) || shrinks_in(s, missing, r->phase))
+			found = WORK_LITTLE;
+		else if (!(phase & PHASE_SHRINKS))
+			found = WORK_ELSEWHERE;
+	}
+	return found;
+}
+
+/* Whether a kernel beside it is cut into other blocks and takes longer without it, which may do its work, too. */
+static bool is_done_beside(const struct search *s, size_t missing)
+{
+	for (size_t k = 0; k < s->n; k++) {
+		const struct work_row *r = &s->all[k];
+		if (r->comm || !(r->instances[0] > 0) || work_differs(s->scale, r->instances[0], r->instances[1]) ||
+		    work_has_same_blocks(s->scale, r) || r->time[s->less] <= r->time[1 - s->less])
+			continue;
+		for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
+			if (shrinks_in(s, missing, s->rows->row[i].phase))
 				return true;
 	}
 	return false;
@@ -310,29 +302,51 @@ static bool goes_with_fills(const struct search *s, const struct work_row *r)
 	return fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE;
 }
 
+/* What may do the work of `missing` instead; WORK_REPLACED: something takes as long as better code may. */
+static enum work_instead find_instead(const struct search *s, size_t missing, double lost)
+{
+	enum work_instead found = WORK_NOTHING;
+	double grown = 0;
+	for (size_t g = 0; g < s->n; g++) {
+		const enum work_instead place = stands_in(s, g, missing);
+		const double *runs = s->all[g].instances;
+		found = place > found ? place : found;
+		if (place == WORK_LITTLE)
+			grown += s->all[g].time[s->less] * (1 - runs[1 - s->less] / runs[s->less]);
+	}
+	if (grown > 0 && grown >= HARDLY * lost)
+		return WORK_REPLACED;
+	return found == WORK_NOTHING && is_done_beside(s, missing) ? WORK_BESIDE : found;
+}
+
+/* Whether a kernel runs less often where chance may be why of all its launches, and not of those in a phase: an
+ * evaluation now and then that runs what the training does. */
+static bool leaves_phase(const struct search *s, size_t k)
+{
+	const double *runs = s->all[k].instances;
+	bool less = false, more = false;
+	for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+		less |= changes(s, &s->rows->row[i], -1);
+		more |= changes(s, &s->rows->row[i], 1);
+	}
+	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
+}
+
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
-	find_shrinking(s);
+	find_phases(s);
 	for (size_t k = 0; k < s->n; k++) {
-		if (!changes(s, &s->all[k], -1))
+		const bool surely = changes(s, &s->all[k], -1);
+		if (!surely && !leaves_phase(s, k))
 			continue;
 		const double there = s->all[k].instances[1 - s->less], here = s->all[k].instances[s->less];
 		const double lost = s->all[k].time[1 - s->less] * (1 - here / there);
-		double grown = 0;
-		bool replaced = false, any = false;
-		for (size_t g = 0; g < s->n && !replaced; g++) {
-			if (!changes(s, &s->all[g], 1) || !may_replace(s, g, k))
-				continue;
-			const double *runs = s->all[g].instances;
-			grown += s->all[g].time[s->less] * (1 - runs[1 - s->less] / runs[s->less]);
-			replaced = grown >= HARDLY * lost;
-			any = true;
-		}
-		if (replaced)
+		const enum work_instead instead = find_instead(s, k, lost);
+		if (instead == WORK_REPLACED)
 			continue;
 		out->n++;
-		bool unclear = s->all[k].fill || any || goes_with_fills(s, &s->all[k]);
+		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]);
 		*(unclear ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)
 			continue;
@@ -340,7 +354,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		out->little = any;
+		out->instead = instead;
 	}
 }
 
@@ -361,6 +375,7 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
 		const char *name = *r->key ? r->key : "(no name)";
+		const double as_often = r->instances[1] > 0 ? r->time[1] * r->instances[0] / r->instances[1] : 0;
 		if (r->comm)
 			continue; /* how many, and which algorithm: a matter of buckets and ranks */
 		if (r->instances[0] == 0 || r->instances[1] == 0) {
@@ -371,9 +386,9 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
 		} else if (!work_has_same_blocks(scale, r)) {
 			group_add(&out->blocks, name, fmax(r->time[0], r->time[1]));
-		} else if (distance(r->time[0], r->time[1]) > CLOSE) {
-			group_add(&out->times, name, fabs(r->time[0] - r->time[1]));
-			out->longer += fmax(r->time[1] - r->time[0], 0);
+		} else if (distance(r->time[0], as_often) > CLOSE) {
+			group_add(&out->times, name, fabs(r->time[0] - as_often));
+			out->longer += fmax(as_often - r->time[0], 0);
 		}
 	}
 }
@@ -469,7 +484,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {
-		search.shrinks = ARENA_NEW(&scratch, names->n, bool);
+		search.phase = ARENA_NEW(&scratch, names->n, uint8_t);
 		find_left_out(&search, &out->left_out[search.less]);
 	}
 	arena_release(&scratch);

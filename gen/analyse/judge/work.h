@@ -15,15 +15,19 @@ struct work_group {
 	const char *name; /* the one that differs most */
 };
 
-/* A kernel that one side runs less often, with nothing in its place: no kernel that this side runs more often, in the
- * phases where that one is missing or in a phase in which nothing is missing. */
+/* What may do the work of a kernel that is gone, the likelier the later: nothing; a kernel beside it that has other
+ * blocks; one that is new in another phase; one in its place that hardly takes time, or that takes some. */
+enum work_instead { WORK_NOTHING, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_REPLACED };
+
+/* A kernel that one side runs less often and with fewer blocks, with nothing in its place: no kernel that this side
+ * runs more often in the phases where that one is missing, in one that only this side has, or outside of all. */
 struct work_left_out {
-	uint32_t n;           /* keys; 0: nothing is left out */
-	const char *name;     /* the one that runs longest on the other side … */
-	double with, without; /* … how often a step there, and here */
-	bool little;          /* … and that something runs in its place, but hardly any time */
-	double time, unclear; /* ns a step that they took there: `unclear` where something hardly runs in their place,
-	                       * and of those that only set, copy or convert values */
+	uint32_t n;                /* keys; 0: nothing is left out */
+	const char *name;          /* the one that runs longest on the other side … */
+	double with, without;      /* … how often a step there, and here */
+	enum work_instead instead; /* … and what may do its work here */
+	double time, unclear; /* ns a step that they took there: `unclear` where something may do their work, and of
+	                       * those that only set, copy or convert values */
 };
 
 /* Kernels of which one side does less in one ratio: layers that are gone, half of a batch. Two or more under the same
@@ -70,6 +74,7 @@ struct work_kernels {
 	double clock_share;  /* … and what share of the kernels' time they are, on the side where it is less */
 	uint32_t by_step;    /* kernels that run as often per step on both sides, whatever a step works on … */
 	double by_step_time; /* … and what they take, ns a step, on the side where it is more */
+	double by_item_time; /* of those that do more where a step works on more items */
 	double unnamed[2];   /* share of the side's kernels that have no name */
 	double time[2];      /* of all kernels, ns a step */
 };

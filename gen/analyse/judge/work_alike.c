@@ -13,19 +13,56 @@ static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a secon
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 
+/* ---- by the step or by the item ---- */
+
+/* Launches whose work grows with the items of a step are held against each other by the item, others (an optimizer's)
+ * by the launch: whichever is nearer. */
+static bool is_nearer_by_item(const struct work_scale *s, const double sum[2])
+{
+	return fabs(log(sum[1] / sum[0])) <= fabs(log(sum[1] / s->as_much / sum[0]));
+}
+
+static void count_by_launch(const struct work_scale *s, double sum[2], double square[2])
+{
+	sum[1] /= s->as_much;
+	square[1] /= s->as_much;
+}
+
+bool work_count_by_step(const struct work_scale *s, const struct work_row *all, struct work_row *row)
+{
+	double a = all->instances[0], b = all->instances[1];
+	if (s->as_much == 1 || a <= 0 || b <= 0 || !work_differs(s, a, b) || work_differs(s, a, b / s->as_much))
+		return false;
+	bool blocks = all->blocks[0] > 0 && all->blocks[1] > 0 && is_nearer_by_item(s, all->blocks);
+	bool time = all->time[0] > 0 && all->time[1] > 0 && is_nearer_by_item(s, all->time);
+	row->instances[1] /= s->as_much;
+	row->unsized[1] /= s->as_much;
+	row->per_item = blocks || time;
+	if (blocks)
+		row->blocks2[1] *= s->as_much;
+	else
+		count_by_launch(s, row->blocks, row->blocks2);
+	if (time)
+		row->time2[1] *= s->as_much;
+	else
+		count_by_launch(s, row->time, row->time2);
+	return true;
+}
+
+/* ---- alike ---- */
+
 /* How often it was seen independently of itself: its launches of one step vary together. */
 static double times_seen(const struct work_scale *s, const struct work_row *r, int side)
 {
 	return fmax(1, s->steps ? s->n * fmin(1, r->instances[side]) : r->instances[side]);
 }
 
-/* The mean of a launch, of which the sum and the squares are given, and the mean's error as a share of it. */
+/* The mean of a launch, and its error as a share of it; `squares`: of the distances from it. */
 static double mean_of(const struct work_scale *s, const struct work_row *r, int side, double sum, double squares,
                       double *error)
 {
 	double mean = sum / r->instances[side];
-	double variance = fmax(0, squares / r->instances[side] - mean * mean);
-	*error = mean > 0 ? sqrt(variance / times_seen(s, r, side)) / mean : 0;
+	*error = mean > 0 ? sqrt(squares / r->instances[side] / times_seen(s, r, side)) / mean : 0;
 	return mean;
 }
 
@@ -109,10 +146,10 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 		double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
 		bool known = is_sized(r) || fabs(ln) <= SAME_RATIO + slack;
 		for (int side = 0; side < 2; side++) {
+			double both = isfinite(ln) && known ? fmin(1, r->instances[!side] / r->instances[side]) : 0;
 			time[side] += r->comm ? 0 : r->time[side];
-			near[side] += isfinite(ln) && known ? r->time[side] : 0;
-			kept[side] +=
-				isfinite(ln) && known && fabs(ln - factor) <= SAME_RATIO + slack ? r->time[side] : 0;
+			near[side] += both * r->time[side];
+			kept[side] += fabs(ln - factor) <= SAME_RATIO + slack ? both * r->time[side] : 0;
 		}
 		if (isfinite(ln) && known && fabs(ln - factor) > SAME_RATIO + slack)
 			off += fabs(r->time[1] - exp(factor) * r->time[0]);

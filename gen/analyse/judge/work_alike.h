@@ -12,10 +12,14 @@ struct work_row {
 	bool comm;
 	bool fill;                                          /* it sets, copies or converts values, by its name */
 	double instances[2], time[2];                       /* a step, by side */
-	double time2[2], blocks[2], blocks2[2], unsized[2]; /* as in struct run_kernel, a step */
+	double time2[2], blocks[2], blocks2[2], unsized[2]; /* a step; 2: how far steps are from the mean, squared */
 	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
 	                * those of as many items */
 };
+
+/* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
+ * is that kernel, in a phase or in all: it gets the counts of as many items. */
+bool work_count_by_step(const struct work_scale *scale, const struct work_row *all, struct work_row *row);
 
 /* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
  * Both sides run it. */

@@ -164,6 +164,19 @@ uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena
 void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
                      struct arena *arena, struct steps *out);
 
+/* The step of an op, `launched` being its op_step; one of none, or whose mark is lost, counts to the step that it ends
+ * in: that of the next end, 0: it ends in the first or before, n: after the last. `near`: of the op before. */
+static inline uint32_t steps_of_op(const struct steps *s, uint32_t launched, int64_t end, uint32_t near)
+{
+	if (launched != TRACE_NONE)
+		return launched;
+	while (near > 0 && (near > s->n || s->end[near - 1] >= end))
+		near--;
+	while (near < s->n && s->end[near] < end)
+		near++;
+	return near;
+}
+
 /* Of the instances that are open on a thread at `t`, the index of the one that began last; TRACE_NONE: none is. */
 static inline uint32_t steps_open_at(const struct step_thread *thread, int64_t t)
 {

@@ -14,34 +14,41 @@ struct captured {
 	int64_t start, end, last; /* last: the latest launch whose kernel is there; INT64_MIN: none is */
 };
 
-/* What a call's name says; each name is looked at once. */
-enum { NAME_ASKED = 1, NAME_LAUNCHES = 2, NAME_BEGINS_CAPTURE = 4, NAME_ENDS_CAPTURE = 8 };
+/* What a call's name says. */
+enum { NAME_LAUNCHES = 1, NAME_BEGINS_CAPTURE = 2, NAME_ENDS_CAPTURE = 4 };
 
 static uint8_t ask_name(const char *name)
 {
-	return (uint8_t)(NAME_ASKED | (strstr(name, "Kernel") && !strstr(name, "Graph") ? NAME_LAUNCHES : 0) |
+	return (uint8_t)((strstr(name, "Kernel") && !strstr(name, "Graph") ? NAME_LAUNCHES : 0) |
 	                 (strstr(name, "StreamBeginCapture") ? NAME_BEGINS_CAPTURE : 0) |
 	                 (strstr(name, "StreamEndCapture") ? NAME_ENDS_CAPTURE : 0));
 }
 
-/* … and fills `said`, by name. */
+/* … and fills `said`, by name. Hardly a program captures. */
 static struct captured *find_captured(const struct trace *t, uint8_t *said, bool *has_op, struct arena *arena)
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN};
+	uint32_t thread = TRACE_NONE;
+	int64_t *last = NULL; /* of its process */
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t launch = t->ops.launch[i];
 		if (launch == TRACE_NONE)
 			continue;
 		has_op[launch] = true;
-		int64_t *last = &by_process[t->threads[t->calls.thread[launch]].process].last;
-		*last = t->calls.start[launch] > *last ? t->calls.start[launch] : *last;
+		if (t->calls.thread[launch] != thread) {
+			thread = t->calls.thread[launch];
+			last = &by_process[t->threads[thread].process].last;
+		}
+		if (t->calls.start[launch] > *last)
+			*last = t->calls.start[launch];
 	}
-	for (size_t i = 0; i < t->calls.n; i++) {
+	uint8_t any = 0;
+	for (uint32_t i = 0; i < t->names->n; i++)
+		any |= said[i] = ask_name(names_text(t->names, i));
+	for (size_t i = 0; i < t->calls.n && any & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE); i++) {
 		uint8_t name = said[t->calls.name[i]];
-		if (!name)
-			name = said[t->calls.name[i]] = ask_name(names_text(t->names, t->calls.name[i]));
 		if (!(name & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE)))
 			continue;
 		struct captured *c = &by_process[t->threads[t->calls.thread[i]].process];
@@ -58,17 +65,18 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
                        struct run_holes *holes)
 {
 	const struct trace *t = run->trace;
-	size_t outer = SIZE_MAX;
+	const uint8_t *class = t->calls.class;
+	size_t outer = SIZE_MAX, lost = 0, launches = 0;
 	bool counted = false;
 	uint32_t thread = TRACE_NONE;
 	const struct captured *c = NULL; /* its process's … */
 	struct host_window host = {0};   /* … and its part of the window */
 	for (size_t i = 0; i < t->calls.n; i++) {
 		int64_t start = t->calls.start[i];
-		if (t->calls.class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
+		if (class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
 			continue;
 		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
-			holes->lost -= counted && has_op[i];
+			lost -= counted && has_op[i];
 			counted = counted && !has_op[i];
 			continue;
 		}
@@ -83,9 +91,11 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		if (!host_window_has(&host, start) || capturing || start > c->last)
 			continue;
 		counted = !has_op[i];
-		holes->lost += counted;
-		holes->launches++;
+		lost += counted;
+		launches++;
 	}
+	holes->lost += lost;
+	holes->launches += launches;
 }
 
 static void add_launches(const struct run *part, struct run_holes *holes)
@@ -101,45 +111,54 @@ static void add_launches(const struct run *part, struct run_holes *holes)
 
 /* ---- numbered steps that jump ---- */
 
-/* The last number of a range's name, which `pattern` has as '#'; -1: there is none. */
-static int64_t number_of(const char *name, const char *pattern)
+enum { NUMBERS = 8 }; /* of a name; what follows is not looked at */
+
+/* The numbers of a range's name, where `pattern` has a '#'; returns how many. */
+static int numbers_of(const char *name, const char *pattern, int64_t number[NUMBERS])
 {
-	int64_t number = -1;
-	for (; *pattern; pattern++) {
+	int n = 0;
+	for (; *pattern && n < NUMBERS; pattern++) {
 		if (*pattern != '#') {
 			if (*name++ != *pattern)
-				return -1;
+				return 0;
 			continue;
 		}
 		name += *name == '#';
 		if (*name < '0' || *name > '9')
-			return -1;
-		for (number = 0; *name >= '0' && *name <= '9'; name++)
-			number = number < INT64_MAX / 16 ? 10 * number + (*name - '0') : number;
+			return 0;
+		for (number[n] = 0; *name >= '0' && *name <= '9'; name++)
+			number[n] = number[n] < INT64_MAX / 16 ? 10 * number[n] + (*name - '0') : number[n];
+		n++;
 	}
-	return number;
+	return n;
 }
 
+/* From one step's name to the next its last number that is another one goes on: the 7 of "epoch 2 step 7/100". */
 static void add_numbered(const struct run *run, struct holes *holes)
 {
 	const struct trace *t = run->trace;
 	const struct trace_ranges *r = &t->ranges;
 	const char *pattern = names_text(t->names, run->steps.name);
 	size_t last = SIZE_MAX;
-	int64_t before = -1;
+	int64_t of[2][NUMBERS];
+	int n = 0, now = 0;
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->name[i] >= run->fold.n || run->fold.of[r->name[i]] != run->steps.name ||
 		    r->domain[i] != run->steps.domain || !steps_on_thread(&run->steps, r->thread[i]))
 			continue;
-		int64_t number = number_of(names_text(t->names, r->name[i]), pattern);
-		bool follows = last != SIZE_MAX && r->thread[last] == r->thread[i] && before >= 0 && number > before;
+		now = !now;
+		int known = numbers_of(names_text(t->names, r->name[i]), pattern, of[now]), at = known - 1;
+		while (n == known && at > 0 && of[now][at] == of[!now][at])
+			at--;
+		bool follows = last != SIZE_MAX && r->thread[last] == r->thread[i] && n == known && known &&
+		               of[now][at] > of[!now][at];
 		if (follows && r->start[i] > run->window_start && r->start[last] < run->window_end) {
 			LIST_GROW(holes->work, holes->list, holes->n, holes->room);
 			holes->list[holes->n++] =
-				(struct numbered){before, number, (double)(r->start[i] - r->start[last])};
+				(struct numbered){of[!now][at], of[now][at], (double)(r->start[i] - r->start[last])};
 		}
 		last = i;
-		before = number;
+		n = known;
 	}
 }
 
@@ -159,32 +178,20 @@ static uint64_t number_for(uint64_t name)
 	return name * (name * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0xbf58476d1ce4e5b9)) << COUNT_BITS | 1;
 }
 
-/* The step that an op of none ends in, whose mark may be lost: that of the next end; `near`: of the op before. */
-static uint32_t step_at(const struct steps *steps, int64_t time, uint32_t near)
-{
-	while (near > 0 && steps->end[near - 1] >= time)
-		near--;
-	while (near < steps->n && steps->end[near] < time)
-		near++;
-	return near > 0 && near < steps->n ? near : TRACE_NONE;
-}
-
 static void add_kernels(const struct run *run, const struct run *part, struct holes *holes)
 {
 	const struct trace_ops *ops = &part->trace->ops;
 	if (!holes->sum)
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
+	const uint32_t *launched = part->steps.op_step;
 	uint64_t *sum = holes->sum, number = 0;
-	uint32_t name = 0, near = 0;
+	uint32_t name = 0, step = 0;
 	for (size_t i = 0; i < ops->n; i++) {
-		uint32_t step = part->steps.op_step[i];
 		if (ops->kind[i] != OP_KERNEL)
 			continue;
-		if (step == TRACE_NONE)
-			step = step_at(&run->steps, ops->end[i], near);
-		if (step == TRACE_NONE)
+		step = steps_of_op(&run->steps, launched[i], ops->end[i], step);
+		if (launched[i] == TRACE_NONE && (step == 0 || step == run->steps.n)) /* outside */
 			continue;
-		near = step;
 		if (!number || ops->name[i] != name)
 			number = number_for(name = ops->name[i]);
 		sum[step] += number;

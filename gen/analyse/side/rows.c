@@ -13,14 +13,38 @@
 
 /* ---- kernels ---- */
 
-struct kernels {
-	struct keymap keys; /* name << 32 | phase, and whether it communicates */
-	uint32_t room;
+/* Those of the step at hand. A step's launches are no independent draws: one name may have many shapes, each in every
+ * step. */
+struct at_hand {
+	uint32_t step;
+	int64_t n, unsized, ns, blocks;
 };
+
+struct kernels {
+	struct keymap keys;      /* name << 32 | phase, and whether it communicates */
+	struct at_hand *at_hand; /* by kernel */
+	struct arena *work;
+	uint32_t room, n, room_at_hand;
+};
+
+static void end_step(struct run_kernel *row, struct at_hand *of)
+{
+	const double n = (double)of->n, ns = (double)of->ns, blocks = (double)of->blocks;
+	row->n += of->n;
+	row->unsized += of->unsized;
+	row->ns += ns;
+	row->ns2 += ns * ns / n;
+	row->blocks += blocks;
+	row->blocks2 += blocks * blocks / n;
+	*of = (struct at_hand){0};
+}
 
 static void add_kernels(struct kernels *k, struct run *run, const struct run *part)
 {
 	const struct trace_ops *ops = &part->trace->ops;
+	const uint32_t *launched = part->steps.op_step;
+	const bool steps = run->steps.found;
+	uint32_t step = 0;
 	for (size_t i = 0; i < ops->n; i++) {
 		bool comm = ops->kind[i] == OP_COMM;
 		if ((ops->kind[i] != OP_KERNEL && !comm) || !run_measures_op(part, i))
@@ -29,18 +53,24 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		uint32_t at = keymap_add(&k->keys, (uint64_t)ops->name[i] << 32 | (uint64_t)comm << 31 | phase);
 		if (at == run->n_kernels) {
 			LIST_GROW(run->arena, run->kernels, run->n_kernels, k->room);
+			LIST_GROW(k->work, k->at_hand, k->n, k->room_at_hand);
 			run->kernels[run->n_kernels++] =
 				(struct run_kernel){.name = ops->name[i], .phase = phase, .comm = comm};
+			k->at_hand[k->n++] = (struct at_hand){0};
 		}
-		struct run_kernel *row = &run->kernels[at];
-		double ns = (double)(ops->end[i] - ops->start[i]), blocks = (double)ops->bytes[i];
-		row->n++;
-		row->unsized += !ops->bytes[i];
-		row->ns += ns;
-		row->ns2 += ns * ns;
-		row->blocks += blocks;
-		row->blocks2 += blocks * blocks;
+		step = steps ? steps_of_op(&run->steps, launched[i], ops->end[i], step) : step + 1;
+		struct at_hand *of = &k->at_hand[at];
+		if (of->step != step && of->n)
+			end_step(&run->kernels[at], of);
+		of->step = step;
+		of->n++;
+		of->unsized += !ops->bytes[i];
+		of->ns += ops->end[i] - ops->start[i];
+		of->blocks += ops->bytes[i];
 	}
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->at_hand[i].n)
+			end_step(&run->kernels[i], &k->at_hand[i]);
 }
 
 static int by_text(const void *a, const void *b, void *names)
@@ -138,7 +168,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 
 static void go_through(struct going *g, struct run *run, struct host_work *host)
 {
-	g->kernels = (struct kernels){0};
+	g->kernels = (struct kernels){.work = g->work};
 	g->holes = (struct holes){.work = g->work};
 	keymap_init(&g->kernels.keys, g->work);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
