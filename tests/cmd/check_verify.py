@@ -227,6 +227,13 @@ class Verify(Reports):
             with self.subTest(name):
                 self.assertGreaterEqual(numbers(HOLES.sub(b"", page)) / numbers(page), 0.9)
 
+    def unpacks_alike(self, page, edited):
+        """A repetition may be packed as one of another place that is the same: then the edited evidence is the evidence."""
+        try:
+            return packed(edited).split(b"\n", 1)[0] == packed(page).split(b"\n", 1)[0] and zlib.decompress(packed(edited).split(b"\n", 1)[1]) == zlib.decompress(packed(page).split(b"\n", 1)[1])
+        except (zlib.error, ValueError, IndexError):
+            return False
+
     def test_edited_evidence(self):
         """200 characters of the base64."""
         for choose, name in self.edits(self.pages, 40):
@@ -234,6 +241,8 @@ class Verify(Reports):
             start, end = EVIDENCE.search(edited).span(2)
             at = choose.randrange(start, end - 4)
             edited[at] = choose.choice([c for c in b"ABCabc0189+/" if c != edited[at]])
+            if self.unpacks_alike(self.pages[name], bytes(edited)):
+                continue
             with self.subTest(name, at=at):
                 self.verify(bytes(edited), 3, "page.html: the evidence is damaged", "; copy the report again")
 
