@@ -10,6 +10,8 @@ what is wrong.
 import itertools
 import os
 import random
+import sqlite3
+import subprocess
 import sys
 import tempfile
 
@@ -21,7 +23,8 @@ from made_program import Program, write  # noqa: E402
 
 def check_epochs(gapline, folder):
     """Training with a validation after each epoch, and a training so much faster that the validation is no longer little
-    beside it: training is compared with training, budgets add up, and how much is not measured is said. What is wrong."""
+    beside it: training is compared with training, budgets and tables add up, and how much is not measured is said. What is
+    wrong."""
     files, true, wrong = [], [], []
     for length in 20000, 4000:
         p = Program(random.Random(f"epochs {length}"))
@@ -58,6 +61,17 @@ def check_epochs(gapline, folder):
         kernels = {k["name"]: round(k["instances_per_step"], 9) for k in result[side]["kernels"]}
         if kernels.get("adam") != 1 or kernels.get("gemm_a") != 1 or "metric" in kernels:
             wrong.append(f"epochs, {side}: {kernels}")
+    # in tables: steps, and what each device did, are the window without its three pauses
+    tables = os.path.join(folder, "epochs-tables.sqlite")
+    subprocess.run([gapline, "export", files[0], "-o", tables, "--quiet"], check=True)
+    db = sqlite3.connect(tables)
+    steps = db.execute("SELECT count(*), sum(duration_ns), sum(end_ns - start_ns) FROM steps WHERE measured").fetchone()
+    window, parts = db.execute("SELECT window_ns, compute_ns + comm_exposed_ns + copy_exposed_ns + idle_ns FROM devices").fetchone()
+    idle = db.execute("SELECT sum(end_ns - start_ns) FROM gaps").fetchone()[0], db.execute("SELECT idle_ns FROM devices").fetchone()[0]
+    whole = db.execute("SELECT window_end_ns - window_start_ns FROM runs").fetchone()[0]
+    db.close()
+    if steps != (116, window, window) or parts != window or idle[0] != idle[1] or whole < window + 3 * 5 * 10**7 * 0.7:
+        wrong.append(f"epochs, tables: steps {steps}, window {window} of {whole}, parts {parts}, idle {idle}")
     if abs(result["verdict"]["speedup"] * true[1] / true[0] - 1) > NEAR:
         wrong.append(f"epochs: {result['verdict']['speedup']} for {true[0] / true[1]}")
     return wrong
