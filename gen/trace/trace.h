@@ -148,11 +148,9 @@ struct trace_ranges {
 	int64_t last_time; /* the latest start or end of anything that NVTX recorded, marks included */
 };
 
-/* OS_WAIT: waits for another thread to signal; OS_MUTEX: for a lock; OS_PEER: MPI's, for another process. */
-enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX, OS_PEER };
+enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX, OS_PEER }; /* for a thread's signal, a lock, another process (MPI) */
 
-/* Calls that hold a thread up and were recorded (OS runtime tracing, MPI), sorted by (thread, start, end descending).
- */
+/* Calls that hold a thread up (OS runtime tracing, MPI), sorted by (thread, start, end descending). */
 struct trace_os_calls {
 	size_t n;
 	int64_t *start, *end;
