@@ -25,7 +25,8 @@ struct energy {
 	struct nvml nvml;
 	struct counter counter[GPU_STATE_GPUS_MAX];
 	uint32_t n;
-	struct arena arena; /* the thread's, until it has ended */
+	struct arena arena;  /* the thread's, until it has ended */
+	struct arena *owner; /* … then this one's */
 	pthread_t thread;
 	atomic_int left; /* samples still to be made; < 0: no end is known */
 };
@@ -99,6 +100,7 @@ struct energy *energy_begin(const char *library, struct arena *arena)
 		count = 0;
 	for (unsigned i = 0; i < count && e->n < GPU_STATE_GPUS_MAX; i++)
 		find_counter(e, i);
+	e->owner = arena;
 	atomic_store(&e->left, -1);
 	if (!pthread_create(&e->thread, NULL, run, e))
 		return e;
@@ -112,6 +114,7 @@ void energy_end(struct energy *e, int64_t ran)
 		return;
 	atomic_store(&e->left, ran >= ENERGY_LEAST_NS ? MOVES : 0);
 	pthread_join(e->thread, NULL);
+	arena_adopt(e->owner, &e->arena);
 	for (uint32_t i = 0; i < e->n; i++) /* somebody else's came meanwhile */
 		if (!e->counter[i].flaw && is_used(&e->nvml, e->counter[i].device))
 			e->counter[i].flaw = ENERGY_SHARED;

@@ -35,6 +35,7 @@ static struct side_loops loops_of(struct scene *s, const int64_t *end, uint32_t 
 	run->loop = JUDGED;
 	run->window_start = 1000;
 	run->window_end = 7000;
+	run->window = 6000;
 	run->n_steps = 12;
 	const struct side_steps steps = {.found = true, .name = scene_name(s, side_name)};
 	return loops_build(run, &steps, &s->arena);

@@ -297,6 +297,44 @@ static void test_counter_that_runs_within_a_step(void **state)
 	assert_in_range(side->n_phases, 1, 2);
 }
 
+/* `batch 0` to `batch 19` in each of eight epochs: as many instances as epochs, and a counter all the same. */
+static void test_counter_that_begins_anew(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t epoch = 0; epoch < 8; epoch++) {
+		int64_t begin = 25000 * epoch;
+		scene_range(s, s->main, begin, begin + 24000, numbered(s, "epoch %d", (int)epoch));
+		for (int k = 0; k < 20; k++) {
+			int64_t t = begin + 1000 * k;
+			scene_range(s, s->main, t + 10, t + 950, numbered(s, "batch %d", k));
+			kernel(s, s->main, t + 110, t + 120, t + 900);
+		}
+	}
+	const struct side *side = scene_analyse(s);
+	step_expect(s, side, "batch #");
+	assert_int_equal(side->runs[0].n_steps, 160);
+}
+
+/* A solver's iterations are the steps, not what holds five and more of them, each time another number. Fewer are parts.
+ */
+static void test_iterations_around_iterations(void **state)
+{
+	for (int least = 2; least <= 6; least += 4) {
+		struct scene *s = *state;
+		scene_trace_begin(s);
+		for (int64_t i = 0; i < 9; i++) {
+			int n = least + (int)(i % 3);
+			scene_range(s, s->main, 10000 * i, 10000 * i + 9900, "newton_iteration");
+			for (int k = 0; k < n; k++) {
+				int64_t t = 10000 * i + 1000 * k;
+				scene_range(s, s->main, t + 10, t + 950, "cg_iteration");
+				kernel(s, s->main, t + 110, t + 120, t + 900);
+			}
+		}
+		step_expect(s, scene_analyse(s), least > 2 ? "cg_iteration" : "newton_iteration");
+	}
+}
+
 /* ---- where a step ends ---- */
 
 static void test_host_runs_ahead(void **state)
@@ -435,6 +473,8 @@ int main(void)
 		SCENE(test_hash_counter),
 		SCENE(test_names_of_phases),
 		SCENE(test_counter_that_runs_within_a_step),
+		SCENE(test_counter_that_begins_anew),
+		SCENE(test_iterations_around_iterations),
 		SCENE(test_host_runs_ahead),
 		SCENE(test_step_without_ops_shares_the_next_period),
 		SCENE(test_step_that_is_overtaken_shares_the_period),

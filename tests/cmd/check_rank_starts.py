@@ -171,7 +171,7 @@ def check_sizes(folder):
             db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 4")
         db.close()
     said = " ".join(report(folder, four, eight)["verdict"]["differences"])
-    assert "Only the baseline runs adam: once per step and GPU." in said, said
+    assert "Only the baseline runs adam, once per step and GPU." in said, said
 
 
 def check_other_steps(folder):

@@ -7,8 +7,10 @@
 #include <string.h>
 
 enum {
-	LEVELS = 16,     /* numbers looked at in one name; what comes after stays as it is */
-	MIN_DISTINCT = 3 /* two names that differ in a number are not yet a counter */
+	LEVELS = 16,      /* numbers looked at in one name; what comes after stays as it is */
+	MIN_DISTINCT = 3, /* two names that differ in a number are not yet a counter */
+	MIN_COUNTED =
+		8 /* "step 1" to "step 7" may be parts of a step; more are counted, and begin anew in each epoch */
 };
 
 /* One distinct range name on its way to being normalised. */
@@ -22,7 +24,8 @@ struct entry {
 /* Names that are equal up to their next number. */
 struct group {
 	int64_t instances, threads, names;
-	bool step; /* the name says that what follows is the number of a step: one is enough */
+	bool step;    /* the name says that what follows is the number of a step: one is enough */
+	bool counted; /* … or of something else that programs count */
 };
 
 static bool is_word(char c)
@@ -107,6 +110,8 @@ static bool is_counter(const struct group *g, size_t steps)
 {
 	if (g->names < MIN_DISTINCT && !g->step)
 		return false;
+	if (g->names >= MIN_COUNTED && g->counted)
+		return true;
 	if (4 * g->instances <= 5 * g->threads) /* about once each on every thread that uses it */
 		return true;
 	return steps && 4 * g->instances >= 3 * (int64_t)steps && 4 * g->instances <= 5 * (int64_t)steps;
@@ -131,6 +136,7 @@ static size_t fold_level(struct entry *entries, size_t n, size_t steps, struct a
 		groups[id].instances += entries[i].instances;
 		groups[id].threads += entries[i].threads;
 		groups[id].names++;
+		groups[id].counted = groups[id].names > 1 ? groups[id].counted : marks_name_counts(prefix);
 		groups[id].step = groups[id].step || numbers_steps(entries[i].text, (size_t)number, length);
 	}
 	for (size_t i = 0; i < n; i++) {

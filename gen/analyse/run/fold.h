@@ -1,7 +1,8 @@
 /* Normalised range names (docs/method/analysis.md, Names): counters fold, so that step_0, step_1, … are one range
  * `step_#`, and names whose digits mean something stay: h2d, layer_1, layer_2.
  *
- * A number in a name is masked only when the names that are equal up to it occur about once each, or about once a step.
+ * A number in a name is masked only when the names that are equal up to it occur about once each, or about once a step,
+ * or are eight and say that they count steps: batch 0 begins anew in every epoch.
  * Trailing lists of the kind ", seq = 2868, op_id = 28669" are cut. A number right after '#' is dropped: iter#12 is
  * iter#, and step_12 is step_#. */
 #ifndef GAPLINE_ANALYSE_RUN_FOLD_H

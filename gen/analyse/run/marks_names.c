@@ -1,7 +1,6 @@
 #include "analyse/run/marks_names.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -86,6 +85,17 @@ static bool is_autograd(const char *name)
 {
 	const char *at = strstr(name, "Backward");
 	return strstr(name, "AccumulateGrad") || (at && isdigit((unsigned char)at[strlen("Backward")]));
+}
+
+bool marks_name_counts(const char *name)
+{
+	char word[WORD];
+	bool counts = false, part = false;
+	for (const char *rest = next_word(name, word); *word; rest = next_word(rest, word)) {
+		part = part || IS_ONE(word, parts) || strcmp(word, "microbatch") == 0;
+		counts = IS_ONE(word, steps) || IS_ONE(word, units);
+	}
+	return counts && !part;
 }
 
 enum mark_name marks_name_class(const char *name, const char *domain)

@@ -59,13 +59,16 @@ static bool holds(const struct marks_candidate *outer, const struct marks_candid
 	return 10 * held->n >= 9 * (size_t)inner->n;
 }
 
-/* Steps lie in containers: several each time where the name says so, else not always as many. */
+/* Steps lie in containers: several each time where the name says so, else not always as many. An iteration around those
+ * of a solver is one, too, where it holds as many as make steps, and not always as many. */
 static bool is_container(const struct marks_candidate *c, const struct marks_candidate *inner)
 {
 	struct held held;
-	if (inner->class == MARK_CONTAINER || inner->n < MARKS_MIN_INSTANCES || !holds(c, inner, &held))
+	bool step = c->grade == GRADE_STEP;
+	if (inner->class == MARK_CONTAINER || inner->n < MARKS_MIN_INSTANCES || (step && inner->grade != GRADE_STEP) ||
+	    !holds(c, inner, &held))
 		return false;
-	return held.least >= 2 && (c->class == MARK_CONTAINER || held.least < held.most);
+	return held.least >= (step ? MARKS_MIN_INSTANCES : 2) && (c->class == MARK_CONTAINER || held.least < held.most);
 }
 
 static bool is_around(const struct marks_candidate *c, const struct marks_candidate *inner)
@@ -105,7 +108,7 @@ void marks_nest(struct marks_part *part)
 	struct marks_candidate *top[LOOKED_AT];
 	size_t n = find_longest(part, top);
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n && top[i]->grade == GRADE_PLAIN; k++)
+		for (size_t k = 0; k < n && (top[i]->grade == GRADE_PLAIN || top[i]->grade == GRADE_STEP); k++)
 			if (k != i && is_container(top[i], top[k]))
 				top[i]->grade = GRADE_CONTAINER;
 	for (size_t i = 0; i < n; i++) {
