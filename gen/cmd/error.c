@@ -168,6 +168,8 @@ struct render_error cmd_error(int status, struct names *names, struct arena *are
 	const char *next = split(text, e.id);
 	if (!next && last.misused)
 		next = arena_format(arena, "'%s --help' lists the options", last.misused);
+	if (!next && !strcmp(e.id, "missing"))
+		next = "check its name, and the folder that it is looked for in";
 	e.next = harmless(names, next);
 	e.file = harmless(names, e.file);
 	e.text = harmless(names, text);

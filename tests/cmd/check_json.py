@@ -212,6 +212,8 @@ class Errors(Case):
         statuses = dict(re.findall(r"^\| `(\w+)` \| ([23]) \|", PAGE, re.MULTILINE))
         self.assertEqual(statuses[said["error"]["id"]], str(status), said)
         self.assertEqual(said["error"]["file"], file, said)
+        if said["error"]["id"] == "missing":
+            self.assertTrue(said["error"]["next"], said)
         return said["error"]["id"]
 
     def test_ids(self):
