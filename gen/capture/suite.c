@@ -14,7 +14,17 @@
 
 static const char LOCK_NAME[] = ".lock";
 
-const char *const suite_side_names[2] = {"baseline", "fixed"};
+const char *suite_side_key(int n_sides, int side)
+{
+	static const char *const keys[SUITE_SIDES_MOST] = {"baseline",  "variant-2", "variant-3", "variant-4",
+	                                                   "variant-5", "variant-6", "variant-7", "variant-8"};
+	return n_sides == 2 && side == SUITE_FIXED ? "fixed" : keys[side];
+}
+
+const char *suite_side_name(const struct suite *suite, int side)
+{
+	return suite->name[side] ? suite->name[side] : suite_side_key(suite->n_sides, side);
+}
 
 /* ---- the order ---- */
 
@@ -25,18 +35,17 @@ enum { SPREAD_OVER = 4 };
 /* The side, number and kind of run `i` of the plan. */
 static struct suite_run planned(const struct suite *suite, size_t i)
 {
-	int pairs[2] = {0, 0}, over = suite->looks ? SPREAD_OVER : suite->repeat;
+	const int n = suite->n_sides, place = (int)(i % (size_t)n), over = suite->looks ? SPREAD_OVER : suite->repeat;
+	int rounds[2] = {0, 0};
 	bool stopwatch = false;
-	for (size_t pair = 0; pair <= i / 2; pair++) {
-		bool due = pairs[0] < suite->recorded &&
-		           (pairs[1] >= suite->repeat || pairs[1] * suite->recorded >= pairs[0] * over);
+	for (size_t round = 0; round <= i / (size_t)n; round++) {
+		bool due = rounds[0] < suite->recorded &&
+		           (rounds[1] >= suite->repeat || rounds[1] * suite->recorded >= rounds[0] * over);
 		stopwatch = !due;
-		pairs[stopwatch]++;
+		rounds[stopwatch]++;
 	}
-	size_t number = (size_t)pairs[stopwatch];
-	return (struct suite_run){.side = (number - 1 + stopwatch + i % 2) % 2 ? SUITE_FIXED : SUITE_BASELINE,
-	                          .number = (int)number,
-	                          .stopwatch = stopwatch};
+	const int before = rounds[stopwatch] - 1, forth = (before + stopwatch) % 2 ? n - 1 - place : place;
+	return (struct suite_run){.side = (forth + before / 2 * 2) % n, .number = before + 1, .stopwatch = stopwatch};
 }
 
 static bool is_done(const struct suite *suite, const struct suite_run *run)
@@ -50,7 +59,7 @@ static bool is_done(const struct suite *suite, const struct suite_run *run)
 
 static size_t positions(const struct suite *suite)
 {
-	return 2 * (size_t)(suite->recorded + suite->repeat);
+	return (size_t)suite->n_sides * (size_t)(suite->recorded + suite->repeat);
 }
 
 size_t suite_done(const struct suite *suite)
@@ -87,7 +96,7 @@ bool suite_next(const struct suite *suite, bool logged, struct suite_run *next)
 	size_t i = 0;
 	if (!suite_ahead(suite, &i, next))
 		return false;
-	const char *side = suite_side_names[next->side];
+	const char *side = suite_side_key(suite->n_sides, next->side);
 	next->profile = next->stopwatch ? NULL : arena_format(suite->arena, "%s-%d.sqlite", side, next->number);
 	next->log = logged ? arena_format(suite->arena, "%s-%d%s.log", side, next->number,
 	                                  next->stopwatch ? ".stopwatch" : "")
@@ -96,20 +105,19 @@ bool suite_next(const struct suite *suite, bool logged, struct suite_run *next)
 	return true;
 }
 
-size_t suite_pairs(const struct suite *suite, bool stopwatch)
+size_t suite_rounds(const struct suite *suite, bool stopwatch)
 {
-	size_t pairs = 0;
+	size_t rounds = 0;
 	for (int number = 1; number <= (stopwatch ? suite->repeat : suite->recorded); number++) {
-		const struct suite_run pair[] = {
-			{.side = SUITE_BASELINE, .number = number, .stopwatch = stopwatch},
-			{.side = SUITE_FIXED, .number = number, .stopwatch = stopwatch},
-		};
-		pairs += is_done(suite, &pair[0]) && is_done(suite, &pair[1]);
+		struct suite_run run = {.number = number, .stopwatch = stopwatch};
+		while (run.side < suite->n_sides && is_done(suite, &run))
+			run.side++;
+		rounds += run.side == suite->n_sides;
 	}
-	return pairs;
+	return rounds;
 }
 
-size_t suite_used(const struct suite *suite, enum suite_side side)
+size_t suite_used(const struct suite *suite, int side)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < suite->n_runs; i++)
@@ -117,7 +125,7 @@ size_t suite_used(const struct suite *suite, enum suite_side side)
 	return used;
 }
 
-size_t suite_count(const struct suite *suite, enum suite_side side)
+size_t suite_count(const struct suite *suite, int side)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < suite->n_runs; i++)
@@ -140,7 +148,7 @@ void suite_add(struct suite *suite, const struct suite_run *run)
 	suite->runs[suite->n_runs++] = *run;
 }
 
-const struct suite_run *suite_first(const struct suite *suite, enum suite_side side)
+const struct suite_run *suite_first(const struct suite *suite, int side)
 {
 	for (size_t i = 0; i < suite->n_runs; i++)
 		if (suite->runs[i].side == side && suite->runs[i].number == 1 && !suite->runs[i].stopwatch)
@@ -164,10 +172,11 @@ static bool is_ours(const char *name)
 		    (*name == '.' && !strncmp(name + 1, fixed_names[i], strlen(fixed_names[i]))))
 			return true;
 	const char *at = name + (*name == '.');
-	for (size_t s = 0; s < 2; s++) {
-		size_t n = strlen(suite_side_names[s]);
+	for (int s = -1; s < SUITE_SIDES_MOST; s++) {
+		const char *key = s < 0 ? suite_side_key(2, SUITE_FIXED) : suite_side_key(SUITE_SIDES_MOST, s);
+		size_t n = strlen(key);
 		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 : at; /* of gapline 0.1 */
-		if (strncmp(rest, suite_side_names[s], n))
+		if (strncmp(rest, key, n))
 			continue;
 		if (rest == at && (sscanf(rest + n, "-%d%n", &number, &end) != 1 || number < 1))
 			continue;

@@ -1,5 +1,6 @@
-/* The runs of both sides: which comes next, and what a folder holds of them. The state lies in the folder's run.json,
- * written anew after every run, so that an interrupted suite can go on. It holds no environment and no host.
+/* The runs of both sides, or of several variants: which comes next, and what a folder holds of them. The state lies in
+ * the folder's run.json, written anew after every run, so that an interrupted suite can go on. It holds no environment
+ * and no host.
  *
  *	{ "schema": "gapline-run/2", "gapline": "0.1.0",
  *	  "collector": { "name": "nsys", "version": "2025.3.2" },
@@ -14,6 +15,8 @@
  *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …,
  *	              "energy_mj": "GPU-…=1234", "steps": 48,
  *	              "unused": null }, … ] }                                      in the order in which they ran
+ *
+ * More sides than two are called "baseline", "variant-2", "variant-3" ... in it and in the names of files.
  *
  * The first recorded run of a side says where the timed runs (capture/stopwatch.h) of that side take the time; what
  * those tell is put into its profile, too (capture/annotate.h). */
@@ -30,11 +33,10 @@
 
 enum { SUITE_MANY = 1000 }; /* the most runs of a kind and side */
 
-enum suite_side { SUITE_BASELINE, SUITE_FIXED };
-extern const char *const suite_side_names[2];
+enum { SUITE_BASELINE, SUITE_FIXED, SUITE_SIDES_MOST = 8 };
 
 struct suite_run {
-	enum suite_side side;
+	int side;             /* of the suite's, from 0 */
 	int number;           /* of its side and kind, from 1 */
 	bool stopwatch;       /* else it is recorded */
 	const char *profile;  /* names of files in the folder; of a timed run NULL */
@@ -49,24 +51,30 @@ struct suite_run {
 
 struct suite {
 	const char *folder;
-	const char *const *commands[2]; /* by side; end with NULL */
+	int n_sides;                                   /* 2 to SUITE_SIDES_MOST */
+	const char *name[SUITE_SIDES_MOST];            /* what messages call them; NULL: as files do */
+	const char *const *commands[SUITE_SIDES_MOST]; /* by side; end with NULL */
 	const char *version, *collector, *collector_version;
 	const char *options;  /* of the capture, as text: what has to be the same in all runs */
 	int repeat, recorded; /* timed runs and recorded runs of each side */
 	bool looks;           /* `repeat` is the most: it becomes less when those that were made say enough … */
 	bool looked;          /* … or did so when some of the runs were made */
-	bool planned[2];      /* `plan` is known, from the side's first recorded run */
-	struct stopwatch_plan plan[2];
+	bool planned[SUITE_SIDES_MOST]; /* `plan` is known, from the side's first recorded run */
+	struct stopwatch_plan plan[SUITE_SIDES_MOST];
 	const char *no_stopwatch; /* why no more timed runs are made, a clause; NULL: they are */
 	struct suite_run *runs;   /* finished */
 	size_t n_runs;
 	struct arena *arena;
 };
 
-/* The run that comes next, with side, number and names filled; false: all are done. A pair of recorded runs comes
- * first, the others are spread evenly among those of timed runs. Pairs of each kind alternate in their order (A B,
- * B A, A B, …), so that a drift of the machine hits both sides alike; recorded ones begin with A B, the others with B
- * A. */
+/* What files, and run.json, call a side: "baseline", "fixed", "variant-3"; and what messages do. */
+const char *suite_side_key(int n_sides, int side);
+const char *suite_side_name(const struct suite *suite, int side);
+
+/* The run that comes next, with side, number and names filled; false: all are done. In a round each side runs once. A
+ * round of recorded runs comes first, the others are spread evenly among those of timed runs. Rounds of each kind
+ * alternate in their order (A B C, C B A, …), so that a drift of the machine hits all sides alike; recorded ones begin
+ * with A B C, the others with C B A. After two rounds the order begins two sides further on (C A B, B A C). */
 bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
 
 /* The first run of the plan that is still to be done at or after position `*i`, which is moved past it; false: there is
@@ -77,10 +85,10 @@ bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run);
 size_t suite_total(const struct suite *suite);
 size_t suite_done(const struct suite *suite);
 
-/* Pairs of a kind that are finished, and timed runs of a side that can be used. */
-size_t suite_pairs(const struct suite *suite, bool stopwatch);
-size_t suite_used(const struct suite *suite, enum suite_side side);
-size_t suite_count(const struct suite *suite, enum suite_side side); /* and with those that cannot */
+/* Rounds of a kind that are finished, and timed runs of a side that can be used. */
+size_t suite_rounds(const struct suite *suite, bool stopwatch);
+size_t suite_used(const struct suite *suite, int side);
+size_t suite_count(const struct suite *suite, int side); /* and with those that cannot */
 
 /* Forgets all timed runs: they are made anew. */
 void suite_forget_stopwatch(struct suite *suite);
@@ -88,7 +96,7 @@ void suite_forget_stopwatch(struct suite *suite);
 void suite_add(struct suite *suite, const struct suite_run *run);
 
 /* The first recorded run of a side, or NULL. */
-const struct suite_run *suite_first(const struct suite *suite, enum suite_side side);
+const struct suite_run *suite_first(const struct suite *suite, int side);
 
 /* Writes run.json, whole or not at all. -1 with `err`. */
 int suite_write(const struct suite *suite, struct err *err);

@@ -27,10 +27,10 @@ static const char *state_path(const struct suite *suite)
 
 /* ---- writing ---- */
 
-static void write_run(struct json *json, const struct suite_run *run)
+static void write_run(struct json *json, int n_sides, const struct suite_run *run)
 {
 	json_object(json, NULL);
-	json_text(json, "side", suite_side_names[run->side]);
+	json_text(json, "side", suite_side_key(n_sides, run->side));
 	json_integer(json, "run", run->number);
 	json_text(json, "kind", run->stopwatch ? "stopwatch" : "recorded");
 	json_text(json, "profile", run->profile);
@@ -75,24 +75,26 @@ static void write_members(struct json *json, const struct suite *suite)
 	json_bool(json, "looked", suite->looked);
 	json_integer(json, "recorded", suite->recorded);
 	json_object(json, "commands");
-	for (size_t s = 0; s < 2; s++) {
-		json_array(json, suite_side_names[s]);
+	for (int s = 0; s < suite->n_sides; s++) {
+		json_array(json, suite_side_key(suite->n_sides, s));
 		for (size_t i = 0; suite->commands[s][i]; i++)
 			json_text(json, NULL, suite->commands[s][i]);
 		json_end_array(json);
 	}
 	json_end_object(json);
 	json_object(json, "stopwatch");
-	for (size_t s = 0; s < 2; s++)
+	for (int s = 0; s < suite->n_sides; s++) {
+		const char *side = suite_side_key(suite->n_sides, s);
 		if (suite->planned[s])
-			write_plan(json, suite_side_names[s], &suite->plan[s]);
+			write_plan(json, side, &suite->plan[s]);
 		else
-			json_null(json, suite_side_names[s]);
+			json_null(json, side);
+	}
 	json_end_object(json);
 	json_text(json, "no_stopwatch", suite->no_stopwatch);
 	json_array(json, "runs");
 	for (size_t i = 0; i < suite->n_runs; i++)
-		write_run(json, &suite->runs[i]);
+		write_run(json, suite->n_sides, &suite->runs[i]);
 	json_end_array(json);
 }
 
@@ -175,10 +177,13 @@ static bool is_there(const struct suite *suite, const char *name)
 
 static void read_run(struct suite *suite, const struct json_value *from)
 {
-	const char *side = get_text(from, "side"), *kind = get_text(from, "kind");
+	const char *key = get_text(from, "side"), *kind = get_text(from, "kind");
+	int side = 0;
+	while (key && side < suite->n_sides && strcmp(key, suite_side_key(suite->n_sides, side)) != 0)
+		side++;
 	int64_t steps = get_integer(from, "steps");
 	struct suite_run run = {
-		.side = side && !strcmp(side, suite_side_names[SUITE_FIXED]) ? SUITE_FIXED : SUITE_BASELINE,
+		.side = side,
 		.number = get_count(from, "run"),
 		.stopwatch = kind && !strcmp(kind, "stopwatch"),
 		.profile = get_text(from, "profile"),
@@ -188,7 +193,7 @@ static void read_run(struct suite *suite, const struct json_value *from)
 		.complete = get_text(from, "complete"),
 		.start_utc_ns = get_integer(from, "start_utc_ns"),
 	};
-	if (!side || run.number < 1 || run.number > SUITE_MANY || !run.complete)
+	if (!key || side == suite->n_sides || run.number < 1 || run.number > SUITE_MANY || !run.complete)
 		return;
 	run.timed.ns = get_integer(from, "time_ns");
 	run.timed.unused = get_text(from, "unused");
@@ -200,7 +205,7 @@ static void read_run(struct suite *suite, const struct json_value *from)
 }
 
 /* A plan that makes no sense is none: the side's first recorded run is looked at again. */
-static void read_plan(struct suite *suite, size_t s, const struct json_value *from)
+static void read_plan(struct suite *suite, int s, const struct json_value *from)
 {
 	const char *const keys[] = {"first", "last", "steps", "processes", "limit_ms"};
 	int64_t n[sizeof keys / sizeof *keys] = {0};
@@ -242,11 +247,18 @@ static int read_members(struct suite *suite, const struct json_value *root, stru
 	suite->looked = looked && looked->yes;
 	suite->recorded = get_count(root, "recorded");
 	suite->no_stopwatch = get_text(root, "no_stopwatch");
-	for (size_t s = 0; s < 2; s++) {
-		suite->commands[s] = read_command(suite, commands, suite_side_names[s]);
-		read_plan(suite, s, json_member(plans, suite_side_names[s], JSON_OBJECT));
+	const bool two = json_member(commands, suite_side_key(2, SUITE_FIXED), JSON_ARRAY) != NULL;
+	suite->n_sides = two ? 2 : 0;
+	while (!two && suite->n_sides < SUITE_SIDES_MOST &&
+	       json_member(commands, suite_side_key(SUITE_SIDES_MOST, suite->n_sides), JSON_ARRAY))
+		suite->n_sides++;
+	for (int s = 0; s < suite->n_sides; s++) {
+		const char *side = suite_side_key(suite->n_sides, s);
+		suite->commands[s] = read_command(suite, commands, side);
+		read_plan(suite, s, json_member(plans, side, JSON_OBJECT));
 	}
-	if (!suite->version || !suite->collector || !suite->collector_version || !suite->options || !runs)
+	if (!suite->version || !suite->collector || !suite->collector_version || !suite->options || !runs ||
+	    suite->n_sides < (two ? 2 : 3))
 		return err_set(err, "%s: is damaged; --force starts anew", state_path(suite));
 	for (const struct json_value *run = runs->first; run; run = run->next)
 		read_run(suite, run);
@@ -278,12 +290,15 @@ int suite_read(struct suite *suite, struct err *err)
 
 int suite_same(const struct suite *was, const struct suite *now, struct err *err)
 {
-	for (size_t s = 0; s < 2; s++) {
+	if (was->n_sides != now->n_sides)
+		return err_set(err, "%s: its runs are of %d commands, and %d are asked for now; --force starts anew",
+		               now->folder, was->n_sides, now->n_sides);
+	for (int s = 0; s < now->n_sides; s++) {
 		const char *a = command_text(was->commands[s], now->arena),
 			   *b = command_text(now->commands[s], now->arena);
 		if (strcmp(a, b) != 0)
 			return err_set(err, "%s: the %s command was '%s', and is '%s' now; --force starts anew",
-			               now->folder, suite_side_names[s], a, b);
+			               now->folder, suite_side_name(now, s), a, b);
 	}
 	if (strcmp(was->options, now->options) != 0)
 		return err_set(err, "%s: the options of the capture were '%s', and are '%s' now; --force starts anew",

@@ -58,6 +58,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct compare c;
 	struct opt_list variants = {0};
+	struct variants_given given;
 	compare_init(&c);
 	c.db = CMD_STORE;
 	struct opt options[COMPARE_OPTIONS_MAX + 10] = {
@@ -89,12 +90,13 @@ int cmd_report(int argc, char **argv)
 	if (status < 0) {
 		bool several = variants.n > 0;
 		if (compare_begin(&c, &err) ||
-		    (several ? check_variants(&c, &operands, &err) : name_sides(&c, &operands, &err)) ||
+		    (several ? check_variants(&c, &operands, &err) || variants_named(&c, &variants, &given, &err) ||
+		                       variants_check(&c, &err)
+		             : name_sides(&c, &operands, &err)) ||
 		    check_outputs(&c, &err))
 			status = cmd_misuse(&usage, &err);
-		else if ((status = several ? variants_report(&c, &variants, &err) : compare_sides(&c)) ==
-		         CMD_VARIANTS_MISUSE)
-			status = cmd_misuse(&usage, &err);
+		else
+			status = several ? variants_report(&c, &given, &err) : compare_sides(&c);
 	}
 	if (!c.quiet && !variants.n && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
 		cmd_say_written(c.outputs, c.n_outputs);

@@ -1,4 +1,4 @@
-/* gapline run: captures both sides in turns, then compares them. */
+/* gapline run: captures both sides, or several variants, in turns, then compares them. */
 #include "analyse/judge/evidence.h"
 #include "base/proc.h"
 #include "capture/command.h"
@@ -57,23 +57,62 @@ static int prepare_folder(struct experiment *e, struct err *err)
 	return suite_clear(e->folder, err) || suite_write(&e->suite, err) ? -1 : 0;
 }
 
-static int prepare_commands(struct experiment *e, struct err *err)
+/* The commands of variants, and what they are called. */
+static int take_variants(struct experiment *e, const struct opt_list *operands, struct err *err)
+{
+	struct compare *c = &e->compare;
+	struct variants_given *v = &e->variants;
+	names_init(&c->names, &c->arena);
+	if (e->sweep ? variants_swept(c, e->sweep, operands, v, e->suite.commands, err)
+	             : variants_named(c, &e->variants_asked, v, err))
+		return -1;
+	e->suite.n_sides = (int)v->n;
+	for (size_t i = 0; i < v->n; i++) {
+		e->suite.name[i] = v->name[i];
+		if (v->of[i].n > 1)
+			return err_set(err, "--variant '%s': has a command already", v->name[i]);
+		if (v->of[i].n && command_split(v->of[i].item[0], &c->arena, &e->suite.commands[i], err))
+			return -1;
+		v->of[i] = (struct opt_list){0}; /* the profiles, once there are some */
+	}
+	return variants_check(c, err);
+}
+
+static int take_sides(struct experiment *e, struct err *err)
+{
+	e->suite.n_sides = 2;
+	for (size_t s = 0; s < 2; s++) {
+		e->suite.commands[s] = e->commands[s].words;
+		if (e->commands[s].text &&
+		    command_split(e->commands[s].text, &e->compare.arena, &e->suite.commands[s], err))
+			return -1;
+	}
+	return 0;
+}
+
+static bool has_variants(const struct experiment *e)
+{
+	return e->variants_asked.n || e->sweep;
+}
+
+static int prepare_commands(struct experiment *e, const struct opt_list *operands, struct err *err)
 {
 	struct arena *arena = &e->compare.arena;
-	for (size_t s = 0; s < 2; s++) {
+	const bool variants = has_variants(e);
+	if (variants ? take_variants(e, operands, err) : take_sides(e, err))
+		return -1;
+	for (int s = 0; s < e->suite.n_sides; s++) {
 		struct err why;
-		e->suite.commands[s] = e->commands[s].words;
-		if (e->commands[s].text && command_split(e->commands[s].text, arena, &e->suite.commands[s], err))
-			return -1;
 		if (capture_find_program(e->suite.commands[s], arena, &why))
-			return err_set(err, "%s side: %s", suite_side_names[s], why.text);
+			return err_set(err, "%s side: %s", suite_side_name(&e->suite, s), why.text);
 	}
+	e->recorded_alone = variants ? VARIANTS_LEAST_RUNS : RUN_RECORDED_ALONE;
 	e->suite.folder = e->folder;
 	e->suite.arena = arena;
 	e->suite.version = cmd_version;
-	e->suite.looks = e->suite.looked = e->repeat < 0;
-	e->suite.repeat = e->repeat < 0 ? EVIDENCE_LAST_LOOK : e->repeat;
-	e->suite.recorded = e->recorded >= 0 ? e->recorded : e->suite.repeat ? RUN_RECORDED : RUN_RECORDED_ALONE;
+	e->suite.looks = e->suite.looked = e->repeat < 0 && !variants;
+	e->suite.repeat = e->repeat >= 0 ? e->repeat : variants ? RUN_TIMED_VARIANT : EVIDENCE_LAST_LOOK;
+	e->suite.recorded = e->recorded >= 0 ? e->recorded : e->suite.repeat ? RUN_RECORDED : e->recorded_alone;
 	e->suite.options = capturing_text(&e->capturing, arena);
 	return 0;
 }
@@ -95,11 +134,11 @@ static int choose_stopwatch(struct experiment *e, struct err *err)
 	e->suite.repeat = 0;
 	e->suite.no_stopwatch = part;
 	if (e->recorded < 0)
-		e->suite.recorded = RUN_RECORDED_ALONE;
+		e->suite.recorded = e->recorded_alone;
 	return 0;
 }
 
-void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[2])
+void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[])
 {
 	for (size_t i = 0; i < e->suite.n_runs; i++) {
 		const struct suite_run *run = &e->suite.runs[i];
@@ -123,14 +162,37 @@ static void run_outputs(struct experiment *e, struct arena *arena, struct opt_li
 	}
 }
 
-static int report(struct experiment *e)
+static void name_outputs(struct experiment *e)
 {
 	struct compare *c = &e->compare;
-	run_profiles(e, &c->arena, c->given);
-	run_outputs(e, &c->arena, c->outputs_of);
 	c->paths[COMPARE_HTML] = arena_format(&c->arena, "%s/report.html", e->folder);
 	if (!c->paths[COMPARE_JSON])
 		c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", e->folder);
+}
+
+/* Looks at the files to write. Those in the folder are no outputs yet, into which an error would go. */
+static int prepare_outputs(struct experiment *e, struct err *err)
+{
+	struct compare *c = &e->compare;
+	const char *json = c->paths[COMPARE_JSON];
+	if (!e->variants.n)
+		return compare_prepare(c, err);
+	name_outputs(e);
+	int failed = variants_prepare(c, &e->variants, err);
+	c->paths[COMPARE_HTML] = NULL;
+	c->paths[COMPARE_JSON] = json;
+	return failed;
+}
+
+static int report(struct experiment *e)
+{
+	struct compare *c = &e->compare;
+	struct err err;
+	run_profiles(e, &c->arena, e->variants.n ? e->variants.of : c->given);
+	name_outputs(e);
+	if (e->variants.n)
+		return variants_report(c, &e->variants, &err);
+	run_outputs(e, &c->arena, c->outputs_of);
 	int status = compare_sides(c);
 	if (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE)
 		fprintf(stderr, "gapline: the report is %s\n", cmd_harmless(&c->arena, c->paths[COMPARE_HTML]));
@@ -143,8 +205,7 @@ static int run_in_folder(struct experiment *e)
 	int lock = suite_lock(e->folder, &e->compare.arena, &err);
 	if (lock < 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = compare_prepare(&e->compare, &err) || prepare_folder(e, &err) ? cmd_fail(CMD_WRONG_USAGE, &err)
-	                                                                           : CMD_DONE;
+	int status = prepare_outputs(e, &err) || prepare_folder(e, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 	if (status)
 		goto done;
 	fprintf(stderr, "gapline: collector: %s\n", capturing_collector_text(&e->capturing, &e->compare.arena));
@@ -162,22 +223,24 @@ done:
 static void name_sides(struct experiment *e)
 {
 	const char *names[2];
+	if (e->variants.n)
+		return;
 	command_names(e->suite.commands, names, &e->compare.arena);
 	for (size_t s = 0; s < 2; s++)
 		if (!e->compare.analysis.name[s])
 			e->compare.analysis.name[s] = names[s];
 }
 
-static int run(struct experiment *e)
+static int run(struct experiment *e, const struct opt_list *operands)
 {
 	struct err err;
-	if (prepare_commands(e, &err))
+	if (prepare_commands(e, operands, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	name_sides(e);
 	if (compare_begin(&e->compare, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	proc_catch_signals();
-	if (capturing_choose(&e->capturing, e->suite.commands, 2, &e->compare.arena, &err))
+	if (capturing_choose(&e->capturing, e->suite.commands, (size_t)e->suite.n_sides, &e->compare.arena, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	e->suite.collector = e->capturing.chosen.type->name;
 	e->suite.collector_version = e->capturing.chosen.version;
@@ -215,13 +278,36 @@ static int settle_repeat(struct experiment *e, struct err *err)
 	               : err_set(err, "--repeat: %s is out of range: it goes from 0 to %d", text, SUITE_MANY);
 }
 
+/* Intervals of several variants need so many runs of each. */
+static int check_runs(const struct experiment *e, struct err *err)
+{
+	if (e->repeat > 0 && e->repeat < VARIANTS_LEAST_RUNS)
+		return err_set(err, "--repeat %d: variants need at least %d timed runs of each", e->repeat,
+		               VARIANTS_LEAST_RUNS);
+	if (!e->repeat && e->recorded >= 0 && e->recorded < VARIANTS_LEAST_RUNS)
+		return err_set(err, "--recorded %d: variants need at least %d runs of each", e->recorded,
+		               VARIANTS_LEAST_RUNS);
+	return 0;
+}
+
 static int check_usage(const struct experiment *e, const struct opt_list *operands, struct err *err)
 {
-	for (size_t s = 0; s < 2; s++)
-		if (!e->commands[s].text && !e->commands[s].words)
-			return err_set(err, "a command for the %s side is needed: --%s 'COMMAND'", suite_side_names[s],
-			               suite_side_names[s]);
-	if (operands->n)
+	const bool variants = has_variants(e);
+	bool given = false;
+	for (int s = 0; s < 2; s++) {
+		bool command = e->commands[s].text || e->commands[s].words;
+		given = given || command;
+		if (!command && !variants)
+			return err_set(err, "a command for the %s side is needed: --%s 'COMMAND'", suite_side_key(2, s),
+			               suite_side_key(2, s));
+	}
+	if (variants && (given || (e->variants_asked.n && e->sweep)))
+		return err_set(err, "--variant, or --variant-list, takes the place of --baseline and --fixed");
+	if (e->sweep && !operands->n)
+		return err_set(err, "--variant-list: a command is to follow: -- WORD ...");
+	if (variants && check_runs(e, err))
+		return -1;
+	if (operands->n && !e->sweep)
 		return err_set(err, "'%s' belongs to no side; quote a command: --baseline 'COMMAND WORD'",
 		               operands->item[0]);
 	if (!e->folder)
@@ -235,9 +321,11 @@ int cmd_run(int argc, char **argv)
 {
 	struct experiment e = {.repeat = -1, .recorded = -1, .follow = -1};
 	compare_init(&e.compare);
-	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 9] = {
+	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 11] = {
 		{OPT_COMMAND, 0, "baseline", "COMMAND", .command = &e.commands[0]},
 		{OPT_COMMAND, 0, "fixed", "COMMAND", .command = &e.commands[1]},
+		{OPT_LIST, 0, "variant", "NAME=COMMAND", .list = &e.variants_asked},
+		{OPT_TEXT, 0, "variant-list", "NAME=VALUE,...", .text = &e.sweep},
 		{OPT_TEXT, 'o', "output", "DIR", .text = &e.folder},
 		{OPT_TEXT, 0, "repeat", "auto|N", .text = &e.repeat_text},
 		{OPT_WHOLE, 0, "recorded", "N", .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
@@ -245,7 +333,7 @@ int cmd_run(int argc, char **argv)
 		{OPT_FLAG, 0, "resume", NULL, .flag = &e.resume},
 		{OPT_FLAG, 0, "force", NULL, .flag = &e.force},
 	};
-	size_t n = 8;
+	size_t n = 10;
 	n += capturing_options(&e.capturing, options + n);
 	options[n++] = compare_evidence_option(&e.compare);
 	n += compare_output_options(&e.compare, options + n);
@@ -258,10 +346,10 @@ int cmd_run(int argc, char **argv)
 	compare_watch_memory(&e.compare, &operands);
 	int status = cmd_options(&usage, argc, argv, &e.compare.arena, &operands);
 	if (status < 0)
-		status = check_usage(&e, &operands, &err) || settle_limit(&e, &err) || settle_repeat(&e, &err) ||
+		status = settle_limit(&e, &err) || settle_repeat(&e, &err) || check_usage(&e, &operands, &err) ||
 		                         capturing_settle(&e.capturing, &err)
 		                 ? cmd_misuse(&usage, &err)
-		                 : run(&e);
+		                 : run(&e, &operands);
 	compare_write_error(&e.compare, &operands, status);
 	cmd_end(status);
 	compare_release(&e.compare);

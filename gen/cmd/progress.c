@@ -131,9 +131,9 @@ void progress_end(struct progress *p)
 	pthread_mutex_destroy(&p->mutex);
 }
 
-const char *progress_runs_name(const struct suite_run *run, struct arena *arena)
+const char *progress_runs_name(const struct suite *suite, const struct suite_run *run, struct arena *arena)
 {
-	return arena_format(arena, "%s %d%s", suite_side_names[run->side], run->number,
+	return arena_format(arena, "%s %d%s", suite_side_name(suite, run->side), run->number,
 	                    run->stopwatch ? ", stopwatch" : "");
 }
 
@@ -206,7 +206,7 @@ void progress_runs_begin(struct progress_runs *p, const struct suite_run *run)
 	p->run = run;
 	if (p->announce)
 		fprintf(stderr, "gapline: %s: %s%s\n", position(p, suite_done(p->suite) + 1, p->arena),
-		        progress_runs_name(run, p->arena), left_text(p, seconds_left(p), p->arena));
+		        progress_runs_name(p->suite, run, p->arena), left_text(p, seconds_left(p), p->arena));
 	progress_runs_tick(p, 0);
 }
 
@@ -224,7 +224,7 @@ void progress_runs_tick(void *progress_runs, int64_t elapsed_ns)
 	bar[BAR] = 0;
 	left = p->limit_ns ? left : left - (double)elapsed_ns / 1e9;
 	fprintf(stderr, "\r\033[K[%s] %s, %s: %s%s", bar, position(p, done + 1, &arena),
-	        progress_runs_name(p->run, &arena), capturing_time_text(elapsed_ns, &arena),
+	        progress_runs_name(p->suite, p->run, &arena), capturing_time_text(elapsed_ns, &arena),
 	        left_text(p, left, &arena));
 	fflush(stderr);
 	arena_release(&arena);
@@ -236,5 +236,5 @@ void progress_runs_end(struct progress_runs *p, int64_t elapsed_ns, bool done)
 		fputs("\r\033[K", stderr);
 	if (done)
 		fprintf(stderr, "gapline: %s: %s: %s\n", position(p, suite_done(p->suite) + 1, p->arena),
-		        progress_runs_name(p->run, p->arena), capturing_time_text(elapsed_ns, p->arena));
+		        progress_runs_name(p->suite, p->run, p->arena), capturing_time_text(elapsed_ns, p->arena));
 }

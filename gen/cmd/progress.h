@@ -60,6 +60,6 @@ void progress_runs_tick(void *progress_runs, int64_t elapsed_ns); /* for capture
 void progress_runs_end(struct progress_runs *p, int64_t elapsed_ns, bool done);
 
 /* "baseline 2", "fixed 1, stopwatch": a run among the others. */
-const char *progress_runs_name(const struct suite_run *run, struct arena *arena);
+const char *progress_runs_name(const struct suite *suite, const struct suite_run *run, struct arena *arena);
 
 #endif

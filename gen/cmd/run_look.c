@@ -27,7 +27,7 @@ static struct seen see(const struct suite *suite, const double items[2], struct 
 		size_t n = 0;
 		for (size_t i = 0; i < suite->n_runs; i++) {
 			const struct suite_run *r = &suite->runs[i];
-			if ((int)r->side == s && r->stopwatch && !r->timed.unused)
+			if (r->side == s && r->stopwatch && !r->timed.unused)
 				run[n++] =
 					(struct stopwatch_run){.step = (double)r->timed.ns / (r->steps ? r->steps : 1),
 				                               .steps = r->steps,

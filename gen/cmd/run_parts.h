@@ -6,17 +6,23 @@
 #include "cmd/capturing.h"
 #include "cmd/compare.h"
 #include "cmd/progress.h"
+#include "cmd/variants.h"
 
-enum { RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* recorded runs of each side, by default */
+/* Recorded runs of each side by default, and timed ones of each variant. */
+enum { RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3, RUN_TIMED_VARIANT = 5 };
 
-/* What one `gapline run` is asked for, and how far it is: several runs of both sides in turns. */
+/* What one `gapline run` is asked for, and how far it is: several runs of all sides in turns. */
 struct experiment {
 	const char *folder;
 	struct opt_command commands[2];
-	const char *repeat_text;    /* --repeat; NULL: auto */
-	int repeat, recorded;       /* −1: as many as it takes; the default */
-	const char *limit_text;     /* --time-limit; NULL: none */
-	int64_t limit_ns, began_ns; /* 0: no limit */
+	struct opt_list variants_asked; /* --variant */
+	const char *sweep;              /* --variant-list; NULL: none */
+	struct variants_given variants; /* of both; n 0: there are two sides */
+	const char *repeat_text;        /* --repeat; NULL: auto */
+	int repeat, recorded;           /* −1: as many as it takes; the default */
+	int recorded_alone;             /* the default where there are no timed runs */
+	const char *limit_text;         /* --time-limit; NULL: none */
+	int64_t limit_ns, began_ns;     /* 0: no limit */
 	bool resume, force, quiet;
 	int follow;       /* the log of the run at hand, whose output is passed through as well; −1: none */
 	size_t looked_at; /* pairs of timed runs at the last look */
@@ -31,7 +37,7 @@ struct experiment {
 int run_all(struct experiment *e);
 
 /* The profiles of the runs that were made, as `gapline report` would be given them. */
-void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[2]);
+void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[]);
 
 /* After a pair of timed runs, with --repeat auto: whether the result and every gate that was asked for are decided,
  * or would not be by more runs. Says so, or why it goes on. Comparing for that may fail, which ends nothing: the report

@@ -20,13 +20,18 @@ enum { LOG_LINES = 10, LOG_TAIL = 8192 };
 enum { WAIT_MS = 10000, WAIT_LAGS = 4 };
 
 /* What `--time-limit` makes at least, and how many runs of a side that cannot be used end the attempts. */
-enum { LEAST_PAIRS = 2, UNUSED_MAX = 2 };
+enum { LEAST_ROUNDS = 2, UNUSED_MAX = 2 };
 
 /* ---- what goes wrong ---- */
 
-static const char *where(const struct suite_run *run, struct arena *arena)
+static const char *side_name(const struct experiment *e, int side)
 {
-	return arena_format(arena, "%s side, run %d%s", suite_side_names[run->side], run->number,
+	return suite_side_name(&e->suite, side);
+}
+
+static const char *where(const struct experiment *e, const struct suite_run *run, struct arena *arena)
+{
+	return arena_format(arena, "%s side, run %d%s", side_name(e, run->side), run->number,
 	                    run->stopwatch ? ", stopwatch" : "");
 }
 
@@ -71,12 +76,12 @@ static int fail(struct experiment *e, const struct suite_run *run, const struct 
 	char words[80];
 	proc_status_text(result->status, words, sizeof words);
 	if (result->interrupted)
-		err_set(&say, "%s: interrupted", where(run, &e->compare.arena));
+		err_set(&say, "%s: interrupted", where(e, run, &e->compare.arena));
 	else if (result->failed)
-		err_set(&say, "%s: '%s' failed: %s", where(run, &e->compare.arena),
+		err_set(&say, "%s: '%s' failed: %s", where(e, run, &e->compare.arena),
 		        command_text(e->suite.commands[run->side], &e->compare.arena), words);
 	else
-		err_set(&say, "%s: %s", where(run, &e->compare.arena), err->text);
+		err_set(&say, "%s: %s", where(e, run, &e->compare.arena), err->text);
 	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
 	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
 	if (log && e->quiet && result->started && !result->interrupted)
@@ -93,13 +98,13 @@ static int write_state(struct experiment *e)
 
 /* ---- what the first recorded run of a side says ---- */
 
-static void plan_from(struct experiment *e, const struct instants *at, enum suite_side side)
+static void plan_from(struct experiment *e, const struct instants *at, int side)
 {
 	struct arena *keep = &e->compare.arena;
 	e->suite.planned[side] = true;
 	e->suite.plan[side] = (struct stopwatch_plan){0};
 	if (at->steps && at->unknown && !e->suite.no_stopwatch)
-		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at->unknown);
+		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", side_name(e, side), at->unknown);
 	if (!at->steps || at->unknown)
 		return;
 	e->suite.plan[side] = (struct stopwatch_plan){
@@ -116,24 +121,27 @@ static void plan_from(struct experiment *e, const struct instants *at, enum suit
 
 /* From the first recorded run of each side, which choose their steps together. They are read again: kept from one run
  * to the next they would take memory from the programs. */
-static int plan_both(struct experiment *e, struct err *err)
+static int plan_all(struct experiment *e, struct err *err)
 {
 	struct arena arena = {0};
 	struct names names;
-	struct trace trace[2];
-	struct instants at[2];
+	struct trace trace[SUITE_SIDES_MOST];
+	const struct trace *traces[SUITE_SIDES_MOST];
+	struct instants at[SUITE_SIDES_MOST];
 	const struct analyse_options *o = &e->compare.analysis;
 	const struct instants_request how = {o->step, o->loop, o->warmup};
+	const int n = e->suite.n_sides;
 	int rc = 0;
 	names_init(&names, &arena);
-	for (size_t s = 0; s < 2 && !rc; s++) {
-		const char *profile = suite_first(&e->suite, (enum suite_side)s)->profile;
+	for (int s = 0; s < n && !rc; s++) {
+		const char *profile = suite_first(&e->suite, s)->profile;
+		traces[s] = &trace[s];
 		rc = read_profile(arena_format(&arena, "%s/%s", e->folder, profile), &names, &arena, &trace[s], err);
 	}
 	if (!rc)
-		rc = instants_find((const struct trace *const[]){&trace[0], &trace[1]}, 2, &how, &arena, at, err);
-	for (size_t s = 0; s < 2 && !rc; s++)
-		plan_from(e, &at[s], (enum suite_side)s);
+		rc = instants_find(traces, n, &how, &arena, at, err);
+	for (int s = 0; s < n && !rc; s++)
+		plan_from(e, &at[s], s);
 	arena_release(&arena);
 	return rc;
 }
@@ -157,41 +165,65 @@ static int look(struct experiment *e, const char *path, struct err *err)
 /* Without timed runs the recorded ones are all that there is. */
 static void record_more(struct experiment *e)
 {
-	if (e->recorded < 0 && e->suite.recorded < RUN_RECORDED_ALONE)
-		e->suite.recorded = RUN_RECORDED_ALONE;
+	if (e->recorded < 0 && e->suite.recorded < e->recorded_alone)
+		e->suite.recorded = e->recorded_alone;
 }
 
-/* From here on the time of a timed run is that of the whole process, on both sides. */
+/* From here on the time of a timed run is that of the whole process, on all sides. */
 static void time_wholes(struct experiment *e, const char *why)
 {
 	fprintf(stderr, "gapline: %s, so a run is timed from the program's start to its end\n", why);
-	for (size_t s = 0; s < 2; s++)
+	for (int s = 0; s < e->suite.n_sides; s++)
 		e->suite.plan[s] = (struct stopwatch_plan){0};
 }
 
-/* Once both sides were recorded: what the timed runs measure. A side without steps can only be timed as a whole,
- * and then the other one is, too. */
+static bool all_planned(const struct suite *s)
+{
+	bool all = true;
+	for (int i = 0; i < s->n_sides; i++)
+		all = all && s->planned[i];
+	return all;
+}
+
+/* A side without steps can only be timed as a whole, and then the others are, too: why, a clause; NULL: all have some.
+ */
+static const char *without_steps(struct experiment *e)
+{
+	const struct suite *s = &e->suite;
+	int n = 0, which = 0;
+	for (int i = s->n_sides; i-- > 0;)
+		if (!s->plan[i].steps) {
+			which = i;
+			n++;
+		}
+	return n == s->n_sides ? "the programs have no steps"
+	       : !n            ? NULL
+	       : !which        ? "the baseline has no steps"
+	                       : arena_format(&e->compare.arena, "the %s side has no steps", side_name(e, which));
+}
+
+/* Once all sides were recorded: what the timed runs measure. */
 static int settle(struct experiment *e)
 {
 	struct suite *s = &e->suite;
 	struct err err;
-	if (!suite_first(s, SUITE_BASELINE) || !suite_first(s, SUITE_FIXED))
-		return CMD_DONE;
-	if (plan_both(e, &err))
+	for (int i = 0; i < s->n_sides; i++)
+		if (!suite_first(s, i))
+			return CMD_DONE;
+	if (plan_all(e, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	if (!s->repeat && !s->no_stopwatch)
 		return write_state(e);
-	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0}, counts = s->plan[0].launches > 0;
-	if (!s->no_stopwatch && steps[0] && steps[1] && stopwatch_check(counts, &e->compare.arena, &err))
+	const char *whole = without_steps(e);
+	bool counts = s->plan[0].launches > 0;
+	if (!s->no_stopwatch && !whole && stopwatch_check(counts, &e->compare.arena, &err))
 		s->no_stopwatch = arena_copy(&e->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
 		fprintf(stderr, "gapline: no timed runs are made: %s\n",
 		        cmd_harmless(&e->compare.arena, s->no_stopwatch));
 		record_more(e);
-	} else if (!steps[0] || !steps[1]) {
-		time_wholes(e, steps[0] == steps[1] ? "the programs have no steps"
-		               : steps[0]           ? "the fixed side has no steps"
-		                                    : "the baseline has no steps");
+	} else if (whole) {
+		time_wholes(e, whole);
 	} else if (counts) {
 		fprintf(stderr, "gapline: no NVTX range marks the steps, so timed runs count launches\n");
 	}
@@ -202,14 +234,14 @@ static int settle(struct experiment *e)
 static int look_again(struct experiment *e)
 {
 	struct err err;
-	for (size_t s = 0; s < 2; s++) {
-		const struct suite_run *first = suite_first(&e->suite, (enum suite_side)s);
+	for (int s = 0; s < e->suite.n_sides; s++) {
+		const struct suite_run *first = suite_first(&e->suite, s);
 		if (!first || e->suite.planned[s])
 			continue;
 		if (look(e, arena_format(&e->compare.arena, "%s/%s", e->folder, first->profile), &err))
 			return cmd_fail(CMD_BAD_PROFILE, &err);
 	}
-	return e->suite.planned[0] && e->suite.planned[1] ? CMD_DONE : settle(e);
+	return all_planned(&e->suite) ? CMD_DONE : settle(e);
 }
 
 /* ---- one run ---- */
@@ -257,7 +289,7 @@ static int capture(struct experiment *e, const struct suite_run *next, const cha
 	progress_runs_end(&e->progress, result->elapsed_ns, !rc);
 	capturing_say_messages(
 		&e->capturing, result,
-		arena_format(&e->compare.arena, "gapline: %s", progress_runs_name(next, &e->compare.arena)),
+		arena_format(&e->compare.arena, "gapline: %s", progress_runs_name(&e->suite, next, &e->compare.arena)),
 		&e->compare.arena);
 	return rc;
 }
@@ -275,7 +307,7 @@ static const char *literal(const char *path, struct arena *arena)
 }
 
 /* All timed runs of a side, into its first profile. */
-static int note_stopwatch(struct experiment *e, enum suite_side side)
+static int note_stopwatch(struct experiment *e, int side)
 {
 	struct err err;
 	struct arena *arena = &e->compare.arena;
@@ -309,7 +341,7 @@ static void say_unused(struct experiment *e, const struct suite_run *run)
 {
 	struct arena *arena = &e->compare.arena;
 	size_t unused = 0;
-	fprintf(stderr, "gapline: %s: not used: %s\n", progress_runs_name(run, arena),
+	fprintf(stderr, "gapline: %s: not used: %s\n", progress_runs_name(&e->suite, run, arena),
 	        cmd_harmless(arena, run->timed.unused));
 	for (size_t i = 0; i < e->suite.n_runs; i++)
 		unused += e->suite.runs[i].side == run->side && e->suite.runs[i].timed.unused;
@@ -317,12 +349,11 @@ static void say_unused(struct experiment *e, const struct suite_run *run)
 		return;
 	if (run->timed.uncountable) {
 		time_wholes(e, arena_format(arena, "runs of the %s side differ in how many launches they make",
-		                            suite_side_names[run->side]));
+		                            side_name(e, run->side)));
 		suite_forget_stopwatch(&e->suite);
 		return;
 	}
-	e->suite.no_stopwatch =
-		arena_format(arena, "on the %s side, %s", suite_side_names[run->side], run->timed.unused);
+	e->suite.no_stopwatch = arena_format(arena, "on the %s side, %s", side_name(e, run->side), run->timed.unused);
 	record_more(e);
 	fprintf(stderr, "gapline: no more timed runs are made\n");
 }
@@ -348,7 +379,7 @@ static int run_next(struct experiment *e, struct suite_run *next)
 	struct err err;
 	struct capture_result result = {0};
 	const char *path = next->stopwatch ? arena_format(arena, "%s/%s-%d.stopwatch", e->folder,
-	                                                  suite_side_names[next->side], next->number)
+	                                                  suite_side_key(e->suite.n_sides, next->side), next->number)
 	                                   : arena_format(arena, "%s/%s", e->folder, next->profile);
 	const char *log = next->log ? arena_format(arena, "%s/%s", e->folder, next->log) : NULL;
 	int output = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
@@ -372,25 +403,27 @@ static int run_next(struct experiment *e, struct suite_run *next)
 
 /* ---- all runs ---- */
 
-/* The longest that a pair of runs of this kind took so far; of the other kind, where there is none. */
-static int64_t longest_pair(const struct suite *s, bool stopwatch)
+/* The longest that a round of this kind took so far; of the other kind, where there is none. */
+static int64_t longest_round(const struct suite *s, bool stopwatch)
 {
-	double longest[2][2] = {{0}};
+	double longest[2][SUITE_SIDES_MOST] = {{0}}, round[2] = {0};
 	for (size_t i = 0; i < s->n_runs; i++) {
 		double *of = &longest[s->runs[i].stopwatch][s->runs[i].side];
 		*of = s->runs[i].seconds > *of ? s->runs[i].seconds : *of;
 	}
-	double pair = longest[stopwatch][0] + longest[stopwatch][1];
-	return (int64_t)(1e9 * (pair > 0 ? pair : longest[!stopwatch][0] + longest[!stopwatch][1]));
+	for (int i = 0; i < 2 * s->n_sides; i++)
+		round[i % 2] += longest[i % 2][i / 2];
+	return (int64_t)(1e9 * (round[stopwatch] > 0 ? round[stopwatch] : round[!stopwatch]));
 }
 
-/* Whether the time limit leaves no room for the pair that begins with `next`. */
+/* Whether the time limit leaves no room for the round that begins with `next`. */
 static bool is_late(const struct experiment *e, const struct suite_run *next)
 {
 	const struct suite *s = &e->suite;
-	bool begins = s->n_runs % 2 == 0, stopwatch = s->repeat && !s->no_stopwatch;
-	return e->limit_ns && begins && suite_pairs(s, stopwatch) >= LEAST_PAIRS &&
-	       proc_now_ns() - e->began_ns + longest_pair(s, next->stopwatch) > e->limit_ns;
+	bool begins = s->n_runs % (size_t)s->n_sides == 0, stopwatch = s->repeat && !s->no_stopwatch;
+	size_t least = e->variants.n ? VARIANTS_LEAST_RUNS : LEAST_ROUNDS;
+	return e->limit_ns && begins && suite_rounds(s, stopwatch) >= least &&
+	       proc_now_ns() - e->began_ns + longest_round(s, next->stopwatch) > e->limit_ns;
 }
 
 /* Looks at the runs after each pair without a profiler. No more of them are made once that is enough; those that are to
@@ -398,7 +431,7 @@ static bool is_late(const struct experiment *e, const struct suite_run *next)
 static int look_at_runs(struct experiment *e)
 {
 	struct suite *s = &e->suite;
-	size_t pairs = suite_pairs(s, true);
+	size_t pairs = suite_rounds(s, true);
 	bool whole = suite_count(s, SUITE_BASELINE) == pairs && suite_count(s, SUITE_FIXED) == pairs;
 	if (!s->looks || s->no_stopwatch || !whole || (int)pairs > s->repeat || pairs <= e->looked_at)
 		return CMD_DONE;
@@ -416,7 +449,7 @@ int run_all(struct experiment *e)
 	if (!status)
 		status = look_at_runs(e);
 	while (!status && suite_next(&e->suite, run_is_logged(e), &next) && !is_late(e, &next)) {
-		bool planned = e->suite.planned[0] && e->suite.planned[1];
+		bool planned = all_planned(&e->suite);
 		status = run_next(e, &next);
 		if (!status && !planned)
 			status = settle(e);

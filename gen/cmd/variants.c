@@ -1,6 +1,5 @@
 #include "cmd/variants.h"
 
-#include "analyse/judge/variants.h"
 #include "render/pictures.h"
 #include "render/variants.h"
 
@@ -8,11 +7,11 @@
 
 enum { PAGE, JSON, OUTPUTS };
 
-/* One `gapline report` of several variants. */
+/* One report of several variants. */
 struct job {
 	struct compare *c;
+	const struct variants_given *given;
 	struct variant list[VARIANTS_MOST];
-	struct opt_list files[VARIANTS_MOST];
 	size_t n;
 	const char *page[VARIANTS_MOST]; /* of each pair, from 1; NULL: it is not written */
 	struct compare pair;             /* the one at hand */
@@ -21,27 +20,95 @@ struct job {
 	size_t n_outputs;
 };
 
-static int add(struct job *job, const char *given, struct err *err)
+/* ---- what was asked for ---- */
+
+static const char *harmless(struct compare *c, const char *text)
 {
-	struct compare *c = job->c;
-	const char *file = strchr(given, '=');
-	if (!file || file == given || !file[1])
-		return err_set(err, "--variant '%s': a name and a file are needed, as in eager=eager.sqlite",
+	return names_text(&c->names, names_add_text(&c->names, text));
+}
+
+static int too_many(const char *option, const char *name, struct err *err)
+{
+	return err_set(err, "--%s '%s': there are at most %d variants, the baseline among them", option, name,
+	               VARIANTS_MOST);
+}
+
+static int add(struct compare *c, const char *given, struct variants_given *out, struct err *err)
+{
+	const char *what = strchr(given, '=');
+	if (!what || what == given || !what[1])
+		return err_set(err, "--variant '%s': a name, and what it stands for, are needed, as in eager=...",
 		               cmd_harmless(&c->arena, given));
-	const char *text = arena_copy(&c->arena, given, (size_t)(file - given));
-	const char *name = names_text(&c->names, names_add_text(&c->names, text));
+	const char *name = harmless(c, arena_copy(&c->arena, given, (size_t)(what - given)));
 	size_t i = 0;
-	while (i < job->n && strcmp(job->list[i].name, name) != 0)
+	while (i < out->n && strcmp(out->name[i], name) != 0)
 		i++;
 	if (i == VARIANTS_MOST)
-		return err_set(err, "--variant '%s': there are at most %d variants, the baseline among them", name,
-		               VARIANTS_MOST);
-	job->n += i == job->n;
-	job->list[i].name = name;
-	struct opt_list *to = &job->files[i];
+		return too_many("variant", name, err);
+	out->n += i == out->n;
+	out->name[i] = name;
+	struct opt_list *to = &out->of[i];
 	to->item = arena_grow(&c->arena, to->item, to->n, to->n + 1, sizeof *to->item);
-	to->item[to->n++] = file + 1;
+	to->item[to->n++] = what + 1;
 	return 0;
+}
+
+int variants_named(struct compare *c, const struct opt_list *asked, struct variants_given *out, struct err *err)
+{
+	*out = (struct variants_given){0};
+	for (size_t i = 0; i < asked->n; i++)
+		if (add(c, asked->item[i], out, err))
+			return -1;
+	return out->n < 2 ? err_set(err, "--variant: two variants are needed at least; the first is the baseline") : 0;
+}
+
+/* The word with each `mark` replaced; *found: there was one. */
+static const char *filled(struct arena *arena, const char *word, const char *mark, const char *value, bool *found)
+{
+	const char *at = strstr(word, mark);
+	if (!at)
+		return word;
+	*found = true;
+	return arena_format(arena, "%.*s%s%s", (int)(at - word), word, value,
+	                    filled(arena, at + strlen(mark), mark, value, found));
+}
+
+int variants_swept(struct compare *c, const char *asked, const struct opt_list *command, struct variants_given *out,
+                   const char *const **words, struct err *err)
+{
+	struct arena *arena = &c->arena;
+	const char *list = strchr(asked, '=');
+	*out = (struct variants_given){0};
+	if (!list || list == asked || strchr(asked, '{') || strchr(asked, '}'))
+		return err_set(err, "--variant-list '%s': a name and values are needed, as in 'batch=8,16,32'",
+		               cmd_harmless(arena, asked));
+	const char *name = arena_copy(arena, asked, (size_t)(list - asked));
+	const char *mark = arena_format(arena, "{%s}", name);
+	char *values = arena_format(arena, "%s", list + 1);
+	out->parameter = harmless(c, name);
+	for (char *rest = NULL, *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
+		const char *text = harmless(c, value);
+		bool found = false;
+		if (out->n == VARIANTS_MOST)
+			return too_many("variant-list", out->parameter, err);
+		for (size_t i = 0; i < out->n; i++)
+			if (strcmp(out->value[i], text) == 0)
+				return err_set(err, "--variant-list '%s': %s comes twice", out->parameter, text);
+		const char **line = ARENA_NEW(arena, command->n + 1, const char *);
+		for (size_t w = 0; w < command->n; w++)
+			line[w] = filled(arena, command->item[w], mark, value, &found);
+		if (!found)
+			return err_set(err,
+			               "--variant-list: the command needs %s where the value is to stand: -- ./sim %s",
+			               cmd_harmless(arena, mark), cmd_harmless(arena, mark));
+		out->value[out->n] = text;
+		out->name[out->n] = arena_format(arena, "%s=%s", out->parameter, text);
+		words[out->n++] = line;
+	}
+	return out->n < 2
+	               ? err_set(err, "--variant-list '%s': two values are needed at least; the first is the baseline",
+	                         out->parameter)
+	               : 0;
 }
 
 /* "report-graph.html" beside "report.html": signs that a name of a file should not have become '_'. */
@@ -63,11 +130,8 @@ static const char *last_part(const char *path)
 }
 
 /* Gates ask one pair, and what else is written is of one, too. */
-static int check(const struct job *job, struct err *err)
+int variants_check(const struct compare *c, struct err *err)
 {
-	const struct compare *c = job->c;
-	if (job->n < 2)
-		return err_set(err, "--variant: two variants are needed at least; the first is the baseline");
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++)
 		if (c->paths[i] && i != COMPARE_HTML && i != COMPARE_JSON)
 			return err_set(err, "with --variant only the page (-o) and --json are written");
@@ -83,8 +147,8 @@ static int spare_inputs(const struct job *job, const struct output *output, stru
 {
 	struct stat file;
 	for (size_t i = 0; i < job->n; i++)
-		for (size_t k = 0; k < job->files[i].n; k++)
-			if (!stat(job->files[i].item[k], &file) && output_replaces(output, &file))
+		for (size_t k = 0; k < job->given->of[i].n; k++)
+			if (!stat(job->given->of[i].item[k], &file) && output_replaces(output, &file))
 				return err_set(err, "%s: this output would replace an input", output->path);
 	return 0;
 }
@@ -131,7 +195,7 @@ static int compare_one(struct job *job, size_t i, struct err *err)
 	pair->all_ranks = c->all_ranks;
 	names_init(&pair->names, &pair->arena);
 	for (int s = 0; s < 2; s++) {
-		pair->given[s] = job->files[s ? i : 0];
+		pair->given[s] = job->given->of[s ? i : 0];
 		pair->analysis.name[s] = job->list[s ? i : 0].name;
 	}
 	int status = compare_write(pair, &analysis, err);
@@ -158,11 +222,11 @@ static int write(struct job *job, struct err *err)
 	struct compare *c = job->c;
 	size_t n = 0;
 	if (c->paths[COMPARE_HTML]) {
-		if (variants_html(job->list, job->n, c->analysis.title, &job->bytes[n], err))
+		if (variants_html(job->list, job->n, job->given->parameter, c->analysis.title, &job->bytes[n], err))
 			return -1;
 		n++;
 	}
-	if (c->paths[COMPARE_JSON] && variants_json(job->list, job->n, &job->bytes[n++], err))
+	if (c->paths[COMPARE_JSON] && variants_json(job->list, job->n, job->given->parameter, &job->bytes[n++], err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		job->output[i].bytes = job->bytes[i].data;
@@ -188,23 +252,43 @@ static int run(struct job *job, struct err *err)
 	return status;
 }
 
-int variants_report(struct compare *c, const struct opt_list *asked, struct err *err)
+static struct job *begin(struct compare *c, const struct variants_given *given)
 {
 	struct job *job = ARENA_NEW(&c->arena, 1, struct job);
-	int status = CMD_DONE;
 	job->c = c;
-	for (size_t i = 0; i < asked->n && !status; i++)
-		status = add(job, asked->item[i], err);
-	if (status || check(job, err))
-		return CMD_VARIANTS_MISUSE;
-	status = prepare(job, err) ? CMD_WRONG_USAGE : run(job, err);
-	if (status == CMD_DONE && !c->quiet)
-		cmd_say_written(job->output, job->n_outputs);
-	else if (status)
-		cmd_fail(status, err);
+	job->given = given;
+	job->n = given->n;
+	for (size_t i = 0; i < given->n; i++) {
+		job->list[i].name = given->name[i];
+		job->list[i].value = given->value[i];
+	}
+	return job;
+}
+
+static void end(struct job *job)
+{
 	for (int i = 0; i < OUTPUTS; i++) {
 		output_release(&job->output[i]);
 		buf_release(&job->bytes[i]);
 	}
+}
+
+int variants_prepare(struct compare *c, const struct variants_given *given, struct err *err)
+{
+	struct job *job = begin(c, given);
+	int failed = prepare(job, err);
+	end(job);
+	return failed;
+}
+
+int variants_report(struct compare *c, const struct variants_given *given, struct err *err)
+{
+	struct job *job = begin(c, given);
+	int status = prepare(job, err) ? CMD_WRONG_USAGE : run(job, err);
+	if (status == CMD_DONE && !c->quiet)
+		cmd_say_written(job->output, job->n_outputs);
+	else if (status)
+		cmd_fail(status, err);
+	end(job);
 	return status;
 }

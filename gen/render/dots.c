@@ -6,9 +6,11 @@
 #include "say/say.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
 enum { WIDE = 1200, NAMED = 240 }; /* of variants: their names are longer than "baseline" */
+enum { HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a sweep */
 
 struct axis {
 	double px; /* of a nanosecond */
@@ -180,4 +182,101 @@ void dots_of_variants(const struct variant *list, size_t n, struct arena *arena,
 			         tone);
 		draw_row(&row, &axis, arena, svg);
 	}
+}
+
+/* Values further apart than this are drawn as their logarithms. */
+static const double FAR_APART = 8, ROOM = 1.06;
+
+/* Where the runs of each variant are drawn. false: a value is no number, or comes twice. */
+static bool places(const struct variant *list, size_t n, double x[])
+{
+	double least = INFINITY, most = -INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		char *end = NULL;
+		x[i] = list[i].value ? strtod(list[i].value, &end) : NAN;
+		if (!isfinite(x[i]) || *end)
+			return false;
+		for (size_t k = 0; k < i; k++)
+			if (x[k] == x[i])
+				return false;
+		least = fmin(least, x[i]);
+		most = fmax(most, x[i]);
+	}
+	bool logarithms = least > 0 && most >= FAR_APART * least;
+	for (size_t i = 0; i < n; i++) {
+		double part = logarithms ? log(x[i] / least) / log(most / least) : (x[i] - least) / (most - least);
+		x[i] = LEFT + RIGHT + part * (WIDE - LEFT - 3 * RIGHT);
+	}
+	return true;
+}
+
+static double height(double ns, double most)
+{
+	return TOP + (HIGH - TOP - BELOW) * (1 - ns / most);
+}
+
+static void draw_sweep_axes(const struct variant *list, size_t n, const double x[], const char *parameter, double most,
+                            struct arena *arena, xmlNode *svg)
+{
+	const struct unit unit = format_unit(most);
+	const double tick = svg_tick(most, TICKS), bottom = height(0, most);
+	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_group(svg, "muted");
+	svg_attribute(words, "fill", "#555");
+	for (int i = 0; i * tick <= most; i++) {
+		svg_line(lines, LEFT, height(i * tick, most), WIDE - RIGHT, height(i * tick, most));
+		svg_text(words, LEFT - 8, height(i * tick, most) + 4, ANCHOR_END,
+		         arena_format(arena, "%g %s", i * tick / unit.ns, unit.name));
+	}
+	for (size_t i = 0; i < n; i++) {
+		svg_line(lines, x[i], bottom, x[i], bottom + 5);
+		svg_text(words, x[i], bottom + 19, ANCHOR_MIDDLE, svg_fit(arena, list[i].value, RIGHT));
+	}
+	svg_text(words, WIDE / 2.0, bottom + 40, ANCHOR_MIDDLE, svg_fit(arena, parameter, WIDE / 2.0));
+}
+
+/* From each variant to the one with the next larger value. */
+static void draw_course(const struct variant *list, size_t n, const double x[], double most, xmlNode *svg)
+{
+	xmlNode *lines = svg_strokes(svg, "after", "#0b6e7d", 1.5, NULL);
+	for (size_t i = 0; i < n; i++) {
+		size_t next = i;
+		for (size_t k = 0; k < n; k++)
+			if (x[k] > x[i] && (next == i || x[k] < x[next]))
+				next = k;
+		if (next != i)
+			svg_line(lines, x[i], height(list[i].step, most), x[next], height(list[next].step, most));
+	}
+}
+
+bool dots_of_sweep(const struct variant *list, size_t n, const char *parameter, struct arena *arena, xmlNode *parent)
+{
+	double x[VARIANTS_MOST], most = 1;
+	if (!places(list, n, x))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < list[i].n; r++)
+			most = fmax(most, ROOM * list[i].run[r]);
+	xmlNode *svg = svg_picture(parent, WIDE, HIGH, SAY(NULL, arena, sweep_title, .parameter = parameter),
+	                           SAY(NULL, arena, variants_means, .baseline = list[0].name));
+	draw_sweep_axes(list, n, x, parameter, most, arena, svg);
+	draw_course(list, n, x, most, svg);
+	xmlNode *tone = svg_group(svg, "tone");
+	svg_attribute(tone, "fill", "#3f5b7a");
+	for (size_t i = 0; i < n; i++) {
+		xmlNode *dots = svg_group(svg, i ? "after" : "before");
+		svg_attribute(dots, "fill", i ? "#0b6e7d" : "#5c6773");
+		svg_attribute(dots, "fill-opacity", "0.75");
+		for (size_t r = 0; r < list[i].n; r++)
+			svg_dot(dots, x[i], height(list[i].run[r], most), DOT,
+			        SAY(NULL, arena, dot, .run = (int64_t)r + 1, .file = NULL,
+			            .time = format_time(arena, list[i].run[r])));
+		if (!list[i].has_interval)
+			continue;
+		const double high = height(fmin(list[0].step / list[i].lo, most), most),
+			     low = height(list[0].step / list[i].hi, most);
+		svg_rect(tone, x[i] + FROM_LINE - 1, high, 3, fmax(low - high, 2), NULL);
+		svg_rect(tone, x[i] + FROM_LINE - 5, high, 11, 2, NULL);
+		svg_rect(tone, x[i] + FROM_LINE - 5, fmax(low - 2, high), 11, 2, NULL);
+	}
+	return true;
 }

@@ -18,6 +18,10 @@ void dots_draw(const struct analysis *analysis, struct arena *arena, xmlNode *pa
 /* A row of dots for each variant, the baseline's first, and where each lies beside it. */
 void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent);
 
+/* Where the values of a parameter are numbers: the time per step against them, a dot for each run. false: they are not,
+ * and nothing is drawn. */
+bool dots_of_sweep(const struct variant *list, size_t n, const char *parameter, struct arena *arena, xmlNode *parent);
+
 /* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase, joined by bands. */
 void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 

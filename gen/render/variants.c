@@ -32,7 +32,8 @@ static void fill_row(const struct variant *v, bool baseline, struct unit unit, s
 	page_fill(row, "why", v->why ? say_fact(v->why, NULL, arena) : "");
 }
 
-int variants_html(const struct variant *list, size_t n, const char *title, struct buf *out, struct err *err)
+int variants_html(const struct variant *list, size_t n, const char *parameter, const char *title, struct buf *out,
+                  struct err *err)
 {
 	struct arena arena = {0};
 	struct page page;
@@ -40,11 +41,15 @@ int variants_html(const struct variant *list, size_t n, const char *title, struc
 	for (size_t i = 1; i < n; i++)
 		decided += list[i].result != VERDICT_INCONCLUSIVE;
 	const char *result = SAY(NULL, &arena, variants_page, .decided = decided, .variants = (int64_t)n - 1);
-	const char *own = SAY(NULL, &arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name);
+	const char *own =
+		parameter ? SAY(NULL, &arena, sweep_title, .parameter = parameter)
+			  : SAY(NULL, &arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name);
 	const struct unit unit = format_unit(list[0].step);
 	page_open(&page, asset_variants_html.bytes, asset_variants_html.n, 1, &arena);
 	page_head(&page, result, title ? title : own, "");
-	dots_of_variants(list, n, &arena, page_draw(&page.top, "picture"));
+	xmlNode *picture = page_draw(&page.top, "picture");
+	if (!parameter || !dots_of_sweep(list, n, parameter, &arena, picture))
+		dots_of_variants(list, n, &arena, picture);
 	page_fill(&page.top, "means", SAY(NULL, &arena, variants_means, .baseline = list[0].name));
 	page_fill(&page.top, "caption",
 	          SAY(NULL, &arena, variants_caption, .unit = unit.name, .baseline = list[0].name));
@@ -61,6 +66,7 @@ static void write_variant(struct json *json, const struct variant *v, bool basel
 {
 	json_object(json, baseline ? "baseline" : NULL);
 	json_text(json, "name", v->name);
+	json_text(json, "value", v->value);
 	json_ms(json, "step_ms", v->step);
 	json_array(json, "run_ms");
 	for (size_t r = 0; r < v->n; r++)
@@ -78,7 +84,7 @@ static void write_variant(struct json *json, const struct variant *v, bool basel
 	json_end_object(json);
 }
 
-int variants_json(const struct variant *list, size_t n, struct buf *out, struct err *err)
+int variants_json(const struct variant *list, size_t n, const char *parameter, struct buf *out, struct err *err)
 {
 	struct arena arena = {0};
 	struct json json;
@@ -86,6 +92,7 @@ int variants_json(const struct variant *list, size_t n, struct buf *out, struct 
 	json_object(&json, NULL);
 	json_text(&json, "schema", "gapline-variants/1");
 	json_text(&json, "gapline", GAPLINE_VERSION);
+	json_text(&json, "parameter", parameter);
 	write_variant(&json, &list[0], true, &arena);
 	json_array(&json, "variants");
 	for (size_t i = 1; i < n; i++)

@@ -105,6 +105,117 @@ class Run(Case):
         self.assertEqual(self.files("out"), before)
         self.assertEqual(json.loads((self.folder / "x.json").read_text())["error"]["id"], "output")
 
+    def variants(self, loads, runs=5):
+        """A command for each variant, with profiles of its own."""
+        words = []
+        for i, (name, load) in enumerate(loads.items()):
+            for r in range(runs):  # one more than runs, for what is run again
+                captured.tiny_profile.write(self.folder / f"v{i}-{r}.sqlite", load=load + 700 * ((3 * r + i) % 4),
+                                            seed=50 + 10 * i + r, started=1_795_000_000_000_000_000 + (4 * i + r) * 10**10)
+            words += ["--variant", f"{name}=true v{i}-#.sqlite"]
+        return words
+
+    def test_variants(self):
+        words = self.variants({"eager": 400_000, "graph <b>": 200_000, "same": 400_000})
+        out, said = self.run_both(*words, "-o", "out", "--title", "All three")
+        self.assertEqual([f"{r['side'][-1]}{r['run']}" for r in self.state()["runs"]],
+                         ["e1", "21", "31", "32", "22", "e2", "33", "e3", "23", "24", "e4", "34"])
+        self.assertEqual(list(self.state()["commands"]), ["baseline", "variant-2", "variant-3"])
+        self.assertIn("gapline: run 2 of 12: graph <b> 1: ", said)
+        self.assertIn("graph <b>: Faster", out)
+        all_three = json.loads((self.folder / "out/report.json").read_text())
+        self.assertEqual(all_three["schema"], "gapline-variants/1")
+        self.assertIsNone(all_three["parameter"])
+        self.assertEqual(len(all_three["baseline"]["run_ms"]), 4)
+        graph, same = all_three["variants"]
+        self.assertEqual((graph["name"], graph["result"], graph["report"]), ("graph <b>", "faster", "report-graph__b_.html"))
+        self.assertLessEqual(same["lo"], 1)
+        self.assertGreaterEqual(same["hi"], 1)
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("All three", page)
+        self.assertIn('href="report-graph__b_.html"', page)
+        subprocess.run([GAPLINE, "verify", self.folder / "out/report-same.html"], check=True, capture_output=True)
+        # the same as of the profiles
+        files = [w for i, n in enumerate(("eager", "graph <b>", "same"))
+                 for w in ("--variant", f"{n}=out/{('baseline', 'variant-2', 'variant-3')[i]}-*.sqlite")]
+        self.gapline("report", *files, "--json", "later.json", "-o", "out/later.html", "-q")
+        later = json.loads((self.folder / "later.json").read_text())
+        for a, b in zip(all_three["variants"], later["variants"]):
+            self.assertEqual(a | {"report": None}, b | {"report": None})
+        # goes on, also with more runs, and not with other commands
+        (self.folder / "out/variant-3-2.sqlite").unlink()
+        _, said = self.run_both(*words, "-o", "out", "--resume")
+        self.assertEqual(re.findall(r"^gapline: run (\d+) of 12: (.*): \d", said, re.M), [("12", "same 2")])
+        for other, why in ((words[2:], "its runs are of 3 commands, and 2 are asked for now"),
+                           ([*words[:4], "--variant", "same=false"], "the same command was 'true 'v2-#.sqlite''")):
+            self.assertIn(why, self.run_both(*other, "-o", "out", "--resume", status=2)[1])
+        self.assertIn("same side, run 1: 'false' failed",
+                      self.run_both(*words[:4], "--variant", "same=false", "-o", "out", "--force", status=3)[1])
+        self.assertEqual([n for n in self.files("out") if n.startswith("variant-3-")], [])
+
+    def test_two_variants(self):
+        words = self.variants({"a": 400_000, "b": 200_000})
+        out, _ = self.run_both(*words, "-o", "out", "--json", "x.json")
+        self.assertIn("b: Faster", out)
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3 f4 b4")
+        self.assertEqual(json.loads((self.folder / "x.json").read_text())["variants"][0]["report"], "report-b.html")
+
+    def test_sweep(self):
+        self.variants({"8": 200_000, "16": 400_000, "64": 900_000}, 8)
+        for i, batch in enumerate((8, 16, 64)):
+            for r in range(8):
+                (self.folder / f"v{i}-{r}.sqlite").rename(self.folder / f"of{batch}-{r}.sqlite")
+        out, _ = self.run_both("-o", "out", "--variant-list", "batch=8,16,64", "--", "sh", "-c", "true", "-{batch}",
+                               "of{batch}-#.sqlite")
+        self.assertEqual(self.state()["commands"]["variant-3"], ["sh", "-c", "true", "-64", "of64-#.sqlite"])
+        self.assertIn("batch=16: Slower", out)
+        result = json.loads((self.folder / "out/report.json").read_text())
+        self.assertEqual(result["parameter"], "batch")
+        self.assertEqual([v["value"] for v in (result["baseline"], *result["variants"])], ["8", "16", "64"])
+        self.assertEqual(result["variants"][1]["report"], "report-batch_64.html")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("Time per step against batch", page)
+        dots = [tuple(map(float, d)) for d in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)]
+        self.assertEqual(len(dots), 12)
+        places = sorted({x for x, _ in dots})  # their logarithms: 8 to 16 is a third of 8 to 64
+        self.assertAlmostEqual((places[1] - places[0]) / (places[2] - places[0]), 1 / 3, places=2)
+        zero = float(re.search(r'<text [^>]*y="([\d.]+)"[^>]*>0 ', page)[1]) - 4
+        heights = [zero - sum(y for x, y in dots if x == at) / 4 for at in places]
+        steps = [v["step_ms"] for v in (result["baseline"], *result["variants"])]
+        for height, step in zip(heights, steps):  # to scale, from 0
+            self.assertAlmostEqual(height / heights[0], step / steps[0], places=1)
+        self.run_both("-o", "names", "--variant-list", "of=of8,of16", "--", "true", "{of}-#.sqlite")
+        page = (self.folder / "names/report.html").read_text()  # no numbers: a row for each
+        self.assertIn("of=of16", page)
+        self.assertEqual(len({x for x, _ in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)}), 8)
+
+    def test_variants_that_cannot_be(self):
+        a, b = ["--variant", "a=true base-#.sqlite"], ["--variant", "b=true fixed-#.sqlite"]
+        for words, arguments in (
+            ("two variants are needed", a),
+            ("has a command already", [*a, *b, *b]),
+            ("at most 8 variants", [w for i in range(9) for w in ("--variant", f"v{i}=true")]),
+            ("takes the place of", [*a, *b, "--baseline", "true"]),
+            ("takes the place of", [*a, *b, "--variant-list", "n=1,2", "--", "true", "{n}"]),
+            ("--repeat 3: variants need at least 4", [*a, *b, "--repeat", "3"]),
+            ("--recorded 2: variants need at least 4", [*a, *b, "--recorded", "2", "--repeat", "0"]),
+            ("gates are of two sides", [*a, *b, "--min-speedup", "1.1"]),
+            ("only the page", [*a, *b, "--markdown", "x.md"]),
+            ("b side: ", [*a, "--variant", "b=there-is-no-such-program"]),
+            ("'x' belongs to no side", [*a, *b, "x"]),
+            ("would be one file", [*a, *b, "--variant", "x y=true", "--variant", "x_y=true"]),
+            ("a command is to follow", ["--variant-list", "n=1,2"]),
+            ("needs {n} where the value is to stand", ["--variant-list", "n=1,2", "--", "true", "{m}"]),
+            ("two values are needed", ["--variant-list", "n=1", "--", "true", "{n}"]),
+            ("1 comes twice", ["--variant-list", "n=1,2,1", "--", "true", "{n}"]),
+            ("a name and values", ["--variant-list", "1,2", "--", "true", "{n}"]),
+            ("at most 8 variants", ["--variant-list", "n=1,2,3,4,5,6,7,8,9", "--", "true", "{n}"]),
+        ):
+            with self.subTest(words):
+                repeat = [] if "--repeat" in arguments else ["--repeat", "0"]
+                self.assertIn(words, self.gapline("run", *captured.WITH_NSYS, "-o", "out", *repeat, *arguments, status=2)[1])
+        self.assertEqual(self.files("out"), [])
+
     def test_failing_side(self):
         fixed = "sh -c 'test ! -e out/baseline-3.* || exit 7; : fixed-#.sqlite'"
         _, said = self.run_both("--baseline", "true base-#.sqlite", "--fixed", fixed, "-o", "out", status=3)

@@ -116,6 +116,23 @@ class Stopwatch(Case):
             for side, mean in zip(("baseline", "fixed"), means):
                 self.assertAlmostEqual(sum(p[f"{side}_ms"] for p in parts), mean / 1e6, places=6)
 
+    def test_variants(self):
+        """Five timed runs of each in balanced turns, whose times are those of the table; the drain is waited for in each."""
+        words = [w for name, profile in (("a", "base"), ("b", "fixed"), ("c", "base"))
+                 for w in ("--variant", f"{name}={self.program('plain', 70, profile + '-#.sqlite')}")]
+        self.gapline("run", *WITH_NSYS, *words, "-o", "out", "--recorded", "1")
+        runs = [r for r in self.state()["runs"] if r["kind"] == "stopwatch"]
+        self.assertEqual("".join(r["side"][-1] for r in runs), "32e" "e23" "2e3" "3e2" "e32")
+        doc = json.loads((self.folder / "out/report.json").read_text())
+        for key, v in zip(("baseline", "variant-2", "variant-3"), (doc["baseline"], *doc["variants"])):
+            own = [r["time_ns"] / r["steps"] / 1e6 for r in runs if r["side"] == key]
+            self.assertEqual(len(own), 5)
+            for a, b in zip(own, v["run_ms"]):
+                self.assertAlmostEqual(a, b, places=6)
+            self.assertGreaterEqual(v["step_ms"], STEP_NS / 1e6)
+            self.assertEqual([row[:3] for row in self.rows(f"{key}-1")],
+                             [(r["start_utc_ns"], r["time_ns"], r["steps"]) for r in runs if r["side"] == key])
+
     def test_said_once(self):
         """The stopwatch's number first, the recorded one a second line, how much longer recording made a step once."""
         said, _ = self.run_pair("--repeat", "3", "--recorded", "1")

@@ -25,7 +25,7 @@ static int release_arena(void **state)
 
 static struct suite new_suite(int recorded, int repeat)
 {
-	return (struct suite){.folder = ".", .repeat = repeat, .recorded = recorded, .arena = &arena};
+	return (struct suite){.folder = ".", .n_sides = 2, .repeat = repeat, .recorded = recorded, .arena = &arena};
 }
 
 /* Goes through the whole plan: "b1 f1 f1s b1s"; s is a timed run. */
@@ -34,7 +34,7 @@ static const char *order(struct suite *suite)
 	struct suite_run next;
 	const char *text = "";
 	while (suite_next(suite, false, &next)) {
-		text = arena_format(&arena, "%s%s%c%d%s", text, *text ? " " : "", suite_side_names[next.side][0],
+		text = arena_format(&arena, "%s%s%c%d%s", text, *text ? " " : "", suite_side_key(2, next.side)[0],
 		                    next.number, next.stopwatch ? "s" : "");
 		assert_null(next.log);
 		suite_add(suite, &next);
@@ -56,6 +56,40 @@ static void test_order(void **state)
 	assert_string_equal(order(&suite), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s");
 	suite = new_suite(3, 2); /* more recorded ones than others */
 	assert_string_equal(order(&suite), "b1 f1 f1s b1s f2 b2 b2s f2s b3 f3");
+}
+
+/* Of several variants, a round and the same one backwards; then two further on. */
+static void test_order_of_variants(void **state)
+{
+	static const char *const names[] = {"a", "b", "c"};
+	(void)state;
+	struct suite suite = new_suite(1, 4);
+	struct suite_run next;
+	const char *text = "";
+	suite.n_sides = 3;
+	memcpy(suite.name, names, sizeof names);
+	while (suite_next(&suite, false, &next)) {
+		text = arena_format(&arena, "%s%s", text, suite_side_name(&suite, next.side));
+		if (next.side == 2 && !next.stopwatch)
+			assert_string_equal(next.profile, "variant-3-1.sqlite");
+		suite_add(&suite, &next);
+	}
+	assert_string_equal(text, "abccbaabcbaccab");
+	assert_int_equal(suite_rounds(&suite, true), 4);
+	assert_int_equal(suite_total(&suite), 15);
+	/* Over two rounds each comes as early as the others: a drift of the machine hits all alike. */
+	for (int n = 2; n <= SUITE_SIDES_MOST; n++) {
+		suite = new_suite(1, 6);
+		suite.n_sides = n;
+		int at[SUITE_SIDES_MOST] = {0};
+		for (int i = 0; suite_next(&suite, false, &next); i++) {
+			if (next.stopwatch)
+				at[next.side] += i % n;
+			suite_add(&suite, &next);
+		}
+		for (int s = 0; s < n; s++)
+			assert_int_equal(at[s], 3 * (n - 1));
+	}
 }
 
 /* Every run is made once, and each kind takes turns: at any time no side is more than one ahead. */
@@ -105,7 +139,7 @@ static void test_going_on(void **state)
 	suite_add(&suite, &done[1]);
 	assert_int_equal(suite_done(&suite), 2);
 	assert_int_equal(suite_total(&suite), 6);
-	assert_int_equal(suite_pairs(&suite, false), 0);
+	assert_int_equal(suite_rounds(&suite, false), 0);
 	assert_null(suite_first(&suite, SUITE_FIXED));
 	assert_ptr_equal(suite_first(&suite, SUITE_BASELINE), &suite.runs[1]);
 	assert_string_equal(order(&suite), "f1 b2 b3 f3");
@@ -113,7 +147,7 @@ static void test_going_on(void **state)
 	assert_string_equal(order(&suite), "f4 b4 b5 f5");
 	suite.recorded = 2; /* fewer than there are: nothing is to be done */
 	assert_string_equal(order(&suite), "");
-	assert_int_equal(suite_pairs(&suite, false), 2);
+	assert_int_equal(suite_rounds(&suite, false), 2);
 }
 
 /* No more timed runs: those that were made stay counted, and the recorded ones go on. */
@@ -299,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_order, release_arena),
+		cmocka_unit_test_teardown(test_order_of_variants, release_arena),
 		cmocka_unit_test_teardown(test_turns, release_arena),
 		cmocka_unit_test_teardown(test_as_many_as_fit, release_arena),
 		cmocka_unit_test_teardown(test_going_on, release_arena),

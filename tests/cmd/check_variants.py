@@ -76,7 +76,7 @@ def table(folder):
 def refused(folder, words):
     for wrong, why in (
         (["--variant", "a=x.sqlite"], "two variants"),
-        (["--variant", "a", "--variant", "b=c"], "a name and a file"),
+        (["--variant", "a", "--variant", "b=c"], "a name, and what it stands for"),
         ([*words, folder / "0-0.sqlite"], "belongs to no variant"),
         ([*words, "--baseline", folder / "0-0.sqlite"], "takes the place"),
         ([*words, "--min-speedup", "1.1"], "gates are of two sides"),

@@ -61,7 +61,7 @@ static void compare(const struct suite *a, const struct suite *b)
 {
 	struct err err;
 	keep(suite_same(a, b, &err) == 0 && a->repeat == b->repeat && a->recorded == b->recorded &&
-	     a->n_runs == b->n_runs);
+	     a->n_sides == b->n_sides && a->n_runs == b->n_runs);
 	keep(same_text(a->no_stopwatch, b->no_stopwatch));
 	for (size_t i = 0; i < a->n_runs; i++) {
 		const struct suite_run *r = &a->runs[i], *q = &b->runs[i];
@@ -73,7 +73,7 @@ static void compare(const struct suite *a, const struct suite *b)
 		keep(!r->stopwatch || (r->timed.ns == q->timed.ns && r->steps == q->steps &&
 		                       same_text(r->timed.unused, q->timed.unused)));
 	}
-	for (size_t s = 0; s < 2; s++) {
+	for (int s = 0; s < a->n_sides; s++) {
 		const struct stopwatch_plan *p = &a->plan[s], *q = &b->plan[s];
 		keep(a->planned[s] == b->planned[s]);
 		if (a->planned[s])
@@ -89,7 +89,7 @@ static void walk(struct suite *suite)
 	enum { FEW = 60 };
 	struct suite_run next;
 	size_t total = suite_total(suite);
-	keep(suite_done(suite) <= total && total <= 4 * (size_t)SUITE_MANY);
+	keep(suite_done(suite) <= total && total <= 2 * (size_t)(suite->n_sides * SUITE_MANY));
 	keep(suite_used(suite, SUITE_BASELINE) <= suite->n_runs);
 	for (int i = 0; i < FEW && suite_next(suite, true, &next); i++) {
 		keep(next.number >= 1 && next.number <= SUITE_MANY && next.log && !strchr(next.log, '/'));
@@ -97,8 +97,8 @@ static void walk(struct suite *suite)
 		next.timed.unused = next.stopwatch ? "fuzzed" : NULL;
 		suite_add(suite, &next);
 	}
-	(void)suite_pairs(suite, true);
-	(void)suite_pairs(suite, false);
+	(void)suite_rounds(suite, true);
+	(void)suite_rounds(suite, false);
 	(void)suite_first(suite, SUITE_FIXED);
 }
 

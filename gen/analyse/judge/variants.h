@@ -10,6 +10,7 @@ enum { VARIANTS_MOST = 8, VARIANTS_LEAST_RUNS = 4 }; /* with the baseline; of ea
 
 struct variant {
 	const char *name;
+	const char *value;  /* of the parameter that is swept; NULL: none is */
 	const char *report; /* where its pair's own report lies, as the page links it; NULL: it is not written */
 	double step;        /* ns, the time per step that its pair's report says */
 	const double *run;  /* time per step of each run that decides, n of them, ns > 0 */
