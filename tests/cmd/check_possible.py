@@ -116,6 +116,29 @@ def clock_back(*steps):
     return edit
 
 
+def drop_rows(tables, *steps):
+    """Those rows of those steps were lost, and time went on."""
+
+    def edit(db):
+        starts = [at for (at,) in db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start")]
+        for step in steps:
+            for table in tables:
+                db.execute(f"DELETE FROM {table} WHERE start >= ? AND start < ?", (starts[step], starts[step + 1]))
+
+    return edit
+
+
+def pauses(steps, *before):
+    """The program does nothing for so many steps' time before each of those."""
+
+    def edit(db):
+        starts = [at for (at,) in db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start")]
+        for step in sorted(before, reverse=True):
+            pause(db, step, int(steps * (starts[1] - starts[0])))
+
+    return edit
+
+
 def repeat_kernels(db):
     """One step runs most of its kernels twice, and one of them once."""
     launches = db.execute(f"SELECT start, end, correlationId FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (30 * PER_STEP, 30 * PER_STEP + 4)).fetchall()
@@ -135,12 +158,18 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Kernels were lost", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
-SENTENCES = LOST, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
+LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Kernels were lost", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
+SENTENCES = LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
     "lost at the end": (nothing, lambda db: lose_kernels(db, 55, 5), None, [], 1),
+    "all but the ranges of some steps": (nothing, drop_rows([KERNELS, CALLS], *range(3, 59, 6)), EMPTY, [], 1),
+    "all but the ranges of some steps, on both sides": (drop_rows([KERNELS, CALLS], 20, 30), drop_rows([KERNELS, CALLS], 15, 25), None, [], 1),
+    "steps lost": (nothing, drop_rows([KERNELS, CALLS, "NVTX_EVENTS"], *range(3, 59, 6)), GONE, [], 3),
+    "steps lost, one run": (drop_rows([KERNELS, CALLS, "NVTX_EVENTS"], 10, 11, 30, 40, 41, 42), nothing, GONE, [], 1),
+    "pauses of half a step": (pauses(0.5, *range(7, 56, 12)), nothing, None, [], 3),
+    "pauses of 1.4 steps": (pauses(1.4, *range(7, 56, 12)), nothing, None, [], 3),
     "captured in a graph": (nothing, lambda db: capture_graph(db, 25, 1), None, [], 1),
     "numbers jump": (numbered, holes(lambda i: i + 7 * (i >= 20) + 7 * (i >= 40)), JUMP, [], 1),
     "numbers jump, in tens": (holes(lambda i: 10 * (i + 3 * (i >= 20) + 3 * (i >= 40))), numbered, JUMP, [], 1),

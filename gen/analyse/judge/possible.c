@@ -12,6 +12,8 @@ static const struct fact *find_holes(const struct run_holes *h, const char *file
 	if ((double)h->lost > EVIDENCE_LOST * (double)h->launches)
 		return FACT_NEW(arena, kernels_lost, FACT_NO_SIDE, .lost = (int64_t)h->lost,
 		                .launches = (int64_t)h->launches, .file = file);
+	if (h->jumps && h->to == h->from)
+		return FACT_NEW(arena, steps_lost, FACT_NO_SIDE, .file = file, .stretches = (int64_t)h->jumps);
 	return h->jumps ? FACT_NEW(arena, step_numbers_jump, FACT_NO_SIDE, .file = file, .jumps = (int64_t)h->jumps,
 	                           .from = h->from, .to = h->to)
 	                : NULL;
@@ -112,7 +114,7 @@ static const struct fact *tenant_on_one_side(const struct side_facts facts[2], s
 	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);
 }
 
-/* ---- steps that hold several ---- */
+/* ---- steps that hold several, or nothing ---- */
 
 static const struct run_table *several_of(const struct side_facts *facts)
 {
@@ -130,6 +132,9 @@ static const struct fact *several_on_one_side(const struct side_facts facts[2], 
 		return NULL;
 	int s = run[1] != NULL;
 	const struct run_holes *h = &run[s]->holes;
+	if (!h->times)
+		return FACT_NEW(arena, steps_emptied, s, .file = run[s]->file, .steps = (int64_t)h->several,
+		                .step = h->step);
 	return FACT_NEW(arena, step_holds_others, s, .file = run[s]->file, .steps = (int64_t)h->several,
 	                .step = h->step, .times = h->times);
 }

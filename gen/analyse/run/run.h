@@ -78,10 +78,11 @@ struct run_kernel {
 /* What was not recorded (side/holes.h). */
 struct run_holes {
 	size_t lost, launches; /* launches whose kernel is not there; all, of the measured steps */
-	size_t jumps;          /* of the numbers of steps, beyond the usual one, that took longer, too; … */
-	int64_t from, to;      /* … the first of them */
+	size_t jumps;          /* of the numbers of steps, beyond the usual one, that took longer, too; of steps without
+	                          numbers the silent stretches between them that are as long as whole steps; … */
+	int64_t from, to;      /* … the first of them; of steps without numbers 0 */
 	size_t several;        /* marked steps that hold so many times every kernel of the usual step; … */
-	int64_t step, times;   /* … the first of them, from 1 */
+	int64_t step, times;   /* … the first of them, from 1; 0 times: no operation, though its range is as long */
 };
 
 struct run_parts;

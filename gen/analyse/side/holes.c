@@ -1,8 +1,10 @@
 #include "analyse/side/holes.h"
 
 #include "base/list.h"
+#include "base/search.h"
 #include "base/sort.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double LONGER = 1.5; /* where numbers jump, from one step's start to the next, in usual ones */
@@ -162,9 +164,79 @@ static void add_numbered(const struct run *run, struct holes *holes)
 	}
 }
 
-/* ---- steps that hold several ---- */
+/* ---- steps of which nothing was recorded ---- */
+
+static const double BACK_TO_BACK = 0.1; /* of a step: the usual way from one range's end to the next one's start … */
+static const double WHOLE = 0.05;     /* … and what else is between two ranges, of so many whole steps within this */
+static const double MOST_WHOLE = 0.8; /* of the silent stretches between steps that are that long */
+enum { LEAST_WHOLE = 3 };             /* such stretches: fewer are chance, or a pause */
+
+/* Whether a thread began anything between two instants; `first`: by thread, its first row. */
+static bool begins_between(const int64_t *start, const uint32_t *first, uint32_t n_threads, int64_t from, int64_t to)
+{
+	for (uint32_t t = 0; t < n_threads; t++) {
+		uint32_t n = first[t + 1] - first[t];
+		size_t at = n ? search_after(start + first[t], n, 0, from) : 0;
+		if (at < n && start[first[t] + at] < to)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the profile has no row that begins between two instants; of what the GPU still had to do, in their middle. */
+static bool is_silent(const struct trace *t, int64_t from, int64_t to)
+{
+	int64_t late = from + (to - from) / 2;
+	if ((t->calls.n && begins_between(t->calls.start, t->first_call, t->n_threads, from, to)) ||
+	    (t->ranges.n && begins_between(t->ranges.start, t->first_range, t->n_threads, from, to)) ||
+	    (t->os_calls.n && begins_between(t->os_calls.start, t->first_os_call, t->n_threads, from, to)))
+		return false;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		const int64_t *start = t->ops.start + t->devices[d].first_op;
+		size_t at = search_after(start, t->devices[d].n_ops, 0, late);
+		if (at < t->devices[d].n_ops && start[at] < to)
+			return false;
+	}
+	return true;
+}
+
+/* Where steps follow each other at once and now and then nothing at all was recorded for just as long as whole steps
+ * take, they were lost. */
+static void add_silent(const struct trace *t, const struct step_thread *thread, struct holes *holes,
+                       struct run_holes *out)
+{
+	if (thread->overlap || thread->n < 2 * LEAST_WHOLE)
+		return;
+	uint32_t n = thread->n - 1;
+	size_t silent = 0, whole = 0;
+	double *value = ARENA_NEW(holes->work, n, double);
+	for (uint32_t i = 0; i < n; i++)
+		value[i] = (double)(thread->start[i + 1] - thread->end[i]);
+	sort_doubles(value, n);
+	double between = value[n / 2];
+	for (uint32_t i = 0; i < n; i++)
+		value[i] = (double)(thread->start[i + 1] - thread->start[i]);
+	sort_doubles(value, n);
+	double usual = value[n / 2];
+	if (between > BACK_TO_BACK * usual)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		double steps = ((double)(thread->start[i + 1] - thread->end[i]) - between) / usual;
+		/* of the last one of several some rows may be there */
+		int64_t part = steps < 2 - WHOLE ? 0 : (int64_t)usual;
+		if (steps < 1 - WHOLE || !is_silent(t, thread->end[i], thread->start[i + 1] - part))
+			continue;
+		silent++;
+		whole += fabs(steps - round(steps)) <= WHOLE;
+	}
+	if (whole >= LEAST_WHOLE && (double)whole >= MOST_WHOLE * (double)silent)
+		out->jumps += whole;
+}
+
+/* ---- steps that hold several, or nothing ---- */
 
 static const double USUAL = 0.5;             /* of the steps: more hold the same kernels */
+static const double AS_LONG = 0.5;           /* of the usual range's length: a step that does nothing is shorter */
 enum { LEAST_KERNELS = 3, COUNT_BITS = 20 }; /* LEAST_KERNELS: of a step: fewer say little of it */
 
 static bool is_marked(const struct run *run)
@@ -181,20 +253,42 @@ static uint64_t number_for(uint64_t name)
 static void add_kernels(const struct run *run, const struct run *part, struct holes *holes)
 {
 	const struct trace_ops *ops = &part->trace->ops;
-	if (!holes->sum)
+	if (!holes->sum) {
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
+		holes->others = ARENA_NEW(holes->work, run->steps.n, bool);
+	}
 	const uint32_t *launched = part->steps.op_step;
 	uint64_t *sum = holes->sum, number = 0;
 	uint32_t name = 0, step = 0;
 	for (size_t i = 0; i < ops->n; i++) {
-		if (ops->kind[i] != OP_KERNEL)
-			continue;
 		step = steps_of_op(&run->steps, launched[i], ops->end[i], step);
 		if (launched[i] == TRACE_NONE && (step == 0 || step == run->steps.n)) /* outside */
+			continue;
+		holes->others[step] |= ops->kind[i] != OP_KERNEL;
+		if (ops->kind[i] != OP_KERNEL)
 			continue;
 		if (!number || ops->name[i] != name)
 			number = number_for(name = ops->name[i]);
 		sum[step] += number;
+	}
+}
+
+/* Steps without operations that launch some: those were captured in a graph, or lost, which is counted elsewhere. */
+static void add_launching(const struct run *part, struct holes *holes)
+{
+	const struct trace *t = part->trace;
+	for (uint32_t k = 0; k < part->steps.n_threads; k++) {
+		const struct step_thread *own = &part->steps.threads[k];
+		for (uint32_t i = 0; i < own->n; i++) {
+			uint32_t step = own->step[i];
+			if (step == TRACE_NONE || holes->sum[step] || holes->others[step])
+				continue;
+			uint32_t begin = t->first_call[own->thread], n = t->first_call[own->thread + 1] - begin;
+			uint32_t c =
+				n ? begin + (uint32_t)search_after(t->calls.start + begin, n, 0, own->start[i] - 1) : 0;
+			for (; c < begin + n && t->calls.start[c] < own->end[i] && !holes->others[step]; c++)
+				holes->others[step] = t->calls.class[c] == CALL_LAUNCH;
+		}
 	}
 }
 
@@ -203,7 +297,21 @@ static uint64_t count_of(uint64_t sum)
 	return sum & ((UINT64_C(1) << COUNT_BITS) - 1);
 }
 
-/* Steps that hold k times the kernels of most others, k > 1. */
+/* The usual length of a step's range, and in `length` that of each; 0: it has none. */
+static double find_lengths(const struct run *run, double *length, struct arena *arena)
+{
+	const struct steps *s = &run->steps;
+	double *value = ARENA_NEW(arena, s->n, double);
+	for (uint32_t k = 0; k < s->n_threads; k++)
+		for (uint32_t i = 0; i < s->threads[k].n; i++)
+			if (s->threads[k].step[i] != TRACE_NONE)
+				length[s->threads[k].step[i]] = (double)(s->threads[k].end[i] - s->threads[k].start[i]);
+	memcpy(value, length, s->n * sizeof *value);
+	sort_doubles(value, s->n);
+	return s->n ? value[s->n / 2] : 0;
+}
+
+/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. */
 static void find_several(const struct holes *holes, struct run *run)
 {
 	uint32_t n = run->steps.n, usual = 0, same = 0;
@@ -218,9 +326,11 @@ static void find_several(const struct holes *holes, struct run *run)
 	if (each < LEAST_KERNELS || same <= USUAL * n)
 		return;
 	struct run_holes *out = &run->holes;
+	double *length = ARENA_NEW(holes->work, n, double), as_long = AS_LONG * find_lengths(run, length, holes->work);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t times = count_of(holes->sum[i]) / each;
-		if (times < 2 || holes->sum[i] != times * holes->sum[usual] || out->several++)
+		bool nothing = !holes->sum[i] && !holes->others[i] && length[i] >= as_long;
+		if ((times < 2 && !nothing) || holes->sum[i] != times * holes->sum[usual] || out->several++)
 			continue;
 		out->step = i + 1;
 		out->times = (int64_t)times;
@@ -237,8 +347,12 @@ void holes_add(struct holes *holes, struct run *run, const struct run *part)
 	add_launches(part, &run->holes);
 	if (is_numbered(part))
 		add_numbered(part, holes);
-	if (is_marked(run))
-		add_kernels(run, part, holes);
+	for (uint32_t k = 0; k < part->steps.n_threads && is_marked(part) && !is_numbered(part); k++)
+		add_silent(part->trace, &part->steps.threads[k], holes, &run->holes);
+	if (!is_marked(run))
+		return;
+	add_kernels(run, part, holes);
+	add_launching(part, holes);
 }
 
 void holes_end(struct holes *holes, struct run *run)

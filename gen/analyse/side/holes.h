@@ -1,6 +1,6 @@
-/* Holes in a recording: launches whose kernels were lost, numbered steps that jump, and marks of steps that were lost,
- * so that one step holds the kernels of several. Counted while rows are gone through, part by part; judged by
- * judge/possible. */
+/* Holes in a recording: launches whose kernels were lost, numbered steps that jump, whole steps of which nothing was
+ * recorded, or their marks alone, and marks that were lost, so that one step holds the kernels of several. Counted
+ * while rows are gone through, part by part; judged by judge/possible. */
 #ifndef GAPLINE_ANALYSE_SIDE_HOLES_H
 #define GAPLINE_ANALYSE_SIDE_HOLES_H
 
@@ -20,6 +20,7 @@ struct holes {
 	/* By step, the sum over its kernels of a number for the name: a step that holds k times every kernel of another
 	 * one has k times its sum. NULL: steps are not marked. */
 	uint64_t *sum;
+	bool *others; /* by step: it holds operations that are no kernels, or launches; likewise */
 };
 
 /* Counts the rows of `part`. */
