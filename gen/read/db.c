@@ -149,6 +149,7 @@ static int configure(struct db *db)
 	sqlite3_limit(h, SQLITE_LIMIT_EXPR_DEPTH, 100);
 	sqlite3_limit(h, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_limit(h, SQLITE_LIMIT_WORKER_THREADS, 0);
+	sqlite3_create_function(h, "gapline_take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db, db_scan_take, NULL, NULL);
 	/* Tables are read once, front to back: few pages are needed again, and those stay in the processor's cache. */
 	int code = sqlite3_exec(h,
 	                        "PRAGMA cell_size_check = ON; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; "

@@ -38,9 +38,10 @@ struct db {
 	int64_t page; /* bytes in a page of it */
 	bool owns;    /* the descriptor of `pages` is ours to close */
 	struct db_pages pages;
-	bool *matched;       /* by table: its pages were looked at */
-	struct meter *meter; /* see db_meter */
-	int64_t told;        /* to the meter so far */
+	bool *matched;         /* by table: its pages were looked at */
+	struct meter *meter;   /* see db_meter */
+	int64_t told;          /* to the meter so far */
+	struct scan *scanning; /* whose rows SQLite is at */
 };
 
 /* Opens the database that the descriptor `fd` reads, which stays the caller's and open until db_close; negative: the
@@ -85,12 +86,22 @@ enum scan_flaw { SCAN_MISSING = 1, SCAN_WRONG_TYPE = 2 };
 
 enum { SCAN_COLUMNS_MAX = 64 };
 
+/* A value, and SQLite's word for what it is; `value` is 0 where that is no integer. */
+struct scan_number {
+	int64_t value;
+	int type;
+};
+
 struct scan {
 	struct db *db;
-	sqlite3_stmt *statement; /* NULL: no such table */
+	sqlite3_stmt *statement; /* NULL: no such table, or its last row was seen */
 	const char *table;       /* as the file names it */
 	int64_t rows, most_rows; /* seen so far; more than the file can hold means a damaged file */
 	int rowid;               /* the column that holds the rowid; -1: the table has none that could be asked for */
+	int first_number;        /* columns from this one on, the rowid among them, are in `number` … */
+	int n_numbers;           /* … so many a row: SQLite hands them to a function of ours, many rows at a time */
+	struct scan_number *number, *row; /* of the rows at hand, and of the one at hand */
+	int at, n, room;                  /* which one it is, of how many */
 	int64_t last_rowid;
 	bool failed;                /* `err` says why */
 	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
@@ -104,7 +115,27 @@ struct scan {
  * table: for each column further back than those before, SQLite goes on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
 
+/* The same where columns from `first_number` on are asked for by scan_int alone: each takes half as long. */
+int scan_open_numbers(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns,
+                      int first_number);
+
+/* The function that a scan's statement calls for every row. */
+void db_scan_take(sqlite3_context *context, int n, sqlite3_value **values);
+
+bool scan_more(struct scan *scan);           /* of scan_row: whether SQLite has more rows */
 bool scan_stop(struct scan *scan, int code); /* of scan_row: false */
+
+/* What is in column i. */
+static inline struct scan_number scan_number(struct scan *scan, int i)
+{
+	if (i >= scan->first_number)
+		return scan->row[i - scan->first_number];
+	/* One visit to the column for its type and its value (values are safe to look at in a connection that only one
+	 * thread uses). */
+	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
+	int type = sqlite3_value_type(value);
+	return (struct scan_number){type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0, type};
+}
 
 /* Whether there is another row; false also where the scan could not begin, and at a damaged row.
  *
@@ -114,10 +145,11 @@ bool scan_stop(struct scan *scan, int code); /* of scan_row: false */
  * each other in a damaged file can repeat rows without end. */
 static inline bool scan_row(struct scan *scan)
 {
-	int code = scan->statement ? sqlite3_step(scan->statement) : SQLITE_DONE;
-	if (__builtin_expect(code != SQLITE_ROW, 0))
-		return scan_stop(scan, code);
-	int64_t rowid = scan->rowid < 0 ? scan->rows : sqlite3_column_int64(scan->statement, scan->rowid);
+	if (++scan->at >= scan->n && !scan_more(scan))
+		return false;
+	if (scan->n_numbers)
+		scan->row = scan->number + (size_t)scan->at * (size_t)scan->n_numbers;
+	int64_t rowid = scan->rowid < 0 ? scan->rows : scan_number(scan, scan->rowid).value;
 	bool rises = !scan->rows || rowid > scan->last_rowid;
 	scan->last_rowid = rowid;
 	scan->flaws = 0;
@@ -130,29 +162,25 @@ int scan_close(struct scan *scan);
 /* A guess of the table's number of rows, from the highest rowid; at most what an ordinary table of this size holds. */
 size_t db_guess_rows(const struct db *db, const char *name);
 
+static inline int64_t scan_int_as(struct scan *scan, int i, int64_t otherwise, unsigned if_null)
+{
+	struct scan_number number = scan_number(scan, i);
+	if (__builtin_expect(number.type == SQLITE_INTEGER, 1))
+		return number.value;
+	scan->flaws |= number.type == SQLITE_NULL ? if_null : SCAN_WRONG_TYPE;
+	return otherwise;
+}
+
 /* The integer in column i; NULL, text and anything else are 0 and a flaw. */
 static inline int64_t scan_int(struct scan *scan, int i)
 {
-	/* One visit to the column for its type and its value (values are safe to look at in a connection that only one
-	 * thread uses). */
-	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
-	int type = sqlite3_value_type(value);
-	if (__builtin_expect(type == SQLITE_INTEGER, 1))
-		return sqlite3_value_int64(value);
-	scan->flaws |= type == SQLITE_NULL ? SCAN_MISSING : SCAN_WRONG_TYPE;
-	return 0;
+	return scan_int_as(scan, i, 0, SCAN_MISSING);
 }
 
-/* The same, but NULL is `otherwise` and no flaw. */
+/* The same, but NULL is `otherwise` and no flaw, and so is anything else with one. */
 static inline int64_t scan_int_or(struct scan *scan, int i, int64_t otherwise)
 {
-	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
-	int type = sqlite3_value_type(value);
-	if (type == SQLITE_INTEGER)
-		return sqlite3_value_int64(value);
-	if (type != SQLITE_NULL)
-		scan->flaws |= SCAN_WRONG_TYPE;
-	return otherwise;
+	return scan_int_as(scan, i, otherwise, 0);
 }
 
 /* The text in column i with its length, borrowed until the next row; NULL when it is NULL. A number or blob is a flaw

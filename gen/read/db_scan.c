@@ -2,13 +2,17 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/memory.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
 	HIDDEN = 6,        /* column of table_xinfo: not 0 for generated columns (https://www.sqlite.org/pragma.html) */
 	ROW_MIN_BYTES = 4, /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
-	ROW_USUAL_BYTES = 32 /* rows with a start, an end and ids are no shorter */
+	ROW_USUAL_BYTES = 32, /* rows with a start, an end and ids are no shorter */
+	ROWS_AT_HAND = 64     /* that SQLite goes through without a stop */
 };
 
 /* Which of the columns (and of their alternatives) the table has. `names` is the table's list. */
@@ -145,9 +149,44 @@ static const char *rowid_of(struct db *db, const char *table, const char *const 
 	return known ? found : NULL;
 }
 
-static int begin(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
+/* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
+static void add_from(const struct scan *scan, struct buf *sql, const char *then)
 {
-	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
+	buf_text(sql, " FROM ");
+	quote(sql, scan->table, strlen(scan->table));
+	buf_format(sql, " NOT INDEXED%s", then);
+}
+
+/* What a scan asks SQLite for: columns before the first number as they are, the others as arguments of a function that
+ * keeps them (db_scan_take). */
+static void add_select(struct scan *scan, struct buf *sql, const char *const *columns, int n_columns,
+                       const struct column_list *list)
+{
+	const char *rowid = rowid_of(scan->db, scan->table, list->names, list->n);
+	scan->rowid = rowid ? n_columns : -1;
+	buf_text(sql, scan->first_number ? "SELECT " : "SELECT NULL");
+	for (int i = 0; i < n_columns; i++) {
+		if (i && i != scan->first_number)
+			buf_text(sql, ", ");
+		if (i == scan->first_number)
+			add_from(scan, sql, " WHERE gapline_take(");
+		scan->has[i] = add_column(sql, columns[i], list->names, list->n);
+	}
+	if (rowid)
+		buf_format(sql, ", %s", rowid);
+	if (scan->first_number < n_columns)
+		buf_text(sql, ")");
+	else
+		add_from(scan, sql, "");
+}
+
+static int begin(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns,
+                 int first_number)
+{
+	*scan = (struct scan){.db = db,
+	                      .table = db_table(db, table),
+	                      .most_rows = db->bytes / ROW_MIN_BYTES,
+	                      .first_number = first_number < n_columns ? first_number : INT_MAX};
 	if (!scan->table)
 		return db_refuse_view(db, table);
 	struct column_list list;
@@ -157,18 +196,12 @@ static int begin(struct scan *scan, struct db *db, const char *table, const char
 		if (refuse_generated(scan, &list, columns[i]) != 0)
 			return -1;
 	struct buf sql = {0};
-	for (int i = 0; i < n_columns; i++) {
-		buf_text(&sql, i ? ", " : "SELECT ");
-		scan->has[i] = add_column(&sql, columns[i], list.names, list.n);
+	add_select(scan, &sql, columns, n_columns, &list);
+	if (first_number < n_columns) {
+		scan->n_numbers = n_columns - first_number + (scan->rowid >= 0);
+		scan->room = first_number ? 1 : ROWS_AT_HAND; /* other columns are SQLite's until the next row */
+		scan->number = memory_take((size_t)scan->room * (size_t)scan->n_numbers * sizeof *scan->number);
 	}
-	const char *rowid = rowid_of(db, scan->table, list.names, list.n);
-	scan->rowid = rowid ? n_columns : -1;
-	if (rowid)
-		buf_format(&sql, ", %s", rowid);
-	/* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
-	buf_text(&sql, " FROM ");
-	quote(&sql, scan->table, strlen(scan->table));
-	buf_text(&sql, " NOT INDEXED");
 	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &scan->statement, NULL);
 	buf_release(&sql);
 	if (code != SQLITE_OK) {
@@ -178,10 +211,42 @@ static int begin(struct scan *scan, struct db *db, const char *table, const char
 	return 0;
 }
 
+int scan_open_numbers(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns,
+                      int first_number)
+{
+	scan->failed = begin(scan, db, table, columns, n_columns, first_number) != 0;
+	return scan->failed ? -1 : 0;
+}
+
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
 {
-	scan->failed = begin(scan, db, table, columns, n_columns) != 0;
-	return scan->failed ? -1 : 0;
+	return scan_open_numbers(scan, db, table, columns, n_columns, n_columns);
+}
+
+void db_scan_take(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	struct scan *scan = ((struct db *)sqlite3_user_data(context))->scanning;
+	struct scan_number *to = scan->number + (size_t)scan->n++ * (size_t)scan->n_numbers;
+	for (int i = 0; i < n; i++) {
+		to[i].type = sqlite3_value_type(values[i]);
+		to[i].value = to[i].type == SQLITE_INTEGER ? sqlite3_value_int64(values[i]) : 0;
+	}
+	if (scan->n == scan->room)
+		sqlite3_result_int(context, 1);
+}
+
+bool scan_more(struct scan *scan)
+{
+	scan->at = scan->n = 0;
+	scan->db->scanning = scan;
+	int code = scan->statement ? sqlite3_step(scan->statement) : SQLITE_DONE;
+	if (code == SQLITE_ROW)
+		return true;
+	if (code != SQLITE_DONE || !scan->n)
+		return scan_stop(scan, code);
+	sqlite3_finalize(scan->statement); /* the last rows are at hand */
+	scan->statement = NULL;
+	return true;
 }
 
 bool scan_stop(struct scan *scan, int code)
@@ -197,6 +262,8 @@ int scan_close(struct scan *scan)
 {
 	sqlite3_finalize(scan->statement);
 	scan->statement = NULL;
+	free(scan->number);
+	scan->number = NULL;
 	return scan->failed ? -1 : 0;
 }
 

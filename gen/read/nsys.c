@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns)
+int nsys_scan_numbers(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns,
+                      int first_number)
 {
-	if (scan_open(scan, &r->db, table, columns, n_columns) != 0)
+	if (scan_open_numbers(scan, &r->db, table, columns, n_columns, first_number) != 0)
 		return -1;
 	build_from(&r->build, scan->table);
 	return 0;

@@ -116,8 +116,15 @@ static inline const char *nsys_value_flaw(const struct scan *scan)
 	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
 }
 
-/* scan_open, and tells the builder where the rows are from. */
-int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns);
+/* scan_open_numbers, and tells the builder where the rows are from. */
+int nsys_scan_numbers(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns,
+                      int first_number);
+
+static inline int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns,
+                            int n_columns)
+{
+	return nsys_scan_numbers(r, scan, table, columns, n_columns, n_columns);
+}
 
 /* A sample of hardware counters as nsys exported it before 2023, a JSON object in GENERIC_EVENTS.data:
  * {"SMs Active": "40", "Tensor Active": "3"}; and which counters are known, by their names. */

@@ -23,7 +23,7 @@ int nsys_read_calls(struct nsys *r)
 	enum { NAME, START, END, THREAD, CORRELATION, CLASS, N };
 	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "correlationId", "eventClass"};
 	struct scan s;
-	nsys_scan(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N);
+	nsys_scan_numbers(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N, 0);
 	build_reserve(&r->build, ROWS_OF_CALLS, db_guess_rows(&r->db, "CUPTI_ACTIVITY_KIND_RUNTIME"));
 	while (scan_row(&s)) {
 		struct build_call call = {.start = scan_int(&s, START),
@@ -42,15 +42,15 @@ int nsys_read_calls(struct nsys *r)
 /* ---- NVTX ---- */
 
 enum {
-	NVTX_DOMAIN,
+	NVTX_TEXT,
+	NVTX_BINARY,
+	NVTX_JSON,
+	NVTX_DOMAIN, /* from here on numbers */
 	NVTX_START,
 	NVTX_END,
 	NVTX_TYPE,
-	NVTX_TEXT,
 	NVTX_THREAD,
 	NVTX_TEXT_ID,
-	NVTX_BINARY,
-	NVTX_JSON,
 	NVTX_N
 };
 enum { NVTX_END_THREAD = NVTX_N, NVTX_N_DETAILS }; /* on request */
@@ -108,15 +108,15 @@ static void take_notes(struct nsys *r, struct notes *notes)
 
 int nsys_read_ranges(struct nsys *r)
 {
-	static const char *const columns[] = {"domainId",  "start",  "end",        "eventType", "text",
-	                                      "globalTid", "textId", "binaryData", "jsonText",  "endGlobalTid"};
+	static const char *const columns[] = {"text", "binaryData", "jsonText",  "domainId", "start",
+	                                      "end",  "eventType",  "globalTid", "textId",   "endGlobalTid"};
 	struct scan s;
 	struct payloads payloads;
 	struct notes notes = {0};
 	if (payloads_read(&r->db, r->arena, &payloads) != 0)
 		return -1;
 	bool details = r->wish->details;
-	nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N);
+	nsys_scan_numbers(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N, NVTX_DOMAIN);
 	while (scan_row(&s)) {
 		int64_t type = scan_int(&s, NVTX_TYPE), start = scan_int(&s, NVTX_START);
 		int64_t end = scan_int_or(&s, NVTX_END, INT64_MIN), global_tid = scan_int_or(&s, NVTX_THREAD, 0);
@@ -200,7 +200,7 @@ static int read_os_calls(struct nsys *r, const char *table, const char *name)
 	enum { NAME, START, END, THREAD, CLASS, N };
 	const char *const columns[] = {name, "start", "end", "globalTid", "eventClass"};
 	struct scan s;
-	nsys_scan(r, &s, table, columns, N);
+	nsys_scan_numbers(r, &s, table, columns, N, 0);
 	build_reserve(&r->build, ROWS_OF_OS_CALLS, db_guess_rows(&r->db, table));
 	while (scan_row(&s)) {
 		struct build_os_call call = {.start = scan_int(&s, START),
@@ -231,7 +231,7 @@ int nsys_read_switches(struct nsys *r)
 	enum { TIME, IN, THREAD, N };
 	static const char *const columns[] = {"start", "isSchedIn", "globalTid"};
 	struct scan s;
-	nsys_scan(r, &s, "SCHED_EVENTS", columns, N);
+	nsys_scan_numbers(r, &s, "SCHED_EVENTS", columns, N, 0);
 	while (scan_row(&s)) {
 		struct build_switch one = {.thread = (uint64_t)scan_int(&s, THREAD)};
 		if (s.flaws) /* a switch of nobody knows whom says nothing of any thread */
@@ -273,7 +273,7 @@ static int read_overheads(struct nsys *r, const char *table)
 	enum { START, END, THREAD, NAME, TYPE, N };
 	static const char *const columns[] = {"start", "end", "globalTid", "nameId", "overheadType"};
 	struct scan s;
-	nsys_scan(r, &s, table, columns, N);
+	nsys_scan_numbers(r, &s, table, columns, N, 0);
 	while (scan_row(&s)) {
 		struct build_overhead row = {.start = scan_int(&s, START),
 		                             .end = scan_int(&s, END),

@@ -87,7 +87,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 	bool blocks = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* three columns more for SQLite */
 	if (kind == OP_KERNEL && !blocks)
 		columns = KERNEL_BLOCKS;
-	nsys_scan(r, &s, table, layouts[kind].names, columns);
+	nsys_scan_numbers(r, &s, table, layouts[kind].names, columns, 0);
 	int bytes_at = layouts[kind].bytes;
 	bool has_node = kind != OP_GRAPH && s.has[NODE];
 	while (scan_row(&s)) {

@@ -75,7 +75,7 @@ static int read_times(struct nsys *r, struct pending *p)
 	enum { ID, START, THREAD, STATE, CYCLES, N };
 	static const char *const columns[] = {"id", "start", "globalTid", "threadState", "cpuCycles"};
 	struct scan s;
-	nsys_scan(r, &s, "COMPOSITE_EVENTS", columns, N);
+	nsys_scan_numbers(r, &s, "COMPOSITE_EVENTS", columns, N, 0);
 	while (scan_row(&s)) {
 		struct looked one = {.id = scan_int(&s, ID), .time = scan_int(&s, START)};
 		int64_t state = scan_int_or(&s, STATE, STATE_UNKNOWN);
@@ -130,7 +130,7 @@ static int read_locks(struct nsys *r, struct pending *p)
 	struct locks *l = &p->locks;
 	struct scan s;
 	keymap_init(&l->samples, &p->arena);
-	nsys_scan(r, &s, "GAPLINE_GIL", columns, N);
+	nsys_scan_numbers(r, &s, "GAPLINE_GIL", columns, N, 0);
 	while (scan_row(&s)) {
 		struct build_gil row = {.time = scan_int(&s, START), .thread = (uint64_t)scan_int(&s, THREAD)};
 		int64_t holder = scan_int_or(&s, HOLDER, 0), sample = scan_int_or(&s, SAMPLE, 0);
@@ -245,7 +245,7 @@ static void take_frame(struct nsys *r, const struct pending *p, struct stack *s,
 static int scan_frames(struct nsys *r, struct scan *s)
 {
 	static const char *const columns[] = {"id", "symbol", "module", "unresolved", "stackDepth"};
-	return nsys_scan(r, s, "SAMPLING_CALLCHAINS", columns, sizeof columns / sizeof *columns);
+	return nsys_scan_numbers(r, s, "SAMPLING_CALLCHAINS", columns, sizeof columns / sizeof *columns, 0);
 }
 
 static bool next_frame(struct scan *s, struct frame *f)
@@ -267,7 +267,7 @@ static int is_in_order(struct nsys *r, bool *in_order)
 	static const char *const columns[] = {"id"};
 	struct scan s;
 	int64_t last = INT64_MIN;
-	nsys_scan(r, &s, "SAMPLING_CALLCHAINS", columns, 1);
+	nsys_scan_numbers(r, &s, "SAMPLING_CALLCHAINS", columns, 1, 0);
 	*in_order = true;
 	while (*in_order && scan_row(&s)) {
 		int64_t id = scan_int(&s, 0);

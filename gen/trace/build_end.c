@@ -181,12 +181,12 @@ static void resolve_calls(struct build *b, const uint32_t *text, uint8_t *class,
 	}
 }
 
-/* Rows of which nobody knows what they did. `name`: indices of strings. */
-static void count_unnamed(struct build *b, enum row_kind kind, const uint32_t *name, size_t n, const uint32_t *text)
+/* Rows of which nobody knows what they did. `name`: indices of strings, `nameless`: which of those say nothing. */
+static void count_unnamed(struct build *b, enum row_kind kind, const uint32_t *name, size_t n, const bool *nameless)
 {
 	int64_t unnamed = 0;
 	for (size_t i = 0; i < n; i++)
-		unnamed += !text[name[i]] || text[name[i]] == b->unknown_name;
+		unnamed += nameless[name[i]];
 	build_from(b, "StringIds");
 	if (unnamed)
 		build_lack(b, kind, TRACE_NO_NAME, unnamed);
@@ -199,9 +199,12 @@ static void resolve_names(struct build *b)
 	const uint32_t *text = texts_of(b, &scratch);
 	uint8_t *class = ARENA_NEW(&scratch, b->strings.n, uint8_t);
 	uint32_t *domain = ARENA_NEW(&scratch, b->domains.n, uint32_t);
-	count_unnamed(b, ROWS_CALLS, t->calls.name, t->calls.n, text);
-	count_unnamed(b, ROWS_OS_CALLS, t->os_calls.name, t->os_calls.n, text);
-	count_unnamed(b, ROWS_KERNELS, t->ops.name, t->ops.n, text); /* other ops have names of their own */
+	bool *nameless = ARENA_NEW(&scratch, b->strings.n, bool);
+	for (uint32_t i = 0; i < b->strings.n; i++)
+		nameless[i] = !text[i] || text[i] == b->unknown_name;
+	count_unnamed(b, ROWS_CALLS, t->calls.name, t->calls.n, nameless);
+	count_unnamed(b, ROWS_OS_CALLS, t->os_calls.name, t->os_calls.n, nameless);
+	count_unnamed(b, ROWS_KERNELS, t->ops.name, t->ops.n, nameless); /* other ops have names of their own */
 	classify_rows(b->trace, b->names, text, b->strings.n);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_CALLS)
