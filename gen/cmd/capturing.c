@@ -1,5 +1,7 @@
 #include "cmd/capturing.h"
 
+#include "say/say.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,9 +110,10 @@ void capturing_say_messages(struct capturing *c, const struct capture_result *re
 		if (!was_said(c, result->messages[i], arena))
 			fprintf(stderr, "%s: %s\n", what, cmd_harmless(arena, result->messages[i]));
 	if (result->n_messages > SHOWN)
-		fprintf(stderr, "%s: %zu more messages\n", what, result->n_messages - SHOWN);
+		fprintf(stderr, "%s: %s\n", what,
+		        SAY(NULL, arena, messages_more, .n = (int64_t)(result->n_messages - SHOWN)));
 	if (result->left_over)
-		fprintf(stderr, "%s: the program left processes behind, which were ended\n", what);
+		fprintf(stderr, "%s: %s\n", what, SAY(NULL, arena, processes_left));
 }
 
 const char *capturing_text(const struct capturing *c, struct arena *arena)

@@ -5,6 +5,7 @@
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "digest/digest.h"
+#include "say/say.h"
 
 struct digest_command {
 	const char *output;
@@ -55,13 +56,10 @@ static int say(const struct digest_command *c)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->out[0].n, c->made.rows);
-	if (c->inputs.n > 1)
-		buf_format(&text, " of %zu files", c->inputs.n);
-	if (c->made.left_out)
-		buf_format(&text, "; left out: %zu operating-system events that no gap is charged to",
-		           c->made.left_out);
-	buf_text(&text, "\n");
+	buf_format(&text, "%s\n",
+	           SAY(NULL, &arena, digest_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->out[0].n,
+	               .events = (int64_t)c->made.rows, .files = (int64_t)c->inputs.n,
+	               .left_out = (int64_t)c->made.left_out));
 	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 	buf_release(&text);
 	arena_release(&arena);

@@ -2,6 +2,7 @@
 #include "capture/doctor.h"
 #include "cmd/cmd.h"
 #include "cmd/result.h"
+#include "say/say.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@ static void put_line(struct buf *out, const struct doctor_line *line, bool colou
 	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, COLUMNS);
 	if (*line->advice) {
 		buf_format(out, "%*s", INDENT, "");
-		opt_wrap(out, cmd_harmless(arena, arena_format(arena, "to do: %s", line->advice)), INDENT, COLUMNS);
+		opt_wrap(out, cmd_harmless(arena, SAY(NULL, arena, doctor_advice, .advice = line->advice)), INDENT,
+		         COLUMNS);
 	}
 }
 
@@ -63,19 +65,18 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	doctor_examine(&places, arena, &d);
 	for (size_t i = 0; i < d.n; i++)
 		put_line(&text, &d.lines[i], cmd_use_colour(colour, STDOUT_FILENO), arena);
-	if (d.can_cupti || d.can_nsys)
-		buf_format(&text, "\nProfiles can be captured here, with the collector%s.\n",
-		           d.can_cupti && d.can_nsys ? "s cupti and nsys"
-		           : d.can_cupti             ? " cupti"
-		                                     : " nsys");
-	else
-		buf_text(&text, "\nNo profile can be captured here.\n");
 	const char *where = access(".", W_OK | X_OK) ? "/tmp/" : "";
 	const char *next =
 		d.can_cupti || d.can_nsys
 			? arena_format(arena, "gapline run --baseline 'COMMAND' --fixed 'COMMAND' -o %sout", where)
 			: arena_format(arena, "gapline demo%s", *where ? " -o /tmp/gapline-demo.html" : "");
-	buf_format(&text, "Next: %s\n", next);
+	const struct fact *found = FACT_NEW(arena, doctor_found, FACT_NO_SIDE,
+	                                    .collectors = d.can_cupti && d.can_nsys ? "both"
+	                                                  : d.can_cupti             ? "cupti"
+	                                                  : d.can_nsys              ? "nsys"
+	                                                                            : "none",
+	                                    .next = next);
+	buf_format(&text, "\n%s\n%s\n", say_fact(found, NULL, arena), say_form(found, SAY_SHORT, NULL, arena));
 	int status = write_result(result, &d, next, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 	if (!status)
 		status = cmd_print_beside(&out, result->path ? 1 : 0, &text);

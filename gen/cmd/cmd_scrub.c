@@ -6,6 +6,7 @@
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "read/scrub.h"
+#include "say/say.h"
 
 #include <string.h>
 
@@ -28,48 +29,37 @@ static bool ends_with(const char *text, const char *end)
 	return n >= length && !strcmp(text + n - length, end);
 }
 
-static void add_count(struct buf *text, int64_t n, const char *one, const char *many)
+static void add_count(struct facts *list, int64_t n, const char *what, struct arena *arena)
 {
 	if (n)
-		buf_format(text, ", %lld %s", (long long)n, n == 1 ? one : many);
+		facts_add(list, arena, FACT_NEW(arena, scrub_left_out, FACT_NO_SIDE, .n = n, .what = what));
 }
 
 static int say(const struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
 	struct arena arena = {0};
-	struct buf text = {0}, left = {0};
-	size_t n = c->packed.data ? c->packed.n : copy->n;
-	add_count(&left, copy->options, "entry about the system", "entries about the system");
-	add_count(&left, copy->processes, "process without events", "processes without events");
-	add_count(&left, copy->threads, "thread's name", "threads' names");
-	add_count(&left, copy->diagnostics, "message", "messages");
-	add_count(&left, copy->events, "event of another source", "events of other sources");
-	add_count(&left, copy->strings, "text that nothing kept refers to", "texts that nothing kept refers to");
-	add_count(&left, (int64_t)copy->n_left_out, "table", "tables");
-	buf_format(&text, "%s: %zu bytes; left out of %s: %s", cmd_harmless(&arena, c->output), n,
-	           cmd_harmless(&arena, profile), left.n ? left.data + 2 : "nothing");
-	for (size_t i = 0; i < copy->n_left_out && i < TABLES_NAMED; i++)
-		buf_format(&text, "%s%.*s", i ? ", " : " (", NAME_MOST, cmd_harmless(&arena, copy->left_out[i]));
-	if (copy->n_left_out > TABLES_NAMED)
-		buf_format(&text, " and %zu more", copy->n_left_out - TABLES_NAMED);
-	buf_format(&text, "%s\n", copy->n_left_out ? ")" : "");
-	if (copy->is_run)
-		buf_format(&text,
-		           "%zu %s changed, where a path, a host, a user, an address, a secret, the value of an option "
-		           "or a word to hide stood there\n",
-		           copy->masked, copy->masked == 1 ? "text was" : "texts were");
-	else if (copy->masked)
-		buf_format(&text,
-		           "%zu %s changed, where a path, a host, a user, an address, a secret or a word to hide stood "
-		           "in %s; where a result "
-		           "shows %s, it differs from the original's\n",
-		           copy->masked, copy->masked == 1 ? "name was" : "names were",
-		           copy->masked == 1 ? "it" : "them", copy->masked == 1 ? "it" : "them");
-	else
-		buf_text(&text, "no name was changed: results are the same\n");
+	struct facts left = {0};
+	struct buf text = {0}, tables = {0};
+	add_count(&left, copy->options, "options", &arena);
+	add_count(&left, copy->processes, "processes", &arena);
+	add_count(&left, copy->threads, "threads", &arena);
+	add_count(&left, copy->diagnostics, "messages", &arena);
+	add_count(&left, copy->events, "events", &arena);
+	add_count(&left, copy->strings, "strings", &arena);
+	add_count(&left, (int64_t)copy->n_left_out, "tables", &arena);
+	size_t named = copy->n_left_out < TABLES_NAMED ? copy->n_left_out : TABLES_NAMED;
+	for (size_t i = 0; i < named; i++)
+		buf_format(&tables, "%s%.*s", i ? ", " : "", NAME_MOST, cmd_harmless(&arena, copy->left_out[i]));
+	buf_format(&text, "%s\n%s\n",
+	           SAY(NULL, &arena, scrub_copy, .file = cmd_harmless(&arena, c->output),
+	               .bytes = (int64_t)(c->packed.data ? c->packed.n : copy->n),
+	               .profile = cmd_harmless(&arena, profile), .left_out = &left,
+	               .tables = named ? arena_copy(&arena, tables.data, tables.n) : NULL,
+	               .more = (int64_t)(copy->n_left_out - named)),
+	           SAY(NULL, &arena, scrub_changed, .n = (int64_t)copy->masked, .run = copy->is_run));
 	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&left);
+	buf_release(&tables);
 	buf_release(&text);
 	arena_release(&arena);
 	return status;

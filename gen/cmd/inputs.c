@@ -7,6 +7,7 @@
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
+#include "say/say.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,7 +86,7 @@ static void list_add(struct opt_list *list, const char *text, struct arena *aren
 
 static void add_outdated(struct opt_list *list, const char *export, const char *report, struct arena *arena)
 {
-	const char *text = arena_format(arena, "%s is not read: %s beside it is younger", export, report);
+	const char *text = SAY(NULL, arena, export_outdated, .export = export, .report = report);
 	for (size_t i = 0; i < list->n; i++)
 		if (!strcmp(list->item[i], text))
 			return;
@@ -325,22 +326,23 @@ void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *
 {
 	enum { NAMED = 8 };
 	size_t total = 0;
+	const char *list = "";
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].passed_over.n; i++)
 			if (total++ < NAMED)
-				fprintf(stderr, "%s%s", total == 1 ? "gapline: passed over: " : ", ",
-				        cmd_harmless(arena, sides[s].passed_over.item[i]));
-	if (total > NAMED)
-		fprintf(stderr, " and %zu more", total - NAMED);
+				list = arena_format(arena, "%s%s%s", list, *list ? ", " : "",
+				                    cmd_harmless(arena, sides[s].passed_over.item[i]));
 	if (total)
-		fputs("\n", stderr);
+		fprintf(stderr, "gapline: %s\n",
+		        SAY(NULL, arena, passed_over, .list = list,
+		            .more = total > NAMED ? (int64_t)total - NAMED : 0));
 	total = 0;
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].outdated.n; i++)
 			if (total++ < NAMED)
 				fprintf(stderr, "gapline: %s\n", cmd_harmless(arena, sides[s].outdated.item[i]));
 	if (total > NAMED)
-		fprintf(stderr, "gapline: %zu more exports are older than their reports\n", total - NAMED);
+		fprintf(stderr, "gapline: %s\n", SAY(NULL, arena, exports_outdated, .n = (int64_t)total - NAMED));
 }
 
 /* ---- reading ---- */

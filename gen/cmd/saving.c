@@ -5,6 +5,7 @@
 #include "cmd/inputs_export.h"
 #include "cmd/page_evidence.h"
 #include "cmd/progress.h"
+#include "say/say.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -39,8 +40,7 @@ static void add_machine(struct saving *s, struct machine *m, const char *driver,
 
 static const char *machine_of(struct saving *s, const struct machine *m)
 {
-	const char *text = *m->gpus.text ? m->gpus.text : "GPU not known";
-	return m->driver ? arena_format(&s->arena, "%s, driver %s", text, m->driver) : text;
+	return SAY(NULL, &s->arena, machine_is, .known = *m->gpus.text != 0, .gpu = m->gpus.text, .driver = m->driver);
 }
 
 /* A side of a report is kept as the report's step tables. */

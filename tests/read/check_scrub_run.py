@@ -68,7 +68,7 @@ def main():
         path, copy = written(folder), folder / "copy.json"
         before, was = path.read_bytes(), json.loads(path.read_text())
         status, said, error = scrub(path, copy)
-        assert status == 0 and re.search(r"\n\d+ texts were changed, where a path, ", said), (status, said, error)
+        assert status == 0 and re.search(r"\n\d+ texts were changed, which held paths, ", said), (status, said, error)
         assert path.read_bytes() == before and path.stat().st_mode & 0o777 == 0o600, "the original"
         text = copy.read_text()
         now = json.loads(text)
