@@ -12,20 +12,13 @@ void markdown_raw(struct markdown *md, const char *markup)
 	buf_text(md->out, markup);
 }
 
-/* It changes the direction of what is around it. */
-static bool turns(uint32_t code)
-{
-	return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069);
-}
-
 /* One character, made harmless; its length in the text. */
 static size_t next(const char *text, uint32_t *code)
 {
 	size_t skip = 1, n = utf8_next((const unsigned char *)text, strlen(text), code, &skip);
-	if (!n || turns(*code))
+	if (!n)
 		*code = 0xfffd;
-	else if (*code < 0x20 || (*code >= 0x7f && *code < 0xa0) || *code == 0x2028 || *code == 0x2029)
+	else if (*code < 0x20 || (*code >= 0x7f && *code < 0xa0))
 		*code = ' ';
 	return n ? n : skip;
 }

@@ -22,6 +22,7 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -103,8 +104,6 @@ def make_inputs(folder):
 
 
 def words(command):
-    import shlex
-
     return shlex.split(COMMANDS[command])
 
 
@@ -232,6 +231,27 @@ def check_killed(inputs, usual):
     return wrong if tried > 40 and mixed > 3 and hidden > 100 else [*wrong, f"{tried} kills show nothing"]
 
 
+def check_plain_renames(inputs):
+    """Some file systems neither exchange two files nor refuse to replace one: results are the same there, and no capture
+    replaces a file that appeared while the program ran."""
+    wrong = []
+    place = Place(inputs, "report", [])
+    place.existing = sorted(place.run("none", 0)[3])
+    usual, found = place.run("none", 0), place.run("flags", 1, everything=True)
+    if found[4] < 1 or place.judge(usual, found):
+        wrong.append(f"report: {found[4]} renames without flags: {place.judge(usual, found)}")
+    program = "python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool"
+    for name, appears in (("alone", False), ("appears", True)):
+        ends = f"{program}; echo mine >out/c.sqlite" if appears else program
+        COMMANDS[name] = shlex.join(["capture", "--collector", "cupti", "-q", "-o", "out/c.sqlite", "--", "sh", "-c", ends])
+        place = Place(inputs, name, [])
+        status, _, said, files, calls = place.run("flags", 1, everything=True)
+        if calls < 1 or "c.sqlite" not in files or (files["c.sqlite"] == b"mine\n") != appears:
+            wrong.append(f"capture, {name}: {calls} renames without flags, status {status}, {sorted(files)}: {said}")
+        del COMMANDS[name]
+    return wrong
+
+
 def main():
     if b"__asan_init" in pathlib.Path(GAPLINE).read_bytes():
         print("built with a sanitizer: nothing can be loaded in front of it")
@@ -242,6 +262,8 @@ def main():
         inputs.mkdir()
         make_inputs(inputs)
         share = SECONDS / len(COMMANDS) / len(KINDS)
+        failed += check_plain_renames(inputs)
+        print(*failed, sep="\n", flush=True)
         for command in COMMANDS:
             new = Place(inputs, command, [])
             start = time.monotonic()

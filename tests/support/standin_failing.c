@@ -1,7 +1,8 @@
 /* Loaded in front of gapline (LD_PRELOAD): lets the calls of one kind succeed until the one that is asked for, which
  * fails as it does on a machine that is full.
  *
- *	FAILING_KIND    memory, read, write, open, rename, sync, unlink, fork, map or thread
+ *	FAILING_KIND    memory, read, write, open, rename, sync, unlink, fork, map or thread;
+ *	                flags: renames that exchange or replace nothing, which some file systems lack
  *	FAILING_CALL    which one fails, from 1; 0: none
  *	FAILING_ALL     set: all that follow fail, too
  *	FAILING_DIES    set: the process is killed (SIGKILL) in front of the call instead
@@ -40,11 +41,12 @@ enum kind {
 	KIND_UNLINK,
 	KIND_FORK,
 	KIND_MAP,
-	KIND_THREAD
+	KIND_THREAD,
+	KIND_FLAGS
 };
 
-static const char *const names[] = {"",     "memory", "read", "write", "open",  "rename",
-                                    "sync", "unlink", "fork", "map",   "thread"};
+static const char *const names[] = {"",     "memory", "read", "write", "open",   "rename",
+                                    "sync", "unlink", "fork", "map",   "thread", "flags"};
 
 static enum kind kind;
 static long wanted;
@@ -208,6 +210,8 @@ int rename(const char *from, const char *to)
 
 int renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
 {
+	if (flags && fails(KIND_FLAGS, EINVAL))
+		return -1;
 	return fails(KIND_RENAME, EACCES) ? -1 : (int)syscall(SYS_renameat2, at, from, to_at, to, flags);
 }
 
