@@ -74,6 +74,35 @@ static void test_other_process(void **state)
 	       {CAUSE_LAUNCH_API, NULL, 40, NULL}, {CAUSE_UNATTRIBUTED, NULL, 1000, NULL});
 }
 
+static void test_two_others_at_once(void **state)
+{
+	/* Four processes on one GPU. While our gap [2000, 5000) lasts, the second runs on [2500, 3500), the third on
+	 * [3000, 4000): 1500 other_process, as if one of them ran. The fourth has its own gap [2000, 5000): the same.
+	 */
+	struct scene *s = *state;
+	uint32_t gpu = maker_gpu(&s->m, "GPU"), device[3];
+	s->m.trace->devices[s->gpu].gpu = gpu;
+	for (uint32_t p = 0; p < 3; p++) {
+		uint32_t process = maker_process(&s->m, 200 + p);
+		uint32_t thread = maker_thread(&s->m, process, 200 + p);
+		device[p] = maker_device(&s->m, process, 0, gpu);
+		maker_call(&s->m, thread, 900, 950, "cudaLaunchKernel", CALL_LAUNCH, 1);
+		maker_op(&s->m, device[p], 7, OP_KERNEL, 1000, 2000, "gemm", 1);
+		if (p == 2) {
+			maker_call(&s->m, thread, 4900, 4950, "cudaLaunchKernel", CALL_LAUNCH, 2);
+			maker_op(&s->m, device[p], 7, OP_KERNEL, 5000, 6000, "gemm", 2);
+		}
+	}
+	scene_kernel(s, s->main, 900, 950, 1000, 2000);
+	scene_kernel(s, s->main, 4900, 4950, 5000, 6000);
+	maker_op(&s->m, device[0], 7, OP_KERNEL, 2500, 3500, "gemm", 0);
+	maker_op(&s->m, device[1], 7, OP_KERNEL, 3000, 4000, "gemm", 0);
+	EXPECT(s, 0, {CAUSE_OTHER_PROCESS, NULL, 1500, NULL}, {CAUSE_HOST_CODE, NULL, 1450, NULL},
+	       {CAUSE_LAUNCH_API, NULL, 50, NULL});
+	EXPECT(s, 3, {CAUSE_OTHER_PROCESS, NULL, 1500, NULL}, {CAUSE_HOST_CODE, NULL, 1450, NULL},
+	       {CAUSE_LAUNCH_API, NULL, 50, NULL});
+}
+
 static void test_unknown_gpus_are_not_shared(void **state)
 {
 	/* The same without knowing which GPU: nobody can say that they share one. */
@@ -114,6 +143,7 @@ int main(void)
 		SCENE(test_unattributed),
 		SCENE(test_edges_of_the_window),
 		SCENE(test_other_process),
+		SCENE(test_two_others_at_once),
 		SCENE(test_unknown_gpus_are_not_shared),
 		SCENE(test_time_that_nobody_looked_at),
 	};
