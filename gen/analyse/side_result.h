@@ -88,6 +88,12 @@ struct kernel_result {
 	bool comm, graph;
 	double instances, per_step;
 };
+/* GPU operations (kernels, graphs, copies, memsets) that calls inside a PyTorch operator launched, and in none that it
+ * calls: the operator's own. All of them add up to the GPU's work. */
+struct operator_result {
+	uint32_t name;              /* "aten::mm"; 0: no operator was open, or their launch is not in the profile */
+	double instances, per_step; /* how many, and how long they run */
+};
 struct api_result {
 	uint32_t name;
 	enum call_class class;
@@ -456,7 +462,9 @@ struct side {
 	uint32_t n_order;
 	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
-	uint32_t n_kernels; /* by per_step descending; sums over devices */
+	uint32_t n_kernels;                /* by per_step descending; sums over devices */
+	struct operator_result *operators; /* likewise; none where the profile has no operators */
+	uint32_t n_operators;
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;

@@ -22,6 +22,8 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->budget.n_rows;
 	case TABLE_KERNELS:
 		return s->n_kernels;
+	case TABLE_OPERATORS:
+		return s->n_operators;
 	case TABLE_CALLS:
 		return s->n_api;
 	case TABLE_RANGES:
@@ -51,6 +53,11 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		row.key = s->kernels[i].name;
 		time = s->kernels[i].per_step;
 		count = s->kernels[i].instances;
+		break;
+	case TABLE_OPERATORS:
+		row.key = s->operators[i].name;
+		time = s->operators[i].per_step;
+		count = s->operators[i].instances;
 		break;
 	case TABLE_CALLS:
 		row.key = s->api[i].name;

@@ -18,13 +18,14 @@ enum {
 };
 
 enum table_kind {
-	TABLE_PHASES,  /* time: cost; key: name */
-	TABLE_IDLE,    /* key: cause << 32 | phase */
-	TABLE_KERNELS, /* key: name; count: launches */
-	TABLE_CALLS,   /* key: name; count: calls */
-	TABLE_RANGES,  /* key: domain << 32 | name; time: of the host; gpu; count: instances */
-	TABLE_COPIES,  /* key: of table_copy_key; count: copies; bytes */
-	TABLE_STARTUP  /* key: enum startup_part */
+	TABLE_PHASES,    /* time: cost; key: name */
+	TABLE_IDLE,      /* key: cause << 32 | phase */
+	TABLE_KERNELS,   /* key: name; count: launches */
+	TABLE_OPERATORS, /* key: name; count: GPU operations */
+	TABLE_CALLS,     /* key: name; count: calls */
+	TABLE_RANGES,    /* key: domain << 32 | name; time: of the host; gpu; count: instances */
+	TABLE_COPIES,    /* key: of table_copy_key; count: copies; bytes */
+	TABLE_STARTUP    /* key: enum startup_part */
 };
 
 /* By side; what a side does not have is 0. Times are ns a step. */

@@ -212,6 +212,11 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 	const struct layout_column *c = &table->column[which];
 	size_t n = *columns_rows(d->trace, table->rows);
 	struct taken from = decoder_section(d, c->name);
+	if (n && !layout_values(d->trace, table, c)) { /* a column that only some traces have */
+		if (!from.at)
+			return 0;
+		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_alloc(d->rows, n, c->size));
+	}
 	if (number_count(from.at, (size_t)(from.end - from.at)) != n)
 		return decoder_damaged(d, c->name);
 	if (!n)

@@ -13,7 +13,7 @@
  * docs/reference/digest.md), or what is said of them is no longer what is said of their profiles. Columns are looked
  * after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1336, "something new in struct trace");
+_Static_assert(sizeof(struct trace) == 1344, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 192, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
@@ -92,7 +92,7 @@ static void use(struct encoder *e, enum columns_of rows, enum column_role role)
 	const struct columns *all = &COLUMNS[rows];
 	size_t n = *columns_rows((struct trace *)e->trace, rows);
 	for (size_t c = 0; c < all->n; c++) {
-		const uint32_t *id = all->column[c].role == role && all->column[c].origin == COLUMN_READ
+		const uint32_t *id = all->column[c].role == role && all->column[c].origin != COLUMN_REQUESTED
 		                             ? columns_get(e->trace, rows, &all->column[c])
 		                             : NULL;
 		for (size_t i = 0; id && i < n; i++)
@@ -352,6 +352,8 @@ static void put_column(struct encoder *e, const struct layout_table *table, cons
 {
 	size_t n = *columns_rows((struct trace *)e->trace, table->rows);
 	const void *values = layout_values(e->trace, table, column);
+	if (n && !values)
+		return; /* a column that only some traces have */
 	bool name = column->role == COLUMN_NAME || column->role == COLUMN_DOMAIN;
 	struct layout_guess guess;
 	memset(e->last, 0, LAYOUT_PLACES * sizeof *e->last);

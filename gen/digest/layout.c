@@ -40,6 +40,7 @@ static const struct layout_column CALLS[] = {
 	NAME(calls),
 	TIMES(calls),
 	COLUMN(calls, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
+	COLUMN(calls, in_operator, "operator", LAYOUT_ALIKE, COLUMN_NAME, 0),
 };
 static const struct layout_column RANGES[] = {
 	THREAD(ranges),

@@ -137,6 +137,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .end = s->end - clock->origin,
 		                                          .correlation = s->correlation,
 		                                          .name = build_text(k->build, name, strlen(name)),
+		                                          .in_operator = s->in_operator,
 		                                          .thread = kineto_thread_of(k, s->thread)});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,

@@ -39,6 +39,7 @@ enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_FUNCT
 struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
 	uint32_t name, thread;           /* name: id; thread: index into kineto.threads */
+	uint32_t in_operator;            /* of calls, by kineto_give_ranges: the innermost one that holds it, an id */
 	uint8_t kind;                    /* enum kineto_kind */
 };
 
@@ -113,7 +114,8 @@ struct kineto {
 int kineto_parse(struct kineto *k, struct source *source);
 
 /* Hands annotations, and what is made of operators where a step has no annotations, to the builder. Sorts the spans by
- * (thread, start, end descending). `origin` is what is taken from every time. */
+ * (thread, start, end descending), and says of calls in which operator they are. `origin` is what is taken from every
+ * time. */
 void kineto_give_ranges(struct kineto *k, int64_t origin);
 
 struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread);

@@ -43,7 +43,8 @@ struct phases {
 	bool *is_main;     /* by thread: runs the loop */
 	bool steps, named; /* there are ProfilerSteps; annotations of the user's own */
 	struct items notes, plain, backward, groups;
-	uint32_t *own_name; /* by name: of OWN, without what follows the # */
+	const struct kineto_span **open; /* operators of the thread at hand */
+	size_t n_open, open_room;
 };
 
 static bool begins(const char *text, const char *with)
@@ -161,6 +162,23 @@ static void add(struct phases *p, struct items *to, const struct kineto_span *s,
 	                                  .thread = s->thread,
 	                                  .class = (uint8_t) class,
 	                                  .annotation = annotation};
+}
+
+/* Calls of a thread, which are in the operator that begins last of those that hold all of the call: PyTorch's profiler
+ * counts what they launch as that operator's own time on the GPU (self_device_time_total). */
+static void find_operators(struct phases *p, struct kineto_span *s, size_t n)
+{
+	for (p->n_open = 0; n--; s++) {
+		while (p->n_open && p->open[p->n_open - 1]->end < s->start)
+			p->n_open--;
+		if (s->kind == KINETO_OPERATOR) {
+			LIST_GROW(&p->k->scratch, p->open, p->n_open, p->open_room);
+			p->open[p->n_open++] = s;
+		}
+		for (size_t i = p->n_open; s->kind == KINETO_CALL && !s->in_operator && i--;)
+			if (p->open[i]->end >= s->end)
+				s->in_operator = p->open[i]->name;
+	}
 }
 
 /* Spans that nest, in the order of their starts. */
@@ -344,6 +362,7 @@ void kineto_give_ranges(struct kineto *k, int64_t origin)
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		for (next = i + 1; next < k->n_spans && k->spans[next].thread == k->spans[i].thread;)
 			next++;
+		find_operators(&p, k->spans + i, next - i);
 		look_at_thread(&p, k->spans + i, next - i);
 	}
 	/* Without annotations around them they would pass for steps themselves. */

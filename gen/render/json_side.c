@@ -281,6 +281,16 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_array(json, "operators");
+	for (uint32_t i = 0; i < s->n_operators; i++) {
+		const struct operator_result *o = &s->operators[i];
+		json_object(json, NULL);
+		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
+		json_number(json, "gpu_operations_per_step", o->instances);
+		json_ms(json, "own_gpu_ms_per_step", o->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
 	json_array(json, "api");
 	for (uint32_t i = 0; i < s->n_api; i++) {
 		const struct api_result *c = &s->api[i];

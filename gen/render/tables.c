@@ -385,6 +385,24 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	fill_end(&f, "kernels");
 }
 
+/* Only where a profile has operators. */
+static void fill_operators(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	struct table t = table_make(a, TABLE_OPERATORS, arena);
+	page_if(&page->top, "operators", t.n > 0);
+	page_fill(&page->top, "operators.caption", caption(page, "operators", unit, a));
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++)
+		name[i] = t.row[i].key ? names_text(a->names, (uint32_t)t.row[i].key) : SAY(NULL, arena, no_operator);
+	const char **shown = shorten_all(name, &t, false, arena);
+	struct filling f = fill_begin(page, "operator", &t, name, shown, unit);
+	f.counts = true;
+	for (uint32_t i = 0; i < t.kept; i++)
+		fill_row(&f, i);
+	fill_end(&f, "operators");
+}
+
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -463,6 +481,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 void tables_work(const struct analysis *a, struct unit unit, struct page *page)
 {
 	fill_kernels(a, unit, page);
+	fill_operators(a, unit, page);
 	fill_api(a, unit, page);
 	fill_ranges(a, unit, page);
 	fill_copies(a, unit, page);

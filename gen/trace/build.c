@@ -22,11 +22,6 @@ void build_begin(struct build *b, struct trace *t, struct names *names, struct a
 	stack_samples_init(&b->samples, arena);
 }
 
-void build_from(struct build *b, const char *where)
-{
-	b->where = where;
-}
-
 /* ---- room ---- */
 
 static void name_ops(struct build *b);
@@ -370,6 +365,10 @@ void build_call(struct build *b, const struct build_call *row)
 	c->name[i] = keymap_add(&b->strings, row->name);
 	c->thread[i] = build_thread_index(b, &row->thread);
 	c->correlation[i] = correlation_of(row->correlation);
+	if (row->in_operator && !c->in_operator)
+		c->in_operator = ARENA_NEW(b->arena, b->room[ROWS_OF_CALLS], uint32_t);
+	if (c->in_operator)
+		c->in_operator[i] = row->in_operator;
 	seen(b, row->end);
 }
 

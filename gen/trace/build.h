@@ -75,7 +75,10 @@ void build_begin(struct build *b, struct trace *trace, struct names *names, stru
 
 /* Says where the rows that follow stand, for the list of dropped rows: a table of a database. The text has to live as
  * long as the trace. */
-void build_from(struct build *b, const char *where);
+static inline void build_from(struct build *b, const char *where)
+{
+	b->where = where;
+}
 
 /* `n` more rows of a kind are to be expected. */
 void build_reserve(struct build *b, enum columns_of rows, size_t n);
@@ -126,7 +129,8 @@ struct build_op {
 struct build_call {
 	const char *flaw;
 	int64_t start, end, correlation;
-	uint64_t name; /* with or without CUDA's version suffix */
+	uint64_t name;        /* with or without CUDA's version suffix */
+	uint32_t in_operator; /* id of its name in `names`, 0: none. Of a builder that joins no other */
 	struct build_thread thread;
 };
 

@@ -40,6 +40,7 @@ static const struct column CALLS[] = {
 	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),         COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
 	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ), COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),     COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
+	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),
 };
 static const struct column OS_CALLS[] = {
 	COLUMN(os_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(os_calls, end, COLUMN_TIME, COLUMN_READ),
@@ -124,9 +125,10 @@ void columns_resize(struct trace *t, enum columns_of rows, struct arena *arena, 
 	const struct columns *all = &COLUMNS[rows];
 	for (size_t i = 0; i < all->n; i++) {
 		const struct column *c = &all->column[i];
-		if (c->origin == COLUMN_LINKED || (c->origin == COLUMN_REQUESTED && !requested))
-			continue;
 		void *values = columns_get(t, rows, c);
+		if (c->origin == COLUMN_LINKED || (c->origin == COLUMN_REQUESTED && !requested) ||
+		    (c->origin == COLUMN_SOME && !values))
+			continue;
 		columns_set(t, rows, c,
 		            n < old ? arena_trim(arena, values, old, n, c->size)
 		                    : arena_grow(arena, values, old, n, c->size));
@@ -286,6 +288,10 @@ void columns_append(struct trace *t, const struct trace *from, enum columns_of r
 		const struct column *c = &all->column[i];
 		char *values = columns_get(t, rows, c);
 		const void *added = columns_get(from, rows, c);
+		if (c->origin == COLUMN_SOME && (values || added)) {
+			values = values ? values : arena_alloc(arena, n, c->size);
+			added = added ? added : arena_alloc(arena, more, c->size);
+		}
 		if (added && (values || !n)) {
 			values = arena_grow(arena, values, n, n + more, c->size);
 			memcpy(values + n * c->size, added, more * c->size);

@@ -21,6 +21,7 @@ enum column_role {
 enum column_origin {
 	COLUMN_READ,      /* filled by whoever adds rows */
 	COLUMN_REQUESTED, /* likewise, but only on request; else NULL */
+	COLUMN_SOME,      /* likewise, but only where a row has a value that is not 0; else NULL: columns_begin */
 	COLUMN_LINKED     /* made by trace_link; NULL before */
 };
 

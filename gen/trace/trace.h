@@ -128,7 +128,8 @@ struct trace_calls {
 		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
 
-	uint32_t *full_name; /* on request, else NULL: with version suffix, as the profile has it */
+	uint32_t *full_name;   /* on request, else NULL: with version suffix, as the profile has it */
+	uint32_t *in_operator; /* PyTorch's innermost one that was open, 0: none; NULL: the profile has no operators */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };
@@ -168,8 +169,7 @@ enum overhead_class {
 struct trace_overheads {
 	size_t n;
 	int64_t *start, *end;
-	uint32_t *name;
-	uint32_t *thread;
+	uint32_t *name, *thread;
 	uint8_t *class; /* enum overhead_class: rows named "dlopen(…)" or "dlclose", JIT, module and function loading
 	                 * are the program's own (OVERHEAD_MODULE_LOAD) */
 };
@@ -258,8 +258,8 @@ struct trace_stopwatch {
 	bool looked;        /* how many such runs there are was decided by looking at those that were made */
 };
 
-/* What a GPU did at one instant, noted about once a second by gapline while it captured; gpu_samples is sorted by (gpu,
- * time). Numbers that are not known are -1. */
+/* What a GPU did at one instant, about once a second while gapline captured; gpu_samples is sorted by (gpu, time).
+ * Numbers that are not known are -1. */
 struct trace_gpu_sample {
 	int64_t time;
 	uint32_t gpu; /* index into trace.gpus */
@@ -351,8 +351,8 @@ enum row_kind {
 	ROW_KINDS
 };
 
-/* How many rows of a kind the profile holds, and how many of them were dropped because they make no sense. A kernel or
- * a call whose name is missing stays and counts as dropped: nobody knows what it did. */
+/* How many rows of a kind the profile holds, and how many were dropped because they make no sense. A kernel or a call
+ * without a name stays and counts as dropped: nobody knows what it did. */
 struct trace_count {
 	int64_t read, dropped;
 };

@@ -19,6 +19,7 @@ import tempfile
 from decimal import Decimal
 
 from check_captures import ROOT, Gapline, Table, command_find, idle_of, status_text
+from check_operators import check_own_times
 import tiny_ncu  # noqa: E402 (check_captures makes tests/support known)
 
 GPU = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "copy", "Memset": "copy"}
@@ -274,6 +275,7 @@ def check_numbers(table, gapline, name, path, events):
                 "copy_exposed": union(every) - union(kernel + comm), "idle": span - union(every), "period": span}
         seen = {key: round(device["per_step"][key] * 1e6) for key in want}
         table.check(f"{name}: budget in ns", seen == want, seen, want)
+    check_own_times(table, name, side, events)
     total = sum(kernels.values())
     seen = sum(round(kernel["ms_per_step"] * 1e6) for kernel in side["kernels"] if kernel["name"] in kernels)
     table.check(f"{name}: kernels shown take what they take", seen == sum(

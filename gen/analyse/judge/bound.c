@@ -111,6 +111,24 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 	                      .listed = BOUND_ROWS - 2));
 }
 
+static void bound_operators(struct side *side, struct names *names, struct arena *arena)
+{
+	if (side->n_operators <= BOUND_ROWS)
+		return;
+	struct operator_result rest = {.name = names_add_text(names, "(other operators)")};
+	uint32_t kept = BOUND_ROWS - 1, all = side->n_operators;
+	side->operators = COPY(arena, side->operators, all);
+	for (uint32_t i = kept; i < all; i++) {
+		rest.instances += side->operators[i].instances;
+		rest.per_step += side->operators[i].per_step;
+	}
+	side->operators[kept] = rest;
+	side->n_operators = BOUND_ROWS;
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "operators", .ranges = "ranges",
+	                      .listed = kept));
+}
+
 /* ---- ranges ---- */
 
 static void bound_ranges(struct side *side, struct names *names, struct arena *arena)
@@ -158,6 +176,7 @@ struct side bound_side(const struct side *side, struct names *names, struct aren
 	struct side out = *side;
 	bound_phases(&out, names, arena);
 	bound_kernels(&out, names, arena);
+	bound_operators(&out, names, arena);
 	bound_ranges(&out, names, arena);
 	return out;
 }

@@ -204,6 +204,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .phases_by_work = phases.by_work,
 	                     .kernels = tables.kernels,
 	                     .n_kernels = tables.n_kernels,
+	                     .operators = tables.operators,
+	                     .n_operators = tables.n_operators,
 	                     .api = tables.api,
 	                     .n_api = tables.n_api,
 	                     .copies = tables.copies,

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""PyTorch's operators: their own time on the GPU is what PyTorch's profiler says of itself.
+
+    check_operators.py [GAPLINE]
+
+Which operator a kernel is of stands in the trace as the kernel's "External id"; gapline tells it from the launch, and reads
+no such number. check_kineto holds real traces against the same sums.
+"""
+import contextlib
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+from decimal import Decimal
+
+from check_captures import Gapline, Table, command_find
+
+GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
+STEPS = 20
+
+
+def own_times(events):
+    """self_device_time_total of key_averages, in ns: PyTorch writes into each GPU event which operator is its own. None: the
+    trace does not say it (some versions write the launch's correlation there)."""
+    operators = {event["args"]["External id"]: event["name"] for event in events
+                 if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "Operator") and "External id" in event.get("args", {})}
+    own, linked = {}, False
+    for event in events:
+        if event.get("ph") == "X" and event.get("cat") in GPU:
+            args = event.get("args") or {}
+            name = operators.get(args.get("External id", args.get("external id")))
+            linked = linked or name is not None
+            n, time = own.get(name, (0, 0))
+            own[name] = n + 1, time + int(Decimal(str(event["dur"])) * 1000)
+    return own if linked else None
+
+
+def check_own_times(table, name, side, events, steps=1):
+    want = own_times(events)
+    if want is None:
+        return
+    seen = {row["name"]: (row["gpu_operations_per_step"] * steps, row["own_gpu_ms_per_step"] * steps) for row in side["operators"]}
+    wrong = [(operator, seen.get(operator), want.get(operator)) for operator in {*seen, *want} if operator not in seen or
+             operator not in want or any(abs(a - b) > 1e-6 for a, b in zip(seen[operator], (want[operator][0], want[operator][1] / 1e6)))]
+    table.check(f"{name}: operators' own times are PyTorch's", not wrong, wrong[:3], f"{len(want)} operators")
+
+
+def operating(path, fused):
+    """Steps of one attention: the operator itself copies, one inside it launches five kernels, or one, and what is launched
+    behind both is nobody's."""
+    events, correlation = [], 0
+
+    def event(cat, name, start, length, pid=9, tid=9, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length, "args": args})
+
+    for step in range(STEPS):
+        at = 10_000 + 1000 * step
+        event("user_annotation", f"ProfilerStep#{step}", at, 900)
+        event("cpu_op", "aten::attention", at + 10, 200, **{"External id": 2 * step + 1})
+        event("cpu_op", "aten::softmax" if fused else "aten::bmm", at + 50, 100, **{"External id": 2 * step + 2})
+        launches = [(at + 20, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", 10, 2 * step + 1)]
+        launches += [(at + 60 + 10 * i, "kernel", f"flash_{i}" if fused else f"product_{i}", 70 if fused else 20 + i, 2 * step + 2)
+                     for i in range(1 if fused else 5)]
+        launches += [(at + 220, "kernel", "nobody", 30, 10_000_000 + step)]
+        end = at
+        for call, cat, name, takes, owner in launches:
+            correlation += 1
+            event("cuda_runtime", "cudaLaunchKernel", call, 8, correlation=correlation)
+            end = max(end, call + 30)
+            event(cat, name, end, takes, 0, 7, device=0, stream=7, correlation=correlation, bytes=4096, **{"External id": owner})
+            end += takes
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    return events
+
+
+def check_operators(table, gapline, folder):
+    """The same operators before and after, though their kernels have other names."""
+    paths = [os.path.join(folder, f"operators-{side}.json") for side in ("baseline", "fixed")]
+    events = [operating(path, fused) for path, fused in zip(paths, (False, True))]
+    status, document, page, said = gapline.report(*paths, "--warmup", "0")
+    if not table.check("operators: a report", status == 0 and document, said.strip()[-80:]):
+        return
+    for side, of in zip(("baseline", "fixed"), events):
+        check_own_times(table, f"operators: {side}", document[side], of, STEPS)
+        table.check(f"operators: {side}, all of the GPU's time", abs(sum(row["own_gpu_ms_per_step"] for row in document[side]["operators"]) -
+                    sum(row["ms_per_step"] for kind in ("kernels", "copies") for row in document[side][kind])) < 1e-9)
+    exported = os.path.join(folder, "operators.sqlite")
+    gapline.run("export", paths[0], "-o", exported)
+    sql = ("SELECT c.operator, count(*), sum(w.duration_ns) FROM (SELECT launch, duration_ns FROM kernels UNION ALL "
+           "SELECT launch, duration_ns FROM copies) w LEFT JOIN calls c ON c.id = w.launch GROUP BY c.operator")
+    with contextlib.closing(sqlite3.connect(exported)) as database:
+        seen = {name: (n, time) for name, n, time in database.execute(sql)}
+    table.check("operators: in an export", seen == own_times(events[0]), seen, own_times(events[0]))
+    table.check("operators: on the page", b"aten::bmm" in page and b"(no operator)" in page and b">By operator<" in page)
+    for path, of in zip(paths, events):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": [event for event in of if event["cat"] != "cpu_op"]}, file)
+    status, document, page, said = gapline.report(*paths, "--warmup", "0")
+    table.check("operators: none where there are none", status == 0 and document["baseline"]["operators"] == [] and
+                b">By operator<" not in page, said.strip()[-80:])
+
+
+def main():
+    command = command_find()
+    if not command or not os.access(command, os.X_OK):
+        print("gapline is not built")
+        return 1
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="gapline-operators-") as folder:
+        check_operators(table, Gapline(command, folder), folder)
+    print(f"{table.passed} passed, {table.failed} failed")
+    return 1 if table.failed or not table.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
