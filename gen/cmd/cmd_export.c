@@ -6,6 +6,7 @@
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "render/export.h"
+#include "say/say.h"
 
 struct export_command {
 	const char *output;
@@ -97,10 +98,10 @@ static int say(const struct export_command *c)
 	struct arena arena = {0};
 	struct buf text = {0};
 	const int64_t *n = c->made.rows;
-	buf_format(&text, "%s: %zu bytes, %lld run%s: %lld steps, %lld gaps, %lld kernels\n",
-	           cmd_harmless(&arena, c->output), c->made.n, (long long)n[EXPORT_RUNS],
-	           n[EXPORT_RUNS] == 1 ? "" : "s", (long long)n[EXPORT_STEPS], (long long)n[EXPORT_GAPS],
-	           (long long)n[EXPORT_KERNELS]);
+	buf_format(&text, "%s\n",
+	           SAY(NULL, &arena, export_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->made.n,
+	               .runs = n[EXPORT_RUNS], .steps = n[EXPORT_STEPS], .gaps = n[EXPORT_GAPS],
+	               .kernels = n[EXPORT_KERNELS]));
 	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 	buf_release(&text);
 	arena_release(&arena);

@@ -308,11 +308,10 @@ static int add(struct history *h, const struct opt_list *profiles)
 	if (h->quiet)
 		return CMD_DONE;
 	FILE *to = h->out.standard ? stderr : stdout;
-	fprintf(to, "%s: %zu profile%s added to %s", h->commit, n_new, n_new == 1 ? "" : "s",
-	        cmd_harmless(&saving->arena, h->db));
-	if (known)
-		fprintf(to, "; %zu %s in it already", known, known == 1 ? "was" : "were");
-	fprintf(to, "; %s\n", cmd_harmless(&saving->arena, saving->entry.machine));
+	fprintf(to, "%s\n",
+	        SAY(NULL, &saving->arena, commit_added, .commit = h->commit, .profiles = (int64_t)n_new,
+	            .store = cmd_harmless(&saving->arena, h->db), .known = (int64_t)known,
+	            .machine = cmd_harmless(&saving->arena, saving->entry.machine)));
 	return CMD_DONE;
 }
 

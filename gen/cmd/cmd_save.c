@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/result.h"
 #include "cmd/saving.h"
+#include "say/say.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,8 +44,9 @@ static int list(struct save *s)
 		size_t bytes = 0;
 		for (size_t k = 0; k < entry[i].n; k++)
 			bytes += entry[i].parts[k].n;
-		buf_format(&text, "%s: %zu profile%s, %zu bytes; %s\n", entry[i].name, entry[i].n,
-		           entry[i].n == 1 ? "" : "s", bytes, cmd_harmless(&arena, entry[i].machine));
+		buf_format(&text, "%s\n",
+		           SAY(NULL, &arena, baseline_is, .name = entry[i].name, .profiles = (int64_t)entry[i].n,
+		               .bytes = (int64_t)bytes, .machine = cmd_harmless(&arena, entry[i].machine)));
 		if (json) {
 			json_object(json, NULL);
 			entry_result(s, &entry[i], bytes);
@@ -95,9 +97,11 @@ static int save(struct save *s, const struct opt_list *operands)
 	if (result_write(&s->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)
-		fprintf(s->out.standard ? stderr : stdout, "@%s: %zu profile%s, %zu bytes, saved in %s; %s\n",
-		        saving->entry.name, saving->entry.n, saving->entry.n == 1 ? "" : "s", saving->bytes,
-		        cmd_harmless(&saving->arena, s->db), cmd_harmless(&saving->arena, saving->entry.machine));
+		fprintf(s->out.standard ? stderr : stdout, "@%s\n",
+		        SAY(NULL, &saving->arena, baseline_is, .name = saving->entry.name,
+		            .profiles = (int64_t)saving->entry.n, .bytes = (int64_t)saving->bytes,
+		            .store = cmd_harmless(&saving->arena, s->db),
+		            .machine = cmd_harmless(&saving->arena, saving->entry.machine)));
 	return CMD_DONE;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/proc.h"
 #include "cmd/capturing.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,8 +134,9 @@ void progress_end(struct progress *p)
 
 const char *progress_runs_name(const struct suite *suite, const struct suite_run *run, struct arena *arena)
 {
-	return arena_format(arena, "%s %d%s", suite_side_name(suite, run->side), run->number,
-	                    run->stopwatch ? ", stopwatch" : "");
+	const struct fact *name = FACT_NEW(arena, run_is, FACT_NO_SIDE, .side = suite_side_name(suite, run->side),
+	                                   .number = run->number, .timed = run->stopwatch);
+	return say_form(name, SAY_SHORT, NULL, arena);
 }
 
 void progress_runs_init(struct progress_runs *p, const struct suite *suite, bool quiet, int64_t limit_ns,
@@ -180,23 +182,25 @@ static double seconds_left(const struct progress_runs *p)
 }
 
 /* Whether there may be fewer runs than the plan has. */
-static const char *at_most(const struct progress_runs *p)
+static bool at_most(const struct progress_runs *p)
 {
-	return p->limit_ns || p->suite->looks ? "at most " : "";
+	return p->limit_ns || p->suite->looks;
 }
 
+/* "; about 2:10 min left", or "" */
 static const char *left_text(const struct progress_runs *p, double seconds, struct arena *arena)
 {
 	if (seconds <= 0)
 		return "";
-	return arena_format(arena, "; %sabout %s left", at_most(p),
-	                    capturing_time_text((int64_t)(seconds * 1e9), arena));
+	const char *time = capturing_time_text((int64_t)(seconds * 1e9), arena);
+	return arena_format(arena, "; %s", SAY(NULL, arena, time_left, .time = time, .most = at_most(p)));
 }
 
 /* "run 3 of 14" */
 static const char *position(const struct progress_runs *p, size_t number, struct arena *arena)
 {
-	return arena_format(arena, "run %zu of %s%zu", number, at_most(p), suite_total(p->suite));
+	return SAY(NULL, arena, run_position, .number = (int64_t)number, .of = (int64_t)suite_total(p->suite),
+	           .most = at_most(p));
 }
 
 /* ---- what is seen of it ---- */

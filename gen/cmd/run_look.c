@@ -5,6 +5,7 @@
 #include "analyse/judge/stats.h"
 #include "analyse/judge/stopwatch.h"
 #include "cmd/run_parts.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,36 +62,34 @@ static bool is_open(const struct gate *gate, enum gate_metric metric, double *bo
 	return false;
 }
 
-/* What another pair of runs is made for: "the result", "the gate 'min_speedup'"; NULL: nothing. */
-static const char *still_open(const struct analysis *a, const struct gates_asked *asked, const struct seen *seen,
-                              struct arena *arena)
+/* What another pair of runs is made for; NULL: nothing. */
+static const struct fact *still_open(const struct analysis *a, const struct gates_asked *asked, const struct seen *seen,
+                                     struct arena *arena)
 {
 	if (a->verdict.result == VERDICT_INCONCLUSIVE &&
 	    !looks_hopeless(seen->x, seen->n, seen->change, LN_FLOOR_SEVERAL, LN_MARGIN))
-		return "the result";
+		return FACT_NEW(arena, look_still, FACT_NO_SIDE, .open = "result");
 	for (size_t i = 0, expression = 0; i < a->gates.n; i++) {
 		const struct gate *gate = &a->gates.gate[i];
 		enum gate_metric metric =
 			gate->kind == GATE_EXPRESSION ? asked->expressions[expression++].metric : METRIC_SPEEDUP;
 		double bound;
 		if (is_open(gate, metric, &bound) && !looks_hopeless(seen->x, seen->n, seen->change - bound, 0, 0))
-			return arena_format(arena, "the gate '%s'", cmd_harmless(arena, gate->name));
+			return FACT_NEW(arena, look_still, FACT_NO_SIDE, .open = "gate",
+			                .gate = cmd_harmless(arena, gate->name));
 	}
 	return NULL;
 }
 
-/* "1.02x, 95 % CI 0.98 to 1.06x, runs differ by 2.1 %" */
-static const char *so_far(const struct verdict *v, const struct seen *seen, struct arena *arena)
+/* `found`: what the look came to, a key of `looked`; `still`: what it is about, or NULL. */
+static void say(const struct seen *seen, const struct verdict *v, const char *found, const struct fact *still,
+                bool gate, struct arena *arena)
 {
 	double most = fmax(stats_variance(seen->x[0], seen->n[0]), stats_variance(seen->x[1], seen->n[1]));
-	return arena_format(arena, "%.3f\xC3\x97, 95 %% CI %.3f to %.3f\xC3\x97, runs differ by %.2g %%", v->speedup,
-	                    v->lo, v->hi, 100 * sqrt(most));
-}
-
-static void say(const struct seen *seen, const struct verdict *v, const char *what, struct arena *arena)
-{
-	size_t n = seen->n[0] < seen->n[1] ? seen->n[0] : seen->n[1];
-	fprintf(stderr, "gapline: after %zu runs of each side: %s: %s\n", n, so_far(v, seen, arena), what);
+	fprintf(stderr, "gapline: %s\n",
+	        SAY(NULL, arena, looked, .runs = (int64_t)(seen->n[0] < seen->n[1] ? seen->n[0] : seen->n[1]),
+	            .speedup = v->speedup, .low = v->lo, .high = v->hi, .differ = sqrt(most), .found = found,
+	            .still = still, .last = EVIDENCE_LAST_LOOK, .gate = gate));
 }
 
 /* The report as it would be now. */
@@ -105,20 +104,18 @@ static bool look_closely(struct experiment *e, const struct seen *seen, const st
 	look.files_are = e->compare.files_are;
 	bool known = compare_analyse(&look, &a, &err) == CMD_DONE;
 	if (!known || !a.verdict.judged || a.verdict.measured != VERDICT_STOPWATCH) {
-		say(seen, quick, "more runs would not change what is said", arena);
+		say(seen, quick, "idle", NULL, false, arena);
 		compare_release(&look);
 		return true;
 	}
-	const char *open = still_open(&a, &look.analysis.gates, seen, arena);
+	const struct fact *open = still_open(&a, &look.analysis.gates, seen, arena);
 	bool result = a.verdict.result != VERDICT_INCONCLUSIVE;
 	if (open)
-		say(seen, &a.verdict, arena_format(arena, "%s is not decided yet, so another pair is run", open),
-		    arena);
+		say(seen, &a.verdict, "open", open, false, arena);
 	else if (result && a.gates.result != GATE_INCONCLUSIVE)
-		say(seen, &a.verdict, "this is decided", arena);
+		say(seen, &a.verdict, "decided", NULL, false, arena);
 	else
-		say(seen, &a.verdict,
-		    arena_format(arena, "%d would not decide %s", EVIDENCE_LAST_LOOK, result ? "a gate" : "it"), arena);
+		say(seen, &a.verdict, "last", NULL, result, arena);
 	compare_release(&look);
 	return !open;
 }
@@ -135,7 +132,8 @@ bool run_look(struct experiment *e)
 		    looks_hopeless(seen.x, seen.n, seen.change, LN_FLOOR_SEVERAL, LN_MARGIN))
 			enough = look_closely(e, &seen, &quick, &arena);
 		else
-			say(&seen, &quick, "the result is not decided yet, so another pair is run", &arena);
+			say(&seen, &quick, "open", FACT_NEW(&arena, look_still, FACT_NO_SIDE, .open = "result"), false,
+			    &arena);
 	}
 	arena_release(&arena);
 	return enough;

@@ -6,6 +6,7 @@
 #include "capture/stopwatch.h"
 #include "cmd/run_parts.h"
 #include "read/read.h"
+#include "say/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,8 @@ static const char *side_name(const struct experiment *e, int side)
 
 static const char *where(const struct experiment *e, const struct suite_run *run, struct arena *arena)
 {
-	return arena_format(arena, "%s side, run %d%s", side_name(e, run->side), run->number,
-	                    run->stopwatch ? ", stopwatch" : "");
+	return SAY(NULL, arena, run_is, .side = side_name(e, run->side), .number = run->number,
+	           .timed = run->stopwatch);
 }
 
 /* The end of the program's output, when it went to a file. */
@@ -51,8 +52,8 @@ static void show_log(struct experiment *e, const char *path)
 	char *from = tail + strlen(tail);
 	while (from > tail && (from[-1] != '\n' || lines < LOG_LINES))
 		lines += *--from == '\n';
-	fprintf(stderr, "gapline: its output is in %s%s\n", cmd_harmless(&e->compare.arena, path),
-	        *from ? "; the end of it:" : ", and empty");
+	struct arena *arena = &e->compare.arena;
+	fprintf(stderr, "gapline: %s\n", SAY(NULL, arena, run_log, .file = cmd_harmless(arena, path), .empty = !*from));
 	for (char *line = strtok(from, "\r\n"); line; line = strtok(NULL, "\r\n"))
 		fprintf(stderr, "  | %s\n", cmd_harmless(&e->compare.arena, line));
 }
@@ -63,10 +64,10 @@ static void run_say_kept(struct experiment *e)
 	size_t done = suite_done(&e->suite);
 	if (!done)
 		return;
-	const char *of = arena_format(&e->compare.arena, " of %s%zu", e->limit_ns || e->suite.looks ? "at most " : "",
-	                              suite_total(&e->suite));
-	fprintf(stderr, "gapline: %zu%s runs are done and kept in %s; the same command with --resume goes on\n", done,
-	        of, cmd_harmless(&e->compare.arena, e->folder));
+	struct arena *arena = &e->compare.arena;
+	fprintf(stderr, "gapline: %s\n",
+	        SAY(NULL, arena, runs_kept, .n = (int64_t)done, .of = (int64_t)suite_total(&e->suite),
+	            .most = e->limit_ns || e->suite.looks, .folder = cmd_harmless(arena, e->folder)));
 }
 
 static int fail(struct experiment *e, const struct suite_run *run, const struct capture_result *result, const char *log,
@@ -104,7 +105,8 @@ static void plan_from(struct experiment *e, const struct instants *at, int side)
 	e->suite.planned[side] = true;
 	e->suite.plan[side] = (struct stopwatch_plan){0};
 	if (at->steps && at->unknown && !e->suite.no_stopwatch)
-		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", side_name(e, side), at->unknown);
+		e->suite.no_stopwatch = SAY(NULL, keep, timed_not_on, .side = side_name(e, side),
+		                            .why = say_word(WORDS_unmeasured, at->unknown));
 	if (!at->steps || at->unknown)
 		return;
 	e->suite.plan[side] = (struct stopwatch_plan){
@@ -170,9 +172,10 @@ static void record_more(struct experiment *e)
 }
 
 /* From here on the time of a timed run is that of the whole process, on all sides. */
-static void time_wholes(struct experiment *e, const char *why)
+static void time_wholes(struct experiment *e, const char *why, int side)
 {
-	fprintf(stderr, "gapline: %s, so a run is timed from the program's start to its end\n", why);
+	fprintf(stderr, "gapline: %s\n",
+	        SAY(NULL, &e->compare.arena, timed_wholes, .why = why, .side = side_name(e, side)));
 	for (int s = 0; s < e->suite.n_sides; s++)
 		e->suite.plan[s] = (struct stopwatch_plan){0};
 }
@@ -187,7 +190,7 @@ static bool all_planned(const struct suite *s)
 
 /* A side without steps can only be timed as a whole, and then the others are, too: why, a clause; NULL: all have some.
  */
-static const char *without_steps(struct experiment *e)
+static const char *without_steps(const struct experiment *e, int *side)
 {
 	const struct suite *s = &e->suite;
 	int n = 0, which = 0;
@@ -196,10 +199,8 @@ static const char *without_steps(struct experiment *e)
 			which = i;
 			n++;
 		}
-	return n == s->n_sides ? "the programs have no steps"
-	       : !n            ? NULL
-	       : !which        ? "the baseline has no steps"
-	                       : arena_format(&e->compare.arena, "the %s side has no steps", side_name(e, which));
+	*side = which;
+	return n == s->n_sides ? "all" : n ? "one" : NULL;
 }
 
 /* Once all sides were recorded: what the timed runs measure. */
@@ -214,18 +215,20 @@ static int settle(struct experiment *e)
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	if (!s->repeat && !s->no_stopwatch)
 		return write_state(e);
-	const char *whole = without_steps(e);
+	int side;
+	const char *whole = without_steps(e, &side);
 	bool counts = s->plan[0].launches > 0;
 	if (!s->no_stopwatch && !whole && stopwatch_check(counts, &e->compare.arena, &err))
 		s->no_stopwatch = arena_copy(&e->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
-		fprintf(stderr, "gapline: no timed runs are made: %s\n",
-		        cmd_harmless(&e->compare.arena, s->no_stopwatch));
+		fprintf(stderr, "gapline: %s\n",
+		        SAY(NULL, &e->compare.arena, timed_not,
+		            .why = cmd_harmless(&e->compare.arena, s->no_stopwatch)));
 		record_more(e);
 	} else if (whole) {
-		time_wholes(e, whole);
+		time_wholes(e, whole, side);
 	} else if (counts) {
-		fprintf(stderr, "gapline: no NVTX range marks the steps, so timed runs count launches\n");
+		fprintf(stderr, "gapline: %s\n", SAY(NULL, &e->compare.arena, timed_by_launches));
 	}
 	return write_state(e);
 }
@@ -341,21 +344,21 @@ static void say_unused(struct experiment *e, const struct suite_run *run)
 {
 	struct arena *arena = &e->compare.arena;
 	size_t unused = 0;
-	fprintf(stderr, "gapline: %s: not used: %s\n", progress_runs_name(&e->suite, run, arena),
-	        cmd_harmless(arena, run->timed.unused));
+	fprintf(stderr, "gapline: %s: %s\n", progress_runs_name(&e->suite, run, arena),
+	        SAY(NULL, arena, run_unused, .why = cmd_harmless(arena, run->timed.unused)));
 	for (size_t i = 0; i < e->suite.n_runs; i++)
 		unused += e->suite.runs[i].side == run->side && e->suite.runs[i].timed.unused;
 	if (unused < UNUSED_MAX || suite_used(&e->suite, run->side))
 		return;
 	if (run->timed.uncountable) {
-		time_wholes(e, arena_format(arena, "runs of the %s side differ in how many launches they make",
-		                            side_name(e, run->side)));
+		time_wholes(e, "launches", run->side);
 		suite_forget_stopwatch(&e->suite);
 		return;
 	}
-	e->suite.no_stopwatch = arena_format(arena, "on the %s side, %s", side_name(e, run->side), run->timed.unused);
+	e->suite.no_stopwatch =
+		SAY(NULL, arena, timed_not_on, .side = side_name(e, run->side), .why = run->timed.unused);
 	record_more(e);
-	fprintf(stderr, "gapline: no more timed runs are made\n");
+	fprintf(stderr, "gapline: %s\n", SAY(NULL, arena, timed_no_more));
 }
 
 static int finish_run(struct experiment *e, struct suite_run *run, const struct capture_result *result)

@@ -183,16 +183,16 @@ static const char *count(const struct run *run, const struct hosts *hosts, uint3
 		const struct host *h = &hosts->item[p];
 		const struct host_end *from = &h->of_step[first], *to = &h->of_step[last];
 		if (!from->n || from->n != to->n)
-			return "its processes take turns at them";
+			return "turns";
 		uint32_t counts[2] = {counted_by(run, h->process, from->at), counted_by(run, h->process, to->at)};
 		uint32_t steps = steps_between(&run->steps, h->process, from->at, to->at);
 		uint32_t launches =
 			run->steps.origin == STEPS_BY_PATTERN ? launched_by(run->trace, h->process, INT64_MAX) : 0;
 		if (steps % from->n || !counts[0] || counts[0] >= counts[1])
-			return "its threads make different numbers of them";
+			return "threads";
 		if (p && (out->first != counts[0] || out->last != counts[1] || out->steps != steps / from->n ||
 		          out->launches != launches))
-			return "its processes make different numbers of them";
+			return "processes";
 		out->launches = launches;
 		out->first = counts[0];
 		out->last = counts[1];
@@ -232,7 +232,7 @@ static const char *place(const struct run *run, const struct hosts *hosts, struc
 	uint32_t first, last;
 	find_longest(run, &first, &last);
 	if (lost_some(run->trace))
-		return "ranges or calls were lost in the recording, so that they cannot be counted";
+		return "lost";
 	int64_t near = last > first ? NEAR_STEPS * ((s->end[last] - s->end[first]) / (last - first)) : 0;
 	near = near > NEAR_NS ? near : NEAR_NS;
 	while (first < last && !is_safe(hosts, &captures, first, near))
@@ -241,9 +241,7 @@ static const char *place(const struct run *run, const struct hosts *hosts, struc
 		last--;
 	if (first < last)
 		return count(run, hosts, first, last, out);
-	return captures.n ? "the program captures CUDA graphs all along, and waiting for the devices then would break "
-	                    "those"
-	                  : "there are too few steps";
+	return captures.n ? "captures" : "few";
 }
 
 const char *instants_step(const struct run *run)
@@ -260,7 +258,7 @@ double instants_launches(const struct run *run)
 	struct hosts hosts = find_hosts(s, &scratch);
 	uint32_t first, last;
 	find_longest(run, &first, &last);
-	const char *unknown = first < last ? count(run, &hosts, first, last, &at) : "there are too few steps";
+	const char *unknown = first < last ? count(run, &hosts, first, last, &at) : "few";
 	arena_release(&scratch);
 	return unknown ? 0 : (double)(at.last - at.first) / at.steps;
 }

@@ -6,7 +6,8 @@
 
 struct instants {
 	uint32_t steps;      /* between the two; 0: the profile has no steps */
-	const char *unknown; /* there are steps, but the time cannot be taken at them: why, a clause; else NULL */
+	const char *unknown; /* there are steps, but the time cannot be taken at them: why, a key of the words
+	                      * `unmeasured`; else NULL */
 	/* The rest when `steps` is not 0 and `unknown` is NULL. */
 	const char *step, *domain; /* normalised name of the step range; of its domain, "": the default one. Where a
 	                            * pattern gives the steps: the loop's title, and "" */
