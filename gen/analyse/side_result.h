@@ -89,10 +89,12 @@ struct kernel_result {
 	double instances, per_step;
 };
 /* GPU operations (kernels, graphs, copies, memsets) that calls inside a PyTorch operator launched, and in none that it
- * calls: the operator's own. All of them add up to the GPU's work. */
-struct operator_result {
-	uint32_t name;              /* "aten::mm"; 0: no operator was open, or their launch is not in the profile */
+ * calls: the operator's own. All of them add up to the GPU's work. Likewise modules, which have those of the modules in
+ * them too, once bound_side put them in. */
+struct owner_result {
+	uint32_t name; /* "aten::mm", "GPT/Block/Linear"; 0: none was open, or their launch is not in the profile */
 	double instances, per_step; /* how many, and how long they run */
+	double all_instances, all;  /* of a module, with those in it; of operators 0 */
 };
 struct api_result {
 	uint32_t name;
@@ -462,9 +464,9 @@ struct side {
 	uint32_t n_order;
 	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
-	uint32_t n_kernels;                /* by per_step descending; sums over devices */
-	struct operator_result *operators; /* likewise; none where the profile has no operators */
-	uint32_t n_operators;
+	uint32_t n_kernels;                       /* by per_step descending; sums over devices */
+	struct owner_result *operators, *modules; /* likewise (modules by `all`); none where the profile has none */
+	uint32_t n_operators, n_modules;
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;

@@ -24,6 +24,8 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->n_kernels;
 	case TABLE_OPERATORS:
 		return s->n_operators;
+	case TABLE_MODULES:
+		return s->n_modules;
 	case TABLE_CALLS:
 		return s->n_api;
 	case TABLE_RANGES:
@@ -58,6 +60,12 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		row.key = s->operators[i].name;
 		time = s->operators[i].per_step;
 		count = s->operators[i].instances;
+		break;
+	case TABLE_MODULES:
+		row.key = s->modules[i].name;
+		time = s->modules[i].all;
+		gpu = s->modules[i].per_step;
+		count = s->modules[i].all_instances;
 		break;
 	case TABLE_CALLS:
 		row.key = s->api[i].name;

@@ -41,6 +41,7 @@ static const struct layout_column CALLS[] = {
 	TIMES(calls),
 	COLUMN(calls, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
 	COLUMN(calls, in_operator, "operator", LAYOUT_ALIKE, COLUMN_NAME, 0),
+	COLUMN(calls, in_module, "module", LAYOUT_ALIKE, COLUMN_NAME, 0),
 };
 static const struct layout_column RANGES[] = {
 	THREAD(ranges),

@@ -138,6 +138,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .correlation = s->correlation,
 		                                          .name = build_text(k->build, name, strlen(name)),
 		                                          .in_operator = s->in_operator,
+		                                          .in_module = s->in_module,
 		                                          .thread = kineto_thread_of(k, s->thread)});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,

@@ -33,13 +33,17 @@ bool kineto_ns(const char *text, size_t n, int64_t *ns);
 /* A decimal integer, also as a fraction of zeros. False: none, or it does not fit. */
 bool kineto_integer(const char *text, size_t n, int64_t *value);
 
-enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_FUNCTION, KINETO_OVERHEAD };
+/* KINETO_MODULE: a function too short to be one, that is a module's. */
+enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_MODULE, KINETO_FUNCTION, KINETO_OVERHEAD };
+
+/* What PyTorch calls the function of a module: "nn.Module: Linear_7". */
+#define KINETO_MODULE_PREFIX "nn.Module: "
 
 /* Something that a thread did. Times as the file has them, ns. */
 struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
 	uint32_t name, thread;           /* name: id; thread: index into kineto.threads */
-	uint32_t in_operator;            /* of calls, by kineto_give_ranges: the innermost one that holds it, an id */
+	uint32_t in_operator, in_module; /* of calls, by kineto_give_ranges: the innermost ones, ids of names */
 	uint8_t kind;                    /* enum kineto_kind */
 };
 
@@ -58,10 +62,11 @@ struct kineto_comm {
 	const char *name;
 };
 
-/* Where a forward operator begins that an operator of the backward pass belongs to. */
+/* Where a forward operator begins, and an operator of the backward pass that belongs to it: they have one number. */
 struct kineto_link {
-	int64_t time;
+	int64_t time, id;
 	uint32_t thread;
+	uint32_t module; /* of the forward operator, by kineto_give_ranges */
 };
 
 struct kineto_thread {
@@ -90,13 +95,13 @@ struct kineto {
 
 	struct kineto_span *spans;
 	struct kineto_op *ops;
-	struct kineto_link *links;
-	struct kineto_comm *comms; /* by comm_keys, of correlations */
+	struct kineto_link *links, *backs; /* forward, backward */
+	struct kineto_comm *comms;         /* by comm_keys, of correlations */
 	struct kineto_thread *threads;
 	struct kineto_process *processes;
 	struct kineto_gpu *gpus;
-	size_t n_spans, n_ops, n_links, n_gpus;
-	size_t span_room, op_room, link_room, gpu_room;
+	size_t n_spans, n_ops, n_links, n_backs, n_gpus;
+	size_t span_room, op_room, link_room, back_room, gpu_room;
 	uint32_t n_threads, n_processes, n_comms, thread_room, process_room, comm_room;
 	struct keymap comm_keys;
 	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */
@@ -114,8 +119,8 @@ struct kineto {
 int kineto_parse(struct kineto *k, struct source *source);
 
 /* Hands annotations, and what is made of operators where a step has no annotations, to the builder. Sorts the spans by
- * (thread, start, end descending), and says of calls in which operator they are. `origin` is what is taken from every
- * time. */
+ * (thread, start, end descending), and says of calls in which operator and module they are. `origin` is what is taken
+ * from every time. */
 void kineto_give_ranges(struct kineto *k, int64_t origin);
 
 struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread);

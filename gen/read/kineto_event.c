@@ -306,6 +306,7 @@ static const int64_t FUNCTION_MIN = 100000;
 
 static void keep_complete(struct kineto *k, const struct kineto_event *e)
 {
+	static const size_t module_n = sizeof KINETO_MODULE_PREFIX - 1;
 	const char *flaw = time_flaw(e);
 	enum category category = CATEGORIES[e->category].category;
 	build_from(k->build, CATEGORIES[e->category].text);
@@ -340,6 +341,8 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	case FUNCTION:
 		if (e->duration.value >= FUNCTION_MIN)
 			add_span(k, e, KINETO_FUNCTION);
+		else if (e->name_n > module_n && memcmp(e->name, KINETO_MODULE_PREFIX, module_n) == 0)
+			add_span(k, e, KINETO_MODULE);
 		break;
 	case OVERHEAD:
 		if (e->process.value > 0 && e->thread.value != 0) /* else nobody knows whose it was */
@@ -356,11 +359,18 @@ void kineto_event_keep(struct kineto *k, const struct kineto_event *e)
 	k->events += e->phase != 0;
 	if (e->phase == 'X' && e->category < CATEGORIES_N) {
 		keep_complete(k, e);
-	} else if (e->phase == 's' && e->category < CATEGORIES_N && CATEGORIES[e->category].category == LINK &&
-	           e->start.there) {
-		LIST_GROW(&k->scratch, k->links, k->n_links, k->link_room);
-		k->links[k->n_links++] = (struct kineto_link){
-			.time = e->start.value, .thread = thread_index(k, e->process.value, e->thread.value)};
+	} else if ((e->phase == 's' || e->phase == 'f') && e->category < CATEGORIES_N &&
+	           CATEGORIES[e->category].category == LINK && e->start.there) {
+		const struct kineto_link link = {.time = e->start.value,
+		                                 .id = e->link.there ? e->link.value : -1,
+		                                 .thread = thread_index(k, e->process.value, e->thread.value)};
+		if (e->phase == 's') {
+			LIST_GROW(&k->scratch, k->links, k->n_links, k->link_room);
+			k->links[k->n_links++] = link;
+		} else if (link.id >= 0) {
+			LIST_GROW(&k->scratch, k->backs, k->n_backs, k->back_room);
+			k->backs[k->n_backs++] = link;
+		}
 	} else if (e->phase == 'M' && e->meta_n && e->process.there) {
 		uint32_t text = names_add(k->names, e->meta, e->meta_n);
 		if (e->name_n == 12 && memcmp(e->name, "process_name", 12) == 0) {

@@ -21,7 +21,7 @@ struct kineto_event {
 	size_t name_n, meta_n;
 	struct kineto_value start, duration; /* ns */
 	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
-	struct kineto_value process, thread, correlation, device, stream, bytes, node, context;
+	struct kineto_value process, thread, correlation, device, stream, bytes, node, context, link;
 	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
 	/* of a communication kernel; 0: not said */
 	uint8_t collective, element_bytes;

@@ -23,6 +23,7 @@ enum field {
 	START,
 	DURATION,
 	ARGUMENTS,
+	LINK_ID,
 	/* of an event's arguments */
 	CORRELATION,
 	DEVICE,
@@ -62,9 +63,9 @@ struct key {
 	enum field field;
 };
 
-static const struct key EVENT_KEYS[] = {{"ph", PHASE},     {"cat", CATEGORY},   {"name", NAME},
-                                        {"pid", PROCESS},  {"tid", THREAD},     {"ts", START},
-                                        {"dur", DURATION}, {"args", ARGUMENTS}, {NULL, NOTHING}};
+static const struct key EVENT_KEYS[] = {{"ph", PHASE},   {"cat", CATEGORY}, {"name", NAME},    {"pid", PROCESS},
+                                        {"tid", THREAD}, {"ts", START},     {"dur", DURATION}, {"args", ARGUMENTS},
+                                        {"id", LINK_ID}, {NULL, NOTHING}};
 static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"device", DEVICE},
                                            {"stream", STREAM},
@@ -154,6 +155,8 @@ static struct kineto_value *number_of(struct parser *p)
 		return &e->node;
 	case CONTEXT:
 		return &e->context;
+	case LINK_ID:
+		return &e->link;
 	case ELEMENTS_IN:
 		return &e->elements_in;
 	case ELEMENTS_OUT:

@@ -51,7 +51,7 @@ static const char schema[] =
 	"CREATE TABLE call_events(id INTEGER PRIMARY KEY, run INTEGER, process INTEGER, thread INTEGER, name_id "
 	"INTEGER, "
 	"class TEXT, waits INTEGER, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER, measured INTEGER, "
-	"operator_id INTEGER);"
+	"operator_id INTEGER, module_id INTEGER);"
 	"CREATE TABLE range_events(id INTEGER PRIMARY KEY, run INTEGER, process INTEGER, thread INTEGER, "
 	"domain_id INTEGER, name_id INTEGER, folded_id INTEGER, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER, "
 	"measured INTEGER);"
@@ -74,8 +74,9 @@ static const char schema[] =
 	"p.text AS phase, k.start_ns, k.end_ns, k.duration_ns, k.launch, k.measured FROM copy_events k "
 	"JOIN names n ON n.name_id = k.name_id JOIN names p ON p.name_id = k.phase_id;"
 	"CREATE VIEW calls AS SELECT c.id, c.run, c.process, c.thread, n.text AS name, c.class, c.waits, c.start_ns, "
-	"c.end_ns, c.duration_ns, c.measured, o.text AS operator FROM call_events c "
-	"JOIN names n ON n.name_id = c.name_id LEFT JOIN names o ON o.name_id = c.operator_id;"
+	"c.end_ns, c.duration_ns, c.measured, o.text AS operator, m.text AS module FROM "
+	"call_events c JOIN names n ON n.name_id = c.name_id LEFT JOIN names o ON o.name_id = c.operator_id LEFT JOIN "
+	"names m ON m.name_id = c.module_id;"
 	"CREATE VIEW ranges AS SELECT r.id, r.run, r.process, r.thread, d.text AS domain, n.text AS name, "
 	"f.text AS folded, r.start_ns, r.end_ns, r.duration_ns, r.measured FROM range_events r "
 	"JOIN names n ON n.name_id = r.name_id JOIN names f ON f.name_id = r.folded_id "
@@ -367,11 +368,14 @@ static void add_thread(struct writer *w, uint32_t thread)
 	for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 		const struct trace_calls *c = &t->calls;
 		uint32_t operator_name = c->in_operator ? c->in_operator[i] : 0;
-		char kinds[] = "iiiiitiiiiii";
-		put(w->e, EXPORT_CALLS, known(kinds, 11, operator_name), next_id(w->e, EXPORT_CALLS), w->e->run, pid,
-		    tid, name_id(w, c->name[i]), view_call_class((enum call_class)c->class[i]), (int64_t)c->waits[i],
-		    c->start[i], c->end[i], c->end[i] - c->start[i], (int64_t)spans_hold(host, c->start[i], &until),
-		    operator_name ? name_id(w, operator_name) : 0);
+		uint32_t module_name = c->in_module ? c->in_module[i] : 0;
+		char kinds[] = "iiiiitiiiiiii";
+		known(kinds, 11, operator_name);
+		known(kinds, 12, module_name);
+		put(w->e, EXPORT_CALLS, kinds, next_id(w->e, EXPORT_CALLS), w->e->run, pid, tid, name_id(w, c->name[i]),
+		    view_call_class((enum call_class)c->class[i]), (int64_t)c->waits[i], c->start[i], c->end[i],
+		    c->end[i] - c->start[i], (int64_t)spans_hold(host, c->start[i], &until),
+		    operator_name ? name_id(w, operator_name) : 0, module_name ? name_id(w, module_name) : 0);
 	}
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 		const struct trace_ranges *r = &t->ranges;

@@ -268,6 +268,23 @@ static double known_bytes(double bytes, double unsized)
 	return unsized > 0 ? NAN : bytes;
 }
 
+static void write_owners(struct json *json, const struct analysis *a, const char *key, const struct owner_result *list,
+                         uint32_t n, bool modules)
+{
+	json_array(json, key);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct owner_result *o = &list[i];
+		json_object(json, NULL);
+		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
+		json_number(json, "gpu_operations_per_step", modules ? o->all_instances : o->instances);
+		if (modules)
+			json_ms(json, "gpu_ms_per_step", o->all);
+		json_ms(json, "own_gpu_ms_per_step", o->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_work(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_array(json, "kernels");
@@ -281,16 +298,8 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 		json_end_object(json);
 	}
 	json_end_array(json);
-	json_array(json, "operators");
-	for (uint32_t i = 0; i < s->n_operators; i++) {
-		const struct operator_result *o = &s->operators[i];
-		json_object(json, NULL);
-		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
-		json_number(json, "gpu_operations_per_step", o->instances);
-		json_ms(json, "own_gpu_ms_per_step", o->per_step);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	write_owners(json, a, "operators", s->operators, s->n_operators, false);
+	write_owners(json, a, "modules", s->modules, s->n_modules, true);
 	json_array(json, "api");
 	for (uint32_t i = 0; i < s->n_api; i++) {
 		const struct api_result *c = &s->api[i];

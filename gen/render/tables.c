@@ -385,22 +385,25 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	fill_end(&f, "kernels");
 }
 
-/* Only where a profile has operators. */
-static void fill_operators(const struct analysis *a, struct unit unit, struct page *page)
+/* Operators, and modules with those in them: only where a profile has them. */
+static void fill_owners(const struct analysis *a, bool modules, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	struct table t = table_make(a, TABLE_OPERATORS, arena);
-	page_if(&page->top, "operators", t.n > 0);
-	page_fill(&page->top, "operators.caption", caption(page, "operators", unit, a));
+	const char *things = modules ? "modules" : "operators";
+	struct table t = table_make(a, modules ? TABLE_MODULES : TABLE_OPERATORS, arena);
+	page_if(&page->top, things, t.n > 0);
+	page_fill(&page->top, arena_format(arena, "%s.caption", things), caption(page, things, unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
-		name[i] = t.row[i].key ? names_text(a->names, (uint32_t)t.row[i].key) : SAY(NULL, arena, no_operator);
+		name[i] = t.row[i].key ? names_text(a->names, (uint32_t)t.row[i].key)
+		                       : SAY(NULL, arena, no_owner, .what = things);
 	const char **shown = shorten_all(name, &t, false, arena);
-	struct filling f = fill_begin(page, "operator", &t, name, shown, unit);
+	struct filling f = fill_begin(page, modules ? "module" : "operator", &t, name, shown, unit);
 	f.counts = true;
+	f.gpu = modules;
 	for (uint32_t i = 0; i < t.kept; i++)
 		fill_row(&f, i);
-	fill_end(&f, "operators");
+	fill_end(&f, things);
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)
@@ -481,7 +484,8 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 void tables_work(const struct analysis *a, struct unit unit, struct page *page)
 {
 	fill_kernels(a, unit, page);
-	fill_operators(a, unit, page);
+	fill_owners(a, false, unit, page);
+	fill_owners(a, true, unit, page);
 	fill_api(a, unit, page);
 	fill_ranges(a, unit, page);
 	fill_copies(a, unit, page);

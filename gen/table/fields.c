@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11800, "something new in struct side");
+_Static_assert(sizeof(struct side) == 11808, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 736, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -168,9 +168,9 @@ static const struct field kernel_fields[] = {NAME(name), INT(comm), INT(graph), 
 static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 
-#define S struct operator_result
-static const struct field operator_fields[] = {NAME(name), REAL(instances), REAL(per_step)};
-static const struct record operator_row = RECORD_OF(operator_fields);
+#define S struct owner_result
+static const struct field owner_fields[] = {NAME(name), REAL(instances), REAL(per_step)};
+static const struct record owner = RECORD_OF(owner_fields);
 #undef S
 
 #define S struct api_result
@@ -316,7 +316,8 @@ static const struct field side_fields[] = {TEXT(label),
                                            LIST_OF(order, n_order, RECORD_NAMES),
                                            INT(phases_by_work),
                                            LIST_OF(kernels, n_kernels, kernel),
-                                           LIST_OF(operators, n_operators, operator_row),
+                                           LIST_OF(operators, n_operators, owner),
+                                           LIST_OF(modules, n_modules, owner),
                                            LIST_OF(api, n_api, api),
                                            LIST_OF(copies, n_copies, copy),
                                            LIST_OF(ranges, n_ranges, range),

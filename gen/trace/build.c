@@ -365,10 +365,8 @@ void build_call(struct build *b, const struct build_call *row)
 	c->name[i] = keymap_add(&b->strings, row->name);
 	c->thread[i] = build_thread_index(b, &row->thread);
 	c->correlation[i] = correlation_of(row->correlation);
-	if (row->in_operator && !c->in_operator)
-		c->in_operator = ARENA_NEW(b->arena, b->room[ROWS_OF_CALLS], uint32_t);
-	if (c->in_operator)
-		c->in_operator[i] = row->in_operator;
+	columns_note(&c->in_operator, i, row->in_operator, b->room[ROWS_OF_CALLS], b->arena);
+	columns_note(&c->in_module, i, row->in_module, b->room[ROWS_OF_CALLS], b->arena);
 	seen(b, row->end);
 }
 

@@ -40,7 +40,7 @@ static const struct column CALLS[] = {
 	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),         COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
 	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ), COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),     COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
-	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),
+	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),  COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
 };
 static const struct column OS_CALLS[] = {
 	COLUMN(os_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(os_calls, end, COLUMN_TIME, COLUMN_READ),
@@ -118,6 +118,14 @@ void *columns_get(const struct trace *t, enum columns_of rows, const struct colu
 void columns_set(struct trace *t, enum columns_of rows, const struct column *column, void *values)
 {
 	memcpy((char *)t + COLUMNS[rows].at + column->at, &values, sizeof values);
+}
+
+void columns_note(uint32_t **values, size_t row, uint32_t value, size_t room, struct arena *arena)
+{
+	if (value && !*values)
+		*values = ARENA_NEW(arena, room, uint32_t);
+	if (*values)
+		(*values)[row] = value;
 }
 
 void columns_resize(struct trace *t, enum columns_of rows, struct arena *arena, size_t old, size_t n, bool requested)

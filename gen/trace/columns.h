@@ -21,7 +21,7 @@ enum column_role {
 enum column_origin {
 	COLUMN_READ,      /* filled by whoever adds rows */
 	COLUMN_REQUESTED, /* likewise, but only on request; else NULL */
-	COLUMN_SOME,      /* likewise, but only where a row has a value that is not 0; else NULL: columns_begin */
+	COLUMN_SOME,      /* likewise, but only where a row has a value that is not 0; else NULL: columns_note */
 	COLUMN_LINKED     /* made by trace_link; NULL before */
 };
 
@@ -56,6 +56,9 @@ extern const struct columns COLUMNS[COLUMNS_OF];
 
 /* The number of rows. */
 size_t *columns_rows(struct trace *trace, enum columns_of rows);
+
+/* Sets a value of a COLUMN_SOME, which is made, for `room` rows, where the value is the first that is not 0. */
+void columns_note(uint32_t **values, size_t row, uint32_t value, size_t room, struct arena *arena);
 
 /* The values of one column, NULL where it has none; and another place for them. */
 void *columns_get(const struct trace *trace, enum columns_of rows, const struct column *column);

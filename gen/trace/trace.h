@@ -128,8 +128,8 @@ struct trace_calls {
 		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
 
-	uint32_t *full_name;   /* on request, else NULL: with version suffix, as the profile has it */
-	uint32_t *in_operator; /* PyTorch's innermost one that was open, 0: none; NULL: the profile has no operators */
+	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
+	uint32_t *in_operator, *in_module; /* PyTorch's innermost ones, 0: none; NULL: the profile has none at all */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch's operators: their own time on the GPU is what PyTorch's profiler says of itself.
+"""PyTorch's operators: their own time on the GPU is what PyTorch's profiler says of itself. And its modules.
 
     check_operators.py [GAPLINE]
 
@@ -102,6 +102,100 @@ def check_operators(table, gapline, folder):
                 b">By operator<" not in page, said.strip()[-80:])
 
 
+class Nested:
+    """Steps of a network of two blocks: a kernel of 100 us in each block's Linear, one of 30 in the second block itself, one of 7
+    that the network launches, and of each Linear 200 us backward, on the thread of the backward pass. `extra`: Linears that
+    were made before these, so that PyTorch gives these higher numbers. The sums are kept where the kernels are made."""
+
+    def __init__(self, path, extra):
+        self.events, self.own, self.correlation = [], {}, 0
+        for step in range(STEPS):
+            self.at = 10_000 + 2000 * step
+            self.gpu = self.at
+            self.event("user_annotation", f"ProfilerStep#{step}", self.at, 1900)
+            self.forward(step, extra)
+            self.backward(step)
+            self.launched(self.at + 900, 11, None)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": self.events}, file)
+
+    def event(self, cat, name, start, length, tid=9, pid=9, **args):
+        self.events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length, "args": args})
+
+    def launched(self, at, takes, module, tid=9):
+        self.correlation += 1
+        self.event("cuda_runtime", "cudaLaunchKernel", at, 2, tid, correlation=self.correlation)
+        self.gpu = max(self.gpu, at + 5)
+        self.event("kernel", f"kernel_{takes}", self.gpu, takes, 7, 0, device=0, stream=7, correlation=self.correlation)
+        self.gpu += takes
+        n, time = self.own.get(module, (0, 0))
+        self.own[module] = n + 1, time + takes
+
+    def link(self, ph, number, tid, at):
+        self.events.append({"ph": ph, "id": number, "cat": "fwdbwd", "name": "fwdbwd", "pid": 9, "tid": tid, "ts": at, "bp": "e"})
+
+    def forward(self, step, extra):
+        self.event("python_function", "nn.Module: Net_0", self.at + 10, 300)
+        self.launched(self.at + 12, 7, "Net")
+        for block in range(2):
+            at = self.at + 20 + 100 * block
+            self.event("python_function", f"nn.Module: Block_{block}", at, 95)
+            self.event("python_function", "model.py(7): forward", at + 5, 80)
+            self.event("python_function", f"nn.Module: Linear_{block + extra}", at + 10, 60)
+            self.event("cpu_op", "aten::linear", at + 20, 40)
+            self.event("cpu_op", "aten::addmm", at + 25, 30)
+            self.link("s", 2 * step + block + 1, 9, at + 25)
+            self.launched(at + 30, 100, "Net/Block/Linear")
+            if block:
+                self.launched(at + 80, 30, "Net/Block")
+
+    def backward(self, step):
+        for block in (1, 0):
+            at = self.at + 600 - 100 * block
+            self.event("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", at, 90, 10)
+            self.event("cpu_op", "AddmmBackward0", at + 5, 70, 10)
+            self.link("f", 2 * step + block + 1, 10, at + 5)
+            self.event("cpu_op", "aten::mm", at + 10, 50, 10)
+            self.launched(at + 20, 200, "Net/Block/Linear", 10)
+            self.launched(at + 80, 3, None, 10)  # behind what belongs to the module
+
+
+def check_modules(table, gapline, folder):
+    """With stacks, also where the numbers of modules differ, and modules shorter than what explains a gap."""
+    paths = [os.path.join(folder, f"modules-{side}.json") for side in ("baseline", "fixed")]
+    nested = [Nested(path, extra) for path, extra in zip(paths, (0, 5))]
+    status, document, page, said = gapline.report(*paths, "--warmup", "0")
+    if not table.check("modules: a report", status == 0 and document, said.strip()[-80:]):
+        return
+    own = {name: (n / STEPS, time / STEPS / 1000) for name, (n, time) in nested[0].own.items()}
+    held = {name: tuple(sum(row[i] for inner, row in own.items() if name == inner or name and (inner or "").startswith(name + "/"))
+                        for i in (0, 1)) for name in own}
+    table.check("modules: what is expected is worked out", held["Net"] == (6, 0.637) and own["Net/Block/Linear"] == (4, 0.6) and
+                own[None] == (3, 0.017), held)
+    for side in "baseline", "fixed":
+        seen = {row["name"]: row for row in document[side]["modules"]}
+        wrong = [(name, seen.get(name)) for name in {*seen, *own} if name not in seen or name not in own or
+                 abs(seen[name]["own_gpu_ms_per_step"] - own[name][1]) > 1e-9 or
+                 abs(seen[name]["gpu_ms_per_step"] - held[name][1]) > 1e-9 or
+                 abs(seen[name]["gpu_operations_per_step"] - held[name][0]) > 1e-9]
+        table.check(f"modules: {side}", not wrong, wrong[:2], f"{len(own)} modules")
+        table.check(f"modules: {side}, ranges are as without them", {row["name"] for row in document[side]["nvtx"]
+                    if row["domain"] == "Python functions"} == {"nn.Module: Net_0"}, document[side]["nvtx"])
+    table.check("modules: on the page", b">By module<" in page and b"Net/Block/Linear" in page and b"(no module)" in page)
+    exported = os.path.join(folder, "modules.sqlite")
+    gapline.run("export", paths[0], "-o", exported)
+    sql = "SELECT c.module, count(*), sum(k.duration_ns) / 1000 FROM kernels k JOIN calls c ON c.id = k.launch GROUP BY c.module"
+    with contextlib.closing(sqlite3.connect(exported)) as database:
+        seen = {name: (n, time) for name, n, time in database.execute(sql)}
+    table.check("modules: in an export", seen == nested[0].own, seen, nested[0].own)
+    digests = [path.replace(".json", ".digest") for path in paths]
+    for path, digest in zip(paths, digests):
+        gapline.run("digest", path, "-o", digest)
+    of_digests = gapline.report(*digests, "--warmup", "0")[1]
+    table.check("modules and operators: the same of digests", of_digests and all(
+        of_digests[side][what] == document[side][what] for side in ("baseline", "fixed") for what in ("modules", "operators")))
+
+
 def main():
     command = command_find()
     if not command or not os.access(command, os.X_OK):
@@ -110,6 +204,7 @@ def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-operators-") as folder:
         check_operators(table, Gapline(command, folder), folder)
+        check_modules(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

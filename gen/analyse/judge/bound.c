@@ -3,6 +3,8 @@
 #include "analyse/judge/conditions.h"
 #include "analyse/side/budgets.h"
 #include "analyse/side/quality.h"
+#include "base/keymap.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,22 +113,75 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 	                      .listed = BOUND_ROWS - 2));
 }
 
+/* ---- operators and modules ---- */
+
+/* The first `all` of a list, the longest first, as far as it may be long; the others are added up as `rest`. */
+static uint32_t bound_owners(struct side *side, struct owner_result *list, uint32_t all, const char *what,
+                             uint32_t rest, struct arena *arena)
+{
+	const uint32_t kept = BOUND_ROWS - 1;
+	if (all <= BOUND_ROWS)
+		return all;
+	for (uint32_t i = kept + 1; i < all; i++) {
+		list[kept].instances += list[i].instances;
+		list[kept].per_step += list[i].per_step;
+	}
+	list[kept].name = rest;
+	list[kept].all_instances = list[kept].instances;
+	list[kept].all = list[kept].per_step;
+	quality_find(&side->quality, arena,
+	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = what, .ranges = "ranges",
+	                      .listed = kept));
+	return BOUND_ROWS;
+}
+
 static void bound_operators(struct side *side, struct names *names, struct arena *arena)
 {
-	if (side->n_operators <= BOUND_ROWS)
-		return;
-	struct operator_result rest = {.name = names_add_text(names, "(other operators)")};
-	uint32_t kept = BOUND_ROWS - 1, all = side->n_operators;
-	side->operators = COPY(arena, side->operators, all);
-	for (uint32_t i = kept; i < all; i++) {
-		rest.instances += side->operators[i].instances;
-		rest.per_step += side->operators[i].per_step;
+	side->operators = COPY(arena, side->operators, side->n_operators);
+	side->n_operators = bound_owners(side, side->operators, side->n_operators, "operators",
+	                                 names_add_text(names, "(other operators)"), arena);
+}
+
+static int by_all(const void *a, const void *b, void *names)
+{
+	const struct owner_result *x = a, *y = b;
+	if (x->all != y->all)
+		return x->all > y->all ? -1 : 1;
+	return strcmp(names_text(names, x->name), names_text(names, y->name));
+}
+
+/* A module has what the modules in it have, and may own nothing itself: "GPT" and "GPT/Block" of "GPT/Block/Linear". */
+static void bound_modules(struct side *side, struct names *names, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct keymap paths;
+	struct owner_result *list = NULL;
+	size_t n = 0, room = 0;
+	keymap_init(&paths, &scratch);
+	for (uint32_t i = 0; i < side->n_modules; i++) {
+		const struct owner_result *own = &side->modules[i];
+		const char *path = names_text(names, own->name), *end = path;
+		do {
+			end += strcspn(end, "/");
+			uint32_t row = keymap_add(&paths, names_add(names, path, (size_t)(end - path)));
+			if (row == n) {
+				LIST_GROW(arena, list, n, room);
+				list[n++] = (struct owner_result){.name = (uint32_t)paths.keys[row]};
+			}
+			list[row].all_instances += own->instances;
+			list[row].all += own->per_step;
+			if (!*end) {
+				list[row].instances += own->instances;
+				list[row].per_step += own->per_step;
+			}
+		} while (*end++);
 	}
-	side->operators[kept] = rest;
-	side->n_operators = BOUND_ROWS;
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "operators", .ranges = "ranges",
-	                      .listed = kept));
+	if (n)
+		qsort_r(list, n, sizeof *list, by_all, names);
+	side->modules = list;
+	side->n_modules =
+		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);
+	arena_release(&scratch);
 }
 
 /* ---- ranges ---- */
@@ -177,6 +232,7 @@ struct side bound_side(const struct side *side, struct names *names, struct aren
 	bound_phases(&out, names, arena);
 	bound_kernels(&out, names, arena);
 	bound_operators(&out, names, arena);
+	bound_modules(&out, names, arena);
 	bound_ranges(&out, names, arena);
 	return out;
 }

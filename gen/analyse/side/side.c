@@ -206,6 +206,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_kernels = tables.n_kernels,
 	                     .operators = tables.operators,
 	                     .n_operators = tables.n_operators,
+	                     .modules = tables.modules,
+	                     .n_modules = tables.n_modules,
 	                     .api = tables.api,
 	                     .n_api = tables.n_api,
 	                     .copies = tables.copies,

@@ -11,9 +11,13 @@
 struct tables {
 	struct side_tables out;
 	struct arena *arena;
-	uint32_t *kernel_slot, *operator_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
-	uint32_t kernel_room, operator_room, call_room, copy_room;
-	bool operators; /* the profile has some */
+	uint32_t *kernel_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
+	uint32_t kernel_room, call_room, copy_room;
+	struct owners {
+		struct owner_result *list;
+		uint32_t *slot, n, room;
+		bool some; /* the profile has them */
+	} operators, modules;
 	size_t n_runs;
 	double weight; /* 1 / (runs × steps of the run) */
 	const struct names *names;
@@ -105,18 +109,25 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	}
 }
 
-static void add_operator(struct tables *b, const struct trace *t, size_t i)
+static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns)
 {
-	uint32_t call = t->ops.launch[i],
-		 name = call != TRACE_NONE && t->calls.in_operator ? t->calls.in_operator[call] : 0;
-	void *rows = b->out.operators;
-	struct operator_result *o =
-		row_of(b->arena, &b->operator_slot[name], &rows, &b->out.n_operators, &b->operator_room, sizeof *o);
-	b->out.operators = rows;
+	void *rows = owners->list;
+	struct owner_result *o =
+		row_of(b->arena, &owners->slot[name], &rows, &owners->n, &owners->room, sizeof *owners->list);
+	owners->list = rows;
+	owners->some |= name != 0;
 	o->name = name;
 	o->instances += b->weight;
-	o->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
-	b->operators |= name != 0;
+	o->per_step += (double)ns * b->weight;
+}
+
+static void add_owners(struct tables *b, const struct trace *t, size_t i)
+{
+	uint32_t call = t->ops.launch[i];
+	int64_t ns = t->ops.end[i] - t->ops.start[i];
+	bool called = call != TRACE_NONE;
+	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns);
+	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns);
 }
 
 static void add_ops(struct tables *b, const struct run *run)
@@ -125,7 +136,7 @@ static void add_ops(struct tables *b, const struct run *run)
 	for (size_t i = 0; i < t->ops.n; i++) {
 		if (!run_measures_op(run, i))
 			continue;
-		add_operator(b, t, i);
+		add_owners(b, t, i);
 		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
 			add_copy(b, t, i);
 		else
@@ -221,9 +232,9 @@ static int compare_kernels(const void *a, const void *b, void *names)
 	const struct kernel_result *x = a, *y = b;
 	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
 }
-static int compare_operators(const void *a, const void *b, void *names)
+static int compare_owners(const void *a, const void *b, void *names)
 {
-	const struct operator_result *x = a, *y = b;
+	const struct owner_result *x = a, *y = b;
 	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
 }
 static int compare_api(const void *a, const void *b, void *names)
@@ -246,7 +257,8 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	b->n_runs = n;
 	b->names = runs[0].trace->names;
 	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
-	b->operator_slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->operators.slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->modules.slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->call_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->copy_slot[0] = ARENA_NEW(work, b->names->n, uint32_t);
 	b->copy_slot[1] = ARENA_NEW(work, b->names->n, uint32_t);
@@ -273,16 +285,23 @@ void side_tables_end_run(struct tables *b, const struct run *run)
 	b->launches = NULL;
 }
 
+static void end_owners(struct owners *owners, void *names, struct owner_result **list, uint32_t *n)
+{
+	if (!owners->some)
+		return;
+	qsort_r(owners->list, owners->n, sizeof *owners->list, compare_owners, names);
+	*list = owners->list;
+	*n = owners->n;
+}
+
 struct side_tables side_tables_end(struct tables *b)
 {
 	struct side_tables *out = &b->out;
 	void *names = (void *)b->names;
 	if (out->n_kernels)
 		qsort_r(out->kernels, out->n_kernels, sizeof *out->kernels, compare_kernels, names);
-	if (!b->operators)
-		out->n_operators = 0;
-	if (out->n_operators)
-		qsort_r(out->operators, out->n_operators, sizeof *out->operators, compare_operators, names);
+	end_owners(&b->operators, names, &out->operators, &out->n_operators);
+	end_owners(&b->modules, names, &out->modules, &out->n_modules);
 	if (out->n_api)
 		qsort_r(out->api, out->n_api, sizeof *out->api, compare_api, names);
 	if (out->n_copies)

@@ -22,8 +22,8 @@ struct work_facts {
 struct side_tables { /* struct side has the order of these lists */
 	struct kernel_result *kernels;
 	uint32_t n_kernels;
-	struct operator_result *operators;
-	uint32_t n_operators;
+	struct owner_result *operators, *modules;
+	uint32_t n_operators, n_modules;
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;
