@@ -3,14 +3,16 @@
 #include "analyse/step_tables.h"
 #include "analyse/trend/trend.h"
 #include "base/output.h"
-#include "cmd/cmd.h"
+#include "cmd/compare.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "cmd/saving.h"
 #include "render/trend.h"
+#include "render/words.h"
 #include "say/say.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,46 @@ static int read_commits(struct reading *r, struct err *err)
 	return used ? CMD_DONE : status;
 }
 
+/* Of few commits no level is known yet: the latest two that can be compared are judged as a report judges them. */
+static const struct trend_pair *judge_last(struct reading *r, const struct trend *t)
+{
+	const struct trend_series *s = t->series;
+	if (!t->n_series || s->n_changes || s->n < 2 || s->n >= TREND_LEARNING)
+		return NULL;
+	struct trend_pair *pair = ARENA_NEW(&r->arena, 1, struct trend_pair);
+	struct compare c;
+	struct analysis analysis;
+	struct err err;
+	const char *given[2];
+	compare_init(&c);
+	names_init(&c.names, &c.arena);
+	*pair = (struct trend_pair){.before = trend_commit_at(t, s, s->n - 2)->name,
+	                            .after = trend_commit_at(t, s, s->n - 1)->name,
+	                            .result = verdict_result_name(VERDICT_INCONCLUSIVE),
+	                            .speedup = NAN,
+	                            .lo = NAN,
+	                            .hi = NAN};
+	for (int side = 0; side < 2; side++) {
+		given[side] = arena_format(&c.arena, "@commit:%s", side ? pair->after : pair->before);
+		c.given[side] = (struct opt_list){&given[side], 1};
+	}
+	c.db = r->h->db;
+	c.quiet = true;
+	c.analysis.step = r->h->analysis.step;
+	const char *said = err.text;
+	if (!compare_analyse(&c, &analysis, &err)) {
+		const struct verdict *v = &analysis.verdict;
+		said = words_verdict(&analysis, &c.arena);
+		pair->result = verdict_result_name(v->result);
+		pair->speedup = v->has_speedup ? v->speedup : NAN;
+		pair->lo = v->has_interval ? v->lo : NAN;
+		pair->hi = v->has_interval ? v->hi : NAN;
+	}
+	pair->said = arena_copy(&r->arena, said, strlen(said));
+	compare_release(&c);
+	return pair;
+}
+
 static int prepare(struct reading *r, struct err *err)
 {
 	struct stat db;
@@ -205,6 +247,7 @@ static int history_report(struct history *h)
 	if (!status) {
 		double least = h->least > 0 ? h->least / 100 : TREND_LEAST;
 		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
+		trend.last = judge_last(&r, &trend);
 		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
 		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 		if (!status && !h->quiet) {

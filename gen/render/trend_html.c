@@ -37,25 +37,30 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	struct arena *arena = page->arena;
 	const struct trend_series *s = &t->series[0];
 	const struct trend_change *c = s->n_changes ? &s->changes[s->n_changes - 1] : NULL;
-	const char *direction = trend_direction(s), *what = c ? trend_what(c, arena) : "";
-	const char *result = say_word(WORDS_trend, !c ? s->n < TREND_LEARNING ? "early" : "no_change" : direction);
+	const struct trend_pair *last = t->last;
 	bool early = !c && s->n < TREND_LEARNING;
+	const char *direction = last ? last->result : trend_direction(s), *what = c ? trend_what(c, arena) : "";
+	const char *result = last ? say_word(WORDS_result_first, last->result)
+	                          : say_word(WORDS_trend, early ? "early"
+	                                                  : c   ? direction
+	                                                        : "no_change");
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
-	               arena_format(arena, "verdict %s", early ? "inconclusive" : direction));
+	               arena_format(arena, "verdict %s", early && !last ? "inconclusive" : direction));
 	page_fill(&page->top, "result", result);
 	page_fill(&page->top, "change", c ? trend_percent(arena, c->change.shift) : "");
 	page_fill(&page->top, "sentence",
-	          c ? SAY(NULL, arena, trend_sentence, .where = trend_where(t, s, c, arena), .before = c->before,
-	                  .after = c->after, .interval = interval(c, arena))
-	            : trend_quiet(t, s, arena));
+	          c      ? SAY(NULL, arena, trend_sentence, .where = trend_where(t, s, c, arena), .before = c->before,
+	                       .after = c->after, .interval = interval(c, arena))
+	          : last ? trend_last(t, arena)
+	                 : trend_quiet(t, s, arena));
 	page_fill(&page->top, "what", *what ? SAY(NULL, arena, change_is, .what = what) : "");
-	page_if(&page->top, "command", c != NULL);
+	page_if(&page->top, "command", c || last);
 	page_fill(&page->top, "command",
-	          c ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
-	                           trend_commit_at(t, s, c->change.at - 1)->name,
-	                           trend_commit_at(t, s, c->change.at)->name)
-	            : "");
+	          c || last ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
+	                                   c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
+	                                   c ? trend_commit_at(t, s, c->change.at)->name : last->after)
+	                    : "");
 	page_fill(&page->top, "sure",
 	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step, .level = s->level,
 	              .commits = (int64_t)(s->n - s->since), .noise = s->noise));

@@ -135,10 +135,13 @@ static void draw_levels(const struct picture *p, xmlNode *svg)
 		size_t end = i < p->s->n_changes ? p->s->changes[i].change.at : p->s->n;
 		if (end - begin < LEVEL_LEAST)
 			continue;
-		/* of the levels beside a change, as in the table */
+		/* of the levels beside a change, as in the table; what drifts comes there from its beginning */
 		double level = i < p->s->n_changes ? p->s->changes[i].before : p->s->level;
-		double x = GUTTER + (double)begin * p->step;
-		svg_rect(levels, x, y_of(p, level) - 1.25, GUTTER + (double)end * p->step - x, 2.5, NULL);
+		double drift = i < p->s->n_changes ? p->s->changes[i].change.drift : log1p(p->s->drift);
+		double x = GUTTER + (double)begin * p->step, first = level * exp(drift * ((double)begin - (double)end));
+		svg_path(levels,
+		         arena_format(p->arena, "M%.5g %.5gL%.5g %.5gv2.5L%.5g %.5gz", x, y_of(p, first) - 1.25,
+		                      GUTTER + (double)end * p->step, y_of(p, level) - 1.25, x, y_of(p, first) + 1.25));
 	}
 }
 

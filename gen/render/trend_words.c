@@ -64,7 +64,13 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 const char *trend_quiet(const struct trend *t, const struct trend_series *s, struct arena *arena)
 {
 	return SAY(NULL, arena, no_change_yet, .least = t->least, .commits = (int64_t)s->n,
-	           .few = s->n < TREND_LEARNING, .learning = TREND_LEARNING);
+	           .few = s->n < TREND_LEARNING, .learning = TREND_LEARNING,
+	           .drift = s->drift != 0 ? trend_percent(arena, log1p(s->drift)) : NULL);
+}
+
+const char *trend_last(const struct trend *t, struct arena *arena)
+{
+	return SAY(NULL, arena, last_two, .before = t->last->before, .after = t->last->after, .said = t->last->said);
 }
 
 const char *trend_direction(const struct trend_series *s)
@@ -84,6 +90,8 @@ void trend_terminal(const struct trend *t, struct buf *out)
 		               .now = trend_commit_at(t, s, s->n - 1)->step));
 		if (!s->n_changes)
 			buf_format(out, "  %s\n", trend_quiet(t, s, &arena));
+		if (i == 0 && t->last)
+			buf_format(out, "  %s\n", trend_last(t, &arena));
 		for (size_t k = s->n_changes; k > 0; k--) {
 			const struct trend_change *c = &s->changes[k - 1];
 			buf_format(out, "  %s\n",
@@ -153,6 +161,7 @@ static void write_change(struct json *json, const struct trend *t, const struct 
 	json_number(json, NULL, expm1(m->lo));
 	json_number(json, NULL, expm1(m->hi));
 	json_end_array(json);
+	json_number(json, "drift", m->drift != 0 ? expm1(m->drift) : NAN);
 	json_ms(json, "before_ms", c->before);
 	json_ms(json, "after_ms", c->after);
 	write_parts(json, "before_per_step", c->part[0]);
@@ -162,6 +171,25 @@ static void write_change(struct json *json, const struct trend *t, const struct 
 	json_ms(json, "phase_after_ms", c->phase ? c->phase_after : NAN);
 	json_text(json, "driver_before", c->driver_before);
 	json_text(json, "driver_after", c->driver_after);
+	json_end_object(json);
+}
+
+static void write_last(struct json *json, const struct trend_pair *last)
+{
+	if (!last) {
+		json_null(json, "last_two");
+		return;
+	}
+	json_object(json, "last_two");
+	json_text(json, "before", last->before);
+	json_text(json, "after", last->after);
+	json_text(json, "result", last->result);
+	json_number(json, "speedup", last->speedup);
+	json_array(json, "ci95");
+	json_number(json, NULL, last->lo);
+	json_number(json, NULL, last->hi);
+	json_end_array(json);
+	json_text(json, "text", last->said);
 	json_end_object(json);
 }
 
@@ -176,6 +204,8 @@ static void write_series(struct json *json, const struct trend *t, const struct 
 	json_ms(json, "level_ms", s->level);
 	json_text(json, "level_since", trend_commit_at(t, s, s->since)->name);
 	json_number(json, "noise", s->noise);
+	json_number(json, "drift", s->drift != 0 ? s->drift : NAN);
+	write_last(json, s == t->series ? t->last : NULL);
 	json_array(json, "changes");
 	for (size_t i = 0; i < s->n_changes; i++)
 		write_change(json, t, s, &s->changes[i]);

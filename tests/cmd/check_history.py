@@ -105,6 +105,7 @@ def check_steps(folder):
     said = report(folder, db)
     assert [c["commit"] for c in said["commits"]] == names
     (series,) = said["series"]
+    assert series["last_two"] is None and series["drift"] is None
     assert series["commits"] == names and 0.003 < series["noise"] < 0.007, series["noise"]
     up, down = series["changes"]
     assert (up["commit"], up["last_before"], up["direction"]) == (names[STEP], names[STEP - 1], "slower"), up
@@ -170,6 +171,7 @@ def check_adding(folder):
     steps = [report_one(folder, folder / f"{i}.sqlite") for i in (0, 1, 4)]
     assert abs(said["commits"][2]["step_ms"] - sum(steps) / 3) < 1e-9
     check_picture(html.unescape((folder / "trend.html").read_text()), steps)
+    check_last_two(folder, db, said, "between", "late")
     assert "another time" in add("late", 5, time=5, status=2)
     assert "give this one its --time" in add("new", 5, status=2)
     add("late", 5, time=1795338000, options=["--force"])
@@ -212,6 +214,18 @@ def check_picture(page, steps):
     lines = re.search(r'<g class="runs"[^>]*>(.*?)</g>', page, re.S)
     assert lines and len(re.findall(r"<(?:line|path) ", lines[1])) == 1, lines
     assert "<rect" not in re.search(r'<g class="after"[^>]*>(.*?)</g>|<g class="after"[^>]*/>|$', page, re.S)[0]
+
+
+def check_last_two(folder, db, said, before, after):
+    """Of few commits the latest two are judged, and the verdict is that of a report of them."""
+    run("report", f"@commit:{before}", f"@commit:{after}", "--db", db, "--json", folder / "two.json", "-q")
+    verdict = json.loads((folder / "two.json").read_text())["verdict"]
+    last = said["series"][0]["last_two"]
+    assert (last["before"], last["after"], last["result"]) == (before, after, verdict["result"]), (last, verdict)
+    assert last["speedup"] == verdict["speedup"] and last["ci95"] == (verdict["ci95"] or [None, None]), (last, verdict)
+    text = check_page(folder / "trend.html", [f"{after} against {before}: ", f"gapline report @commit:{before} @commit:{after} -o report.html"])
+    assert "Too early to tell" not in text
+    assert f"{after} against {before}: {last['text']}" in run("history", "report", "--db", db)
 
 
 def check_schema(said):
@@ -268,7 +282,7 @@ def check_series(folder):
     assert [len(s["commits"]) for s in said["series"]] == [20, 20] and not any(s["changes"] for s in said["series"])
     assert "@commit:bad/bad.sqlite" in said["commits"][-1]["unused"] and said["commits"][-1]["step_ms"] is None, said["commits"][-1]
     assert said["series"][0]["like"].startswith("GPU B"), "the latest commit's series comes first"
-    check_page(folder / "trend.html", [attack, "Too early to tell", "From some 50 commits on", said["commits"][-1]["unused"][:60]])
+    check_page(folder / "trend.html", [attack, "Inconclusive", "c39 against c37: ", said["commits"][-1]["unused"][:60]])
     print("two machines are two series, and no change; names stay text")
 
 

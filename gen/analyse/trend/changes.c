@@ -77,7 +77,7 @@ static size_t least_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* `part`: of how many values so many of these are worth, see independence(). */
+/* `part`: of how many values so many of these are worth, see worth(). */
 static bool is_rare(const struct changes_limits *limits, long twice, size_t m, size_t n, double part)
 {
 	long other = 2 * (long)(m * n) - twice;
@@ -91,8 +91,8 @@ double changes_level(const double *value, size_t n, struct arena *arena)
 }
 
 /* The shift from before[0 … m) to after[0 … n) and its interval: Hodges and Lehmann's estimate, and those differences
- * between which the statistic keeps with 95 %. */
-static struct change measure(const double *before, size_t m, const double *after, size_t n)
+ * between which the statistic keeps with 95 %; `wider` times as far where neighbours are alike. */
+static struct change measure(const double *before, size_t m, const double *after, size_t n, double wider)
 {
 	struct arena scratch = {0};
 	size_t pairs = m * n, k = 0;
@@ -102,7 +102,7 @@ static struct change measure(const double *before, size_t m, const double *after
 			d[k++] = after[j] - before[i];
 	sort_doubles(d, pairs);
 	double deviation = sqrt((double)pairs * (double)(m + n + 1) / 12);
-	double outside = floor((double)pairs / 2 - 1.96 * deviation);
+	double outside = floor((double)pairs / 2 - 1.96 * wider * deviation);
 	size_t cut = outside > 0 ? (size_t)outside : 0;
 	struct change c = {.shift = stats_median(d, pairs), .lo = d[cut], .hi = d[pairs - 1 - cut]};
 	arena_release(&scratch);
@@ -120,22 +120,19 @@ static struct parts parts_of(size_t begin, size_t at, size_t end)
 	return (struct parts){at - m, m, least_of(end - at, CHANGES_WINDOW)};
 }
 
-static long statistic(const double *value, size_t at, struct parts p)
-{
-	long twice = 0;
-	for (size_t i = p.first; i < at; i++)
-		for (size_t j = at; j < at + p.n; j++)
-			twice += sign(value[j], value[i]);
-	return twice;
-}
-
 /* ---- one value after the other ---- */
+
+enum { ENOUGH = 20 }; /* fewer values do not tell a drift */
+static const double MOST_ALIKE = 0.9,
+		    LINE_GAINS = 6, /* mean distances by which a step has to be better than a line, which is simpler */
+	DRIFT_Z = 3.3;              /* one in a thousand */
 
 struct watch {
 	const double *value;
 	const struct changes_limits *limits;
 	double least;
 	size_t begin; /* of the level */
+	bool drifts;  /* it does, so far */
 	long *twice;  /* by split: the statistic of the values up to the latest one */
 };
 
@@ -158,53 +155,104 @@ static void take(struct watch *w, size_t t)
 	}
 }
 
-/* A machine that is slow now will often be slow at the next commit, too: then n values tell as much as n (1 - r) / (1 +
- * r) independent ones, r being the correlation of neighbours. It is told from how often neighbours are on the same side
- * of the median, which is as robust as ranks are, and only believed where chance would not give as much in one of a
- * hundred series. 1: independent. */
-static double independence(const double *value, size_t n)
+/* ---- what is no change ---- */
+
+/* How much longer each value is than the one before: the median of the slopes between those on one side of the split
+ * `at` (0: all), after Theil and Sen. */
+static double slope_of(const double *value, size_t n, size_t at)
 {
-	enum { ENOUGH = 20 };
+	enum { MANY = 150 };
 	struct arena scratch = {0};
-	double level = n < ENOUGH ? 0 : changes_level(value, n, &scratch), same = 0, pairs = 0;
+	size_t stride = 1 + n / MANY, k = 0;
+	double *slope = ARENA_NEW(&scratch, n * n / stride / stride / 2 + n, double);
+	for (size_t i = 0; i < n; i += stride)
+		for (size_t j = i + stride; j < n && (i >= at || j < at); j += stride)
+			slope[k++] = (value[j] - value[i]) / (double)(j - i);
+	double median = changes_level(slope, k, &scratch);
 	arena_release(&scratch);
-	for (size_t i = 1; n >= ENOUGH && i < n; i++) {
-		double product = (value[i] - level) * (value[i - 1] - level);
-		same += product > 0;
-		pairs += product != 0;
+	return median;
+}
+
+/* Values since a level began, or of two levels beside a change. */
+struct stretch {
+	double *value; /* without the drift */
+	size_t n;
+	double drift; /* of one value to the next */
+	const long *twice;
+	double alike;      /* the correlation of neighbours, */
+	double most_alike; /* and what it may well be */
+};
+
+/* Of how many values so many are worth for a split, where the drift is told from the same values: by the variance of a
+ * step beside a common slope. */
+static double worth(const struct stretch *s, size_t m, size_t n)
+{
+	double a = (double)m, b = (double)n;
+	return s->drift == 0 ? 1 : 1 / (1 + 3 * (a + b) * (a + b) / (a * a * a + b * b * b) / (1 / a + 1 / b));
+}
+
+static bool splits(const struct watch *w, const struct stretch *s, size_t at)
+{
+	if (s->n - at > CHANGES_WINDOW)
+		return false;
+	size_t m = least_of(at, CHANGES_WINDOW);
+	return is_rare(w->limits, s->twice[at], m, s->n - at, worth(s, m, s->n - at));
+}
+
+/* The statistics of the splits of what each value says beyond the one before it. */
+static void count_pairs(const struct watch *w, struct stretch *s, struct arena *arena)
+{
+	double *own = ARENA_NEW(arena, s->n, double);
+	struct watch of = {.value = own, .limits = w->limits, .twice = ARENA_NEW(arena, s->n, long)};
+	for (size_t i = 0; i < s->n; i++) {
+		own[i] = s->value[i] - s->most_alike * (i ? s->value[i - 1] : s->value[0]);
+		if (i)
+			take(&of, i);
 	}
-	double agreement = pairs > 0 ? 2 * same / pairs - 1 : 0;
-	if (agreement * sqrt(pairs) < 2.58)
-		return 1;
-	double r = sin(acos(0) * agreement); /* acos(0): half of pi */
-	return (1 - r) / (1 + r);
+	s->twice = of.twice;
 }
 
 /* The sum of distances from the medians of both parts, which is least at the likeliest split. Ranks alone do not see
  * how far a value at the border is from either level. */
-static double distance(const double *value, size_t begin, size_t at, size_t end)
+static double distance(const struct stretch *s, size_t at)
 {
 	struct arena scratch = {0};
-	double before = changes_level(value + begin, at - begin, &scratch), sum = 0;
-	double after = changes_level(value + at, end - at, &scratch);
-	for (size_t i = begin; i < end; i++)
-		sum += fabs(value[i] - (i < at ? before : after));
+	double before = at ? changes_level(s->value, at, &scratch) : 0, sum = 0;
+	double after = changes_level(s->value + at, s->n - at, &scratch);
+	for (size_t i = 0; i < s->n; i++)
+		sum += fabs(s->value[i] - (i < at ? before : after));
 	arena_release(&scratch);
 	return sum;
 }
 
-/* The likeliest of the splits of value[begin … end) that are rare; 0: there is none. `twice`: their statistics, or
- * NULL: not known. */
-static size_t locate(const double *value, const struct changes_limits *limits, size_t begin, size_t end, double part,
-                     const long *twice)
+/* A machine that is slow now will often be slow at the next commit, too. The correlation of neighbours beside the split
+ * is told by Kendall's tau, which outliers do not move. Where there may be one it is taken as high as it may well be:
+ * too low raises alarms, too high takes a commit longer. */
+static void correlate(struct stretch *s, size_t at, struct arena *arena)
+{
+	double *value = ARENA_NEW(arena, s->n, double),
+	       level[] = {changes_level(s->value, at, arena), changes_level(s->value + at, s->n - at, arena)};
+	long sum = 0, pairs = 0;
+	for (size_t i = 0; i < s->n; i++)
+		value[i] = s->value[i] - level[i >= at];
+	for (size_t i = 1; i < s->n; i++)
+		for (size_t j = i + 1; j < s->n; j++) {
+			int product = (sign(value[j], value[i]) - 1) * (sign(value[j - 1], value[i - 1]) - 1);
+			sum += product;
+			pairs += product != 0;
+		}
+	double r = pairs ? sin(acos(0) * (double)sum / (double)pairs) : 0; /* acos(0): half of pi */
+	double unsure = (1 - r * r) / sqrt((double)s->n);
+	s->alike = fmin(fmax(r, 0), MOST_ALIKE);
+	s->most_alike = r > unsure ? fmin(r + unsure, MOST_ALIKE) : 0;
+}
+
+static size_t likeliest(const struct watch *w, const struct stretch *s)
 {
 	size_t best = 0;
 	double least = INFINITY;
-	for (size_t at = begin + 1; at < end; at++) {
-		struct parts p = parts_of(begin, at, end);
-		if (!is_rare(limits, twice ? twice[at] : statistic(value, at, p), p.m, p.n, part))
-			continue;
-		double d = distance(value, begin, at, end);
+	for (size_t at = 1; at < s->n; at++) {
+		double d = splits(w, s, at) ? distance(s, at) : INFINITY;
 		if (d < least) {
 			least = d;
 			best = at;
@@ -213,37 +261,92 @@ static size_t locate(const double *value, const struct changes_limits *limits, s
 	return best;
 }
 
-/* Where value[begin … t] has a rare split; 0: nowhere. */
-static size_t some_split(const struct watch *w, size_t begin, size_t t, double part)
+/* The likeliest of the splits of value[begin … end) that are rare, in `s`; 0: there is none. */
+static size_t locate(const struct watch *w, size_t begin, size_t end, double drift, struct stretch *s,
+                     struct arena *arena)
 {
-	for (size_t at = begin + 1; at <= t; at++)
-		if (is_rare(w->limits, w->twice[at], least_of(at - w->begin, CHANGES_WINDOW), t + 1 - at, part))
+	*s = (struct stretch){.value = ARENA_NEW(arena, end - begin, double), .n = end - begin, .drift = drift};
+	for (size_t i = 0; i < s->n; i++)
+		s->value[i] = w->value[begin + i] - drift * (double)i;
+	count_pairs(w, s, arena);
+	size_t best = likeliest(w, s);
+	if (!best)
+		return 0;
+	correlate(s, best, arena);
+	if (s->most_alike > 0)
+		count_pairs(w, s, arena);
+	return s->most_alike > 0 ? likeliest(w, s) : best;
+}
+
+/* Whether both parts beside a split go up, or down, beyond chance: by Mann and Kendall's statistic. */
+static bool drifts_beside(const struct stretch *s, size_t at)
+{
+	long sum = 0;
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t j = i + 1; j < s->n && (i >= at || j < at); j++)
+			sum += sign(s->value[j], s->value[i]) - 1;
+	double m = (double)at, n = (double)(s->n - at);
+	double variance = (m * (m - 1) * (2 * m + 5) + n * (n - 1) * (2 * n + 5)) / 18;
+	return fabs((double)sum) > DRIFT_Z * sqrt(variance * (1 + s->alike) / (1 - s->alike));
+}
+
+/* The same, where a line through all values fits better than a step, or did before: on top of that line. `hint`: where
+ * the change may be, so that it is no part of the line; 0: near the end. */
+static size_t split_of(const struct watch *w, size_t begin, size_t end, size_t hint, bool *drifts, struct stretch *s,
+                       struct arena *arena)
+{
+	size_t n = end - begin, at = *drifts ? 0 : locate(w, begin, end, 0, s, arena);
+	if (!*drifts && ((!at && !hint) || n < ENOUGH))
+		return at;
+	double drift = slope_of(w->value + begin, n, hint);
+	if (!*drifts) {
+		struct stretch line = {.value = ARENA_NEW(arena, n, double), .n = n};
+		double all = slope_of(w->value + begin, n, 0);
+		for (size_t i = 0; i < n; i++)
+			line.value[i] = s->value[i] - all * (double)i;
+		*drifts = (at && distance(&line, 0) < (1 + LINE_GAINS / (double)n) * distance(s, at)) ||
+		          (hint && drifts_beside(s, at ? at : hint));
+		if (!*drifts)
 			return at;
-	return 0;
+	}
+	at = locate(w, begin, end, drift, s, arena);
+	return at ? locate(w, begin, end, slope_of(w->value + begin, n, at), s, arena) : 0;
+}
+
+static struct change measure_split(const struct stretch *s, size_t at)
+{
+	size_t m = least_of(at, CHANGES_WINDOW), n = least_of(s->n - at, CHANGES_WINDOW);
+	double wider = sqrt((1 + s->alike) / (1 - s->alike) / worth(s, m, n));
+	struct change c = measure(s->value + at - m, m, s->value + at, n, wider);
+	c.drift = s->drift;
+	return c;
 }
 
 /* The likeliest split of the level up to value[t], if one is rare enough and large enough; else 0. */
-static size_t look(const struct watch *w, size_t t)
+static size_t look(struct watch *w, size_t t)
 {
-	size_t begin = t - w->begin >= CHANGES_WINDOW ? t - CHANGES_WINDOW : w->begin;
-	size_t some = some_split(w, begin, t, 1);
-	if (!some)
-		return 0;
-	struct parts p = parts_of(w->begin, some, t + 1);
-	double part = independence(w->value + p.first, p.m);
-	if (part < 1 && !some_split(w, begin, t, part))
-		return 0;
-	size_t best = locate(w->value, w->limits, begin, t + 1, part, begin == w->begin ? w->twice : NULL);
-	if (!best)
-		return 0;
-	p = parts_of(w->begin, best, t + 1);
-	return fabs(measure(w->value + p.first, p.m, w->value + best, p.n).shift) >= w->least ? best : 0;
+	size_t begin = t + 1 - w->begin > 2 * CHANGES_WINDOW ? t + 1 - 2 * CHANGES_WINDOW : w->begin;
+	if (!w->drifts) {
+		bool rare = false;
+		for (size_t at = t - begin >= CHANGES_WINDOW ? t + 1 - CHANGES_WINDOW : begin + 1; at <= t && !rare;
+		     at++)
+			rare = is_rare(w->limits, w->twice[at], least_of(at - w->begin, CHANGES_WINDOW), t + 1 - at, 1);
+		if (!rare)
+			return 0;
+	}
+	struct arena scratch = {0};
+	struct stretch s;
+	size_t at = split_of(w, begin, t + 1, 0, &w->drifts, &s, &scratch);
+	if (at && fabs(measure_split(&s, at).shift) < w->least)
+		at = 0;
+	arena_release(&scratch);
+	return at ? begin + at : 0;
 }
 
-static struct change *add(struct changes *c, size_t at, size_t found, struct arena *arena)
+static struct change *add(struct changes *c, size_t at, size_t found, bool drifts, struct arena *arena)
 {
 	c->list = arena_grow(arena, c->list, c->n, c->n + 1, sizeof *c->list);
-	c->list[c->n] = (struct change){.at = at, .found = found};
+	c->list[c->n] = (struct change){.at = at, .found = found, .drift = drifts};
 	return &c->list[c->n++];
 }
 
@@ -254,8 +357,9 @@ static void watch(struct watch *w, size_t n, struct changes *c, struct arena *ar
 		size_t at = look(w, t);
 		if (!at)
 			continue;
-		add(c, at, t, arena);
+		add(c, at, t, w->drifts, arena);
 		w->begin = at;
+		w->drifts = false;
 		for (size_t i = at; i <= t; i++)
 			w->twice[i] = 0;
 		for (size_t i = at + 1; i <= t; i++)
@@ -281,16 +385,18 @@ static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 {
 	struct change *change = &c->list[i];
 	struct parts p = parts_of(begin_of(c, i), change->at, end_of(c, i, n));
-	double part = independence(w->value + p.first, p.m);
-	size_t at = locate(w->value, w->limits, p.first, change->at + p.n, part, NULL);
-	if (!at)
-		return false;
-	p = parts_of(begin_of(c, i), at, end_of(c, i, n));
-	struct change measured = measure(w->value + p.first, p.m, w->value + at, p.n);
-	measured.at = at;
-	measured.found = change->found > at ? change->found : at;
-	*change = measured;
-	return fabs(measured.shift) >= w->least;
+	struct arena scratch = {0};
+	struct stretch s;
+	bool drifts = change->drift != 0;
+	size_t at = split_of(w, p.first, change->at + p.n, change->at - p.first, &drifts, &s, &scratch),
+	       found = change->found;
+	if (at) {
+		*change = measure_split(&s, at);
+		change->at = p.first + at;
+		change->found = found > change->at ? found : change->at;
+	}
+	arena_release(&scratch);
+	return at && fabs(change->shift) >= w->least;
 }
 
 static void remove_change(struct changes *c, size_t i)
@@ -314,13 +420,16 @@ static void look_back(const struct watch *w, struct changes *c, size_t n)
 
 double changes_noise(const double *value, size_t n, const struct changes *c, struct arena *arena)
 {
-	double *distance = ARENA_NEW(arena, n, double);
+	double *distance = ARENA_NEW(arena, n, double), *flat = ARENA_NEW(arena, n, double);
 	size_t begin = 0;
 	for (size_t i = 0; i <= c->n; i++) {
 		size_t end = i < c->n ? c->list[i].at : n;
-		double level = changes_level(value + begin, end - begin, arena);
+		double drift = i < c->n ? c->list[i].drift : c->drift;
 		for (size_t k = begin; k < end; k++)
-			distance[k] = fabs(value[k] - level);
+			flat[k] = value[k] - drift * (double)k;
+		double level = changes_level(flat + begin, end - begin, arena);
+		for (size_t k = begin; k < end; k++)
+			distance[k] = fabs(flat[k] - level);
 		begin = end;
 	}
 	return n < 3 ? 0 : 1.4826 * changes_level(distance, n, arena);
@@ -340,6 +449,26 @@ static void say_where(const double *value, size_t n, struct changes *c)
 	arena_release(&scratch);
 }
 
+/* Of the last level: where a line fits it better than any step, and goes up or down beyond what neighbours that are
+ * alike do. */
+static double drift_at_end(const struct watch *w, size_t n, const struct changes *c)
+{
+	struct arena scratch = {0};
+	size_t begin = c->n ? c->list[c->n - 1].at : 0;
+	struct stretch s = {.value = ARENA_NEW(&scratch, n - begin, double), .n = n - begin};
+	double drift = c->n ? c->list[c->n - 1].drift : 0, slope = slope_of(w->value + begin, n - begin, 0);
+	if (drift == 0 && w->drifts) {
+		for (size_t i = 0; i < s.n; i++)
+			s.value[i] = w->value[begin + i] - slope * (double)i;
+		correlate(&s, s.n / 2, &scratch);
+		s.alike = s.most_alike;
+		memcpy(s.value, w->value + begin, s.n * sizeof *s.value);
+		drift = drifts_beside(&s, 0) ? slope : 0;
+	}
+	arena_release(&scratch);
+	return drift;
+}
+
 struct changes changes_find(const double *value, size_t n, double least, const struct changes_limits *limits,
                             struct arena *arena)
 {
@@ -349,6 +478,7 @@ struct changes changes_find(const double *value, size_t n, double least, const s
 	struct watch w = {.value = value, .limits = limits, .least = least, .twice = ARENA_NEW(arena, n, long)};
 	watch(&w, n, &c, arena);
 	look_back(&w, &c, n);
+	c.drift = drift_at_end(&w, n, &c);
 	say_where(value, n, &c);
 	return c;
 }

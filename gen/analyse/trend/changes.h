@@ -5,8 +5,10 @@
  * "Nonparametric monitoring of data streams for changes in location and scale", Technometrics 53, 2011): with every new
  * value all ways to split those since the last change into before and after are tried, and the most telling one counts
  * when it would come up by chance less often than CHANGES_CHANCE. Ranks make that the same for noise of every shape, so
- * outliers and heavy tails raise no alarm; it needs no noise to be known beforehand. Probabilities are exact where one
- * of the parts is small, where it matters: four commits at a new level are proven when 45 came before. */
+ * outliers and heavy tails raise no alarm; it needs no noise to be known beforehand. What a value has in common with
+ * the one before it is taken out, and where a line explains the values better than a step does, changes are those on
+ * top of that line. Probabilities are exact where one of the parts is small, where it matters: four commits at a new
+ * level are proven when 45 came before. */
 #ifndef GAPLINE_ANALYSE_TREND_CHANGES_H
 #define GAPLINE_ANALYSE_TREND_CHANGES_H
 
@@ -39,12 +41,14 @@ struct change {
 	size_t within; /* with 95 % confidence `at` is off by at most so many */
 	double shift;  /* of the logarithms: the median of all differences between a value after and one before */
 	double lo, hi; /* its 95 % interval, from the same ranks */
+	double drift;  /* from one value to the next, which the shift is without; 0: none */
 };
 
 struct changes {
 	struct change *list; /* in order; arena */
 	size_t n;
 	size_t alarms; /* also those that later values took back */
+	double drift;  /* of the values since the last change, from one to the next; 0: none */
 };
 
 /* The changes of the logarithms value[0 … n) by `least` (> 0, of the logarithm) and more. `value` has no NAN. */

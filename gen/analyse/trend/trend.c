@@ -98,8 +98,9 @@ static const struct trend_commit *commit_at(const struct trend *t, const struct 
 	return &t->commits[s->commit[place]];
 }
 
-/* Where the level beside a change begins or ends, of which at most so many commits are looked at. */
-enum { BESIDE = CHANGES_WINDOW };
+/* Where the level beside a change begins or ends, of which at most so many commits are looked at; fewer where it
+ * drifts, since a part of the step does not do so as the whole does. */
+enum { BESIDE = CHANGES_WINDOW, BESIDE_DRIFT = 20 };
 
 struct stretch {
 	size_t from, to;
@@ -109,9 +110,10 @@ static struct stretch stretch_of(const struct trend_series *s, const struct chan
 {
 	size_t at = changes->list[i].at, begin = i ? changes->list[i - 1].at : 0;
 	size_t end = i + 1 < changes->n ? changes->list[i + 1].at : s->n;
+	size_t most = changes->list[i].drift != 0 ? BESIDE_DRIFT : BESIDE;
 	if (after)
-		return (struct stretch){at, end - at > BESIDE ? at + BESIDE : end};
-	return (struct stretch){at - begin > BESIDE ? at - BESIDE : begin, at};
+		return (struct stretch){at, end - at > most ? at + most : end};
+	return (struct stretch){at - begin > most ? at - most : begin, at};
 }
 
 static double cost_of(const struct trend_commit *c, const char *phase)
@@ -122,7 +124,20 @@ static double cost_of(const struct trend_commit *c, const char *phase)
 	return 0;
 }
 
-/* The median over a stretch: of a part, of a phase's cost (`phase` is not NULL), or of the step (`part` < 0). */
+/* The median step over a stretch, as it was at commit `at` where it drifts. */
+static double level_of(const struct trend *t, const struct trend_series *s, struct stretch over, size_t at,
+                       double drift)
+{
+	struct arena scratch = {0};
+	double *value = ARENA_NEW(&scratch, over.to - over.from, double);
+	for (size_t i = over.from; i < over.to; i++)
+		value[i - over.from] = commit_at(t, s, i)->step * exp(drift * ((double)at - (double)i));
+	double median = changes_level(value, over.to - over.from, &scratch);
+	arena_release(&scratch);
+	return median;
+}
+
+/* The median over a stretch: of a part, or of a phase's cost (`phase` is not NULL). */
 static double median_of(const struct trend *t, const struct trend_series *s, struct stretch over, int part,
                         const char *phase)
 {
@@ -130,7 +145,7 @@ static double median_of(const struct trend *t, const struct trend_series *s, str
 	double *value = ARENA_NEW(&scratch, over.to - over.from, double);
 	for (size_t i = over.from; i < over.to; i++) {
 		const struct trend_commit *c = commit_at(t, s, i);
-		value[i - over.from] = phase ? cost_of(c, phase) : part < 0 ? c->step : c->part[part];
+		value[i - over.from] = phase ? cost_of(c, phase) : c->part[part];
 	}
 	double median = changes_level(value, over.to - over.from, &scratch);
 	arena_release(&scratch);
@@ -161,8 +176,8 @@ static struct trend_change describe(const struct trend *t, const struct trend_se
 {
 	struct trend_change c = {.change = changes->list[i]};
 	struct stretch beside[2] = {stretch_of(s, changes, i, false), stretch_of(s, changes, i, true)};
-	c.before = median_of(t, s, beside[0], -1, NULL);
-	c.after = median_of(t, s, beside[1], -1, NULL);
+	c.before = level_of(t, s, beside[0], c.change.at, c.change.drift);
+	c.after = level_of(t, s, beside[1], c.change.at, c.change.drift);
 	for (int k = 0; k < 2; k++)
 		for (int part = 0; part < TREND_PARTS; part++)
 			c.part[k][part] = median_of(t, s, beside[k], part, NULL);
@@ -187,7 +202,8 @@ static void find_changes(const struct trend *t, struct trend_series *s, double l
 		s->changes[s->n_changes++] = describe(t, s, &changes, i);
 	s->noise = changes_noise(value, s->n, &changes, arena);
 	s->since = changes.n ? changes.list[changes.n - 1].at : 0;
-	s->level = exp(changes_level(value + s->since, s->n - s->since, arena));
+	s->drift = expm1(changes.drift);
+	s->level = level_of(t, s, (struct stretch){s->since, s->n}, s->n - 1, changes.drift);
 }
 
 struct trend trend_build(const struct trend_commit *commits, size_t n, double least, struct arena *arena)

@@ -53,8 +53,17 @@ struct trend_series {
 	struct trend_change *changes;
 	size_t n_changes;
 	double noise; /* relative spread about the levels; 0: not known */
-	double level; /* median of the last level, ns a step */
+	double drift; /* of the last level, a share from one commit to the next; 0: none */
+	double level; /* median of the last level, ns a step; where it drifts, as at the last commit */
 	size_t since; /* the place at which it begins */
+};
+
+/* The latest two commits as a report judges them, where too few are there for a change of the level. */
+struct trend_pair {
+	const char *before, *after;
+	const char *result;     /* "faster" …, as in a report's JSON */
+	const char *said;       /* the verdict in words, or why there is none */
+	double speedup, lo, hi; /* NAN: there is none */
 };
 
 struct trend {
@@ -62,7 +71,8 @@ struct trend {
 	double least;                       /* changes of less are not told, a share */
 	const struct trend_commit *commits; /* in their order */
 	size_t n_commits;
-	struct trend_series *series; /* the one of the latest commit first */
+	struct trend_series *series;   /* the one of the latest commit first */
+	const struct trend_pair *last; /* of the first series; NULL: the levels say it, or there is one commit */
 	size_t n_series;
 };
 
