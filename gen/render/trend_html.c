@@ -4,6 +4,7 @@
 #include "render/trend.h"
 #include "say/say.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -63,7 +64,8 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	                    : "");
 	page_fill(&page->top, "sure",
 	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step, .level = s->level,
-	              .commits = (int64_t)(s->n - s->since), .noise = s->noise));
+	              .commits = (int64_t)(s->n - s->since), .noise = s->noise,
+	              .drift = s->drift != 0 ? trend_percent(arena, log1p(s->drift)) : NULL));
 	return c ? SAY(NULL, arena, since_commit, .result = result, .commit = trend_commit_at(t, s, c->change.at)->name)
 	         : result;
 }

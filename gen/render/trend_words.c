@@ -64,8 +64,7 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 const char *trend_quiet(const struct trend *t, const struct trend_series *s, struct arena *arena)
 {
 	return SAY(NULL, arena, no_change_yet, .least = t->least, .commits = (int64_t)s->n,
-	           .few = s->n < TREND_LEARNING, .learning = TREND_LEARNING,
-	           .drift = s->drift != 0 ? trend_percent(arena, log1p(s->drift)) : NULL);
+	           .few = s->n < TREND_LEARNING, .learning = TREND_LEARNING);
 }
 
 const char *trend_last(const struct trend *t, struct arena *arena)

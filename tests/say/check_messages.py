@@ -20,6 +20,11 @@ def ask(*arguments):
     return subprocess.run([sys.argv[1], *arguments], check=True, capture_output=True, text=True, encoding="utf-8").stdout
 
 
+WRONG = re.compile(r"(?<!of )(?<!of the )\b1 (steps|runs|records|samples|phases|numbers|operations|hosts|collectives|ranks) |, \.|\S  \S")
+# how many are needed or listed, which is never one; one that is said of two counts, of which this is neither
+NEVER_ONE = {"nothing_measured", "too_few_steps", "too_few_spans", "no_rhythm_yet", "runs_as_long", "could_have_shown", "measure_in_turns",
+             "more_steps", "more_runs", "rare_steps_unseen", "rows_added_up",
+             "process_lacks"}
 MOST_WORDS = 20  # of a sentence
 UNITS = {"ns", "\u00b5s", "ms", "MB", "GB", "kB", "MHz"}
 
@@ -28,7 +33,7 @@ def long_sentences(text):
     """Sentences with more words than a reader takes in at once. A number with its unit, an option, a name in quotes and what
     stands in parentheses are no words; a semicolon ends a sentence, too."""
     for sentence in re.split(r"(?<=[.!?;])\s+", text):
-        plain = re.sub(r"`[^`]*`|'[^']{20,}'|\([^()]*(?:\)|$)", "", sentence)
+        plain = re.sub(r"\u2039[^\u203a]*\u203a|`[^`]*`|'[^']{20,}'|\([^()]*(?:\)|$)", "", sentence)
         words = [w for w in plain.split() if re.search("[A-Za-z]{2}|^[aA]$", w) and w.strip(".,;:") not in UNITS and not w.startswith("--")]
         if len(words) > MOST_WORDS:
             yield f"{len(words)} words: {sentence}"
@@ -49,7 +54,7 @@ def anchors(name):
 
 def main():
     page, schema = DOCS / "reference" / "messages.md", DOCS / "reference" / "gapline.schema.json"
-    said, ids = ask(), ask("--ids").split()
+    said, ends, ids = ask(), ask("--ends"), ask("--ids").split()
     old = schema.read_text(encoding="utf-8")
     new = LIST.sub(lambda m: m[1] + ",\n".join(f'        "{i}"' for i in ids) + m[3], old)
     if "--refresh" in sys.argv:
@@ -65,13 +70,16 @@ def main():
         if not (DOCS / name).exists() or (anchor and anchor not in anchors(name)):
             problems.append(f"{link}: no such place in docs")
     assert len(links) > 3, links
+    for id, *lines in (part.splitlines() for part in ends.split("\n### ")[1:]):
+        problems += [f"{id}: a plural beside 1, or a piece that is missing: {line}" for line in lines
+                     if line.startswith("- ") and WRONG.search(line[2:]) and id.strip("`") not in NEVER_ONE]
     for heading in ids:
         if f"### `{heading}`\n" not in said:
             problems.append(f"{heading} is not in docs/reference/messages.md")
-    problems += [f"not known, or no number: {line}" for line in said.splitlines() if re.search(r"\bnan\b|\binf\b|\(null\)", line)]
+    problems += [f"not known, or no number: {line}" for line in (said + ends).splitlines() if re.search(r"\bnan\b|\binf\b|\(null\)", line)]
     assert list(long_sentences("a " * 21)) and not list(long_sentences("a " * 20 + "(b c) `d` 3 ms; " + "e " * 20))
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    for line in [line[2:] for line in said.splitlines() if line.startswith("- ")] + list(prose(readme)):
+    for line in [line[2:] for line in (said + ends).splitlines() if line.startswith("- ")] + list(prose(readme)):
         problems += long_sentences(line)
     print("\n".join(problems) or f"check_messages: {len(ids)} messages")
     sys.exit(bool(problems))
