@@ -32,6 +32,7 @@ void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen
 void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* The longest kernels, or families of them, before and after. */
+bool slopes_differ(const struct analysis *analysis, struct arena *arena); /* else numbers say it better */
 void slopes_draw(const struct analysis *analysis, struct unit unit, struct arena *arena, xmlNode *parent);
 
 /* Two bars, before above after, for a table's cell; `most` is the longest of the table. */

@@ -213,11 +213,12 @@ static double draw_parts(const struct side *s, const struct rank_map *first, con
                          double panel, double y, struct arena *arena, xmlNode *svg)
 {
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
-	double width = fmin(panel / first->columns, WIDEST), x = gutter;
+	double width = fmin(panel / first->columns, s->steps.found ? WIDEST : 3 * WIDEST), x = gutter;
 	draw_name(s, y + 12, arena, ink);
 	y += 18;
 	draw_rows(s, first, gutter, y, arena, muted);
-	draw_columns(first, gutter, y + first->rows * row_height(first) + 15, width, arena, muted);
+	if (s->steps.found)
+		draw_columns(first, gutter, y + first->rows * row_height(first) + 15, width, arena, muted);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
 			continue;

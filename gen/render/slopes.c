@@ -8,7 +8,8 @@
 #include <math.h>
 
 enum { WIDTH = 1000, LEFT = 430, RIGHT = 640, TOP = 34, HEIGHT = 250, LINE = 17, MOST = 9, NAME = 40, LEADER = 26 };
-static const double SAME = 0.05; /* of the longer time: less is drawn as no change */
+static const double SAME = 0.05;  /* of the longer time: less is drawn as no change */
+static const double LEAST = 0.01; /* of a step: of changes that are all less there is no picture */
 
 /* Small kernels are told apart, too: heights are square roots. */
 static double height_of(double time, double most)
@@ -44,6 +45,22 @@ static const char *label_of(const struct analysis *a, const struct card_slope *s
 	return say_fact(what, a->names, arena);
 }
 
+static bool differs(const struct card_slope *slope)
+{
+	return fabs(slope->time[1] - slope->time[0]) >= SAME * fmax(slope->time[0], slope->time[1]);
+}
+
+bool slopes_differ(const struct analysis *a, struct arena *arena)
+{
+	uint32_t n;
+	double step = fmax(a->side[0].headline.step, a->side[1].headline.step);
+	const struct card_slope *slope = card_slopes(a, MOST, arena, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (differs(&slope[i]) && fabs(slope[i].time[1] - slope[i].time[0]) >= LEAST * step)
+			return true;
+	return false;
+}
+
 void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena, xmlNode *parent)
 {
 	uint32_t n;
@@ -67,7 +84,7 @@ void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const double *t = slope[i].time, change = t[1] - t[0];
-		xmlNode *way = fabs(change) < SAME * fmax(t[0], t[1]) ? same : change < 0 ? less : more;
+		xmlNode *way = !differs(&slope[i]) ? same : change < 0 ? less : more;
 		const double end[2] = {height_of(t[0], most), height_of(t[1], most)};
 		svg_path(way, arena_format(arena, "M%d %.1fL%d %.1fL%d %.1fL%d %.1f", LEFT + 6,
 		                           t[0] > 0 ? y[0][i] : end[0], LEFT + LEADER, end[0], RIGHT - LEADER, end[1],

@@ -377,7 +377,7 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	f.counts = true;
 	for (uint32_t i = 0; i < t.kept; i++)
 		mark_row(fill_row(&f, i), "data-name", a, t.row[i].key);
-	bool slopes = a->n_sides > 1 && view_is_pair(a) && t.n > 1;
+	bool slopes = a->n_sides > 1 && view_is_pair(a) && t.n > 1 && slopes_differ(a, arena);
 	page_if(&page->top, "slopes", slopes);
 	xmlNode *picture = page_draw(&page->top, "slopes");
 	if (slopes)

@@ -333,7 +333,8 @@ static void test_a_finding_names_the_function(void **state)
 	const struct analysis *a = analyse(s, maker_scaled(&s->arena, steps_trace(s, 3000, 20000, 7000, "load"), 1000),
 	                                   maker_scaled(&s->arena, steps_trace(s, 3000, 4000, 7000, "load"), 1000));
 	assert_true(a->findings.n > 0);
-	if (!strstr(a->findings.list[0].text, "Of the wait for host code in load, 67 % is in 'parse' \xE2\x86\x92 'number' ("))
+	if (!strstr(a->findings.list[0].text,
+	            "Of the wait for host code in load, 67 % is in 'parse' \xE2\x86\x92 'number' ("))
 		fail_msg("%s", a->findings.list[0].text);
 }
 
