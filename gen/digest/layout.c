@@ -34,6 +34,7 @@ static const struct layout_column OPS[] = {
 	COLUMN(ops, bytes, "bytes", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 50),
 	COLUMN(ops, stream, "stream", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 	COLUMN(ops, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
+	COLUMN(ops, creation, "creation", LAYOUT_NEXT, COLUMN_VALUE, 0),
 };
 static const struct layout_column CALLS[] = {
 	THREAD(calls),

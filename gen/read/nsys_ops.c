@@ -70,7 +70,81 @@ static void read_details(struct scan *s, int at, struct build_op *op)
 	op->shape = trace_shape(size, size + 3);
 }
 
-static int read_table(struct nsys *r, const char *table, enum op_kind kind)
+/* ---- nodes of graphs ---- */
+
+/* What is said of a node: it was made on a thread, or it is a copy of another one, as every node is that runs: a graph
+ * is copied when it is instantiated. Copies may be said to be made, too. */
+struct node {
+	uint32_t original; /* its index + 1; 0: it is no copy */
+	uint32_t made;     /* build_node; 0: nothing is said of it, or no op needed it yet */
+	int64_t time, thread;
+	bool seen; /* the last two are known */
+};
+
+struct nodes {
+	struct keymap processes, ids, keys; /* keys: process << 32 | id, both numbered */
+	struct node *list;                  /* by index of keys */
+	struct arena *arena;
+};
+
+static uint64_t node_key(struct nodes *n, uint64_t process, int64_t id)
+{
+	return (uint64_t)keymap_add(&n->processes, process) << 32 | keymap_add(&n->ids, (uint64_t)id);
+}
+
+/* Its index; list may move. */
+static uint32_t add_node(struct nodes *n, uint64_t process, int64_t id)
+{
+	uint32_t room = n->keys.room, i = keymap_add(&n->keys, node_key(n, process, id));
+	if (n->keys.room > room)
+		n->list = arena_grow(n->arena, n->list, room, n->keys.room, sizeof *n->list);
+	return i;
+}
+
+/* `table`: CUDA_GRAPH_NODE_EVENTS or, as nsys called it until 2023, CUDA_GRAPH_EVENTS, which holds graphs now. */
+static int read_nodes(struct nsys *r, const char *table, struct nodes *n)
+{
+	enum { ID, ORIGINAL, TIME, THREAD, N };
+	static const char *const columns[N] = {"graphNodeId", "originalGraphNodeId", "start", "globalTid"};
+	struct scan s;
+	nsys_scan(r, &s, table, columns, N);
+	while (s.has[ID] && scan_row(&s)) {
+		int64_t id = scan_int_or(&s, ID, 0), original = scan_int_or(&s, ORIGINAL, 0);
+		int64_t time = scan_int_or(&s, TIME, 0), thread = scan_int_or(&s, THREAD, 0);
+		if (!id || nsys_value_flaw(&s))
+			continue;
+		uint64_t process = nsys_process_key(thread);
+		uint32_t of = original && original != id ? add_node(n, process, original) + 1 : 0;
+		uint32_t at = add_node(n, process, id);
+		struct node *node = &n->list[at];
+		node->original = of ? of : node->original;
+		if (!of && !node->seen) {
+			node->time = time;
+			node->thread = thread;
+			node->seen = true;
+		}
+	}
+	return scan_close(&s);
+}
+
+/* Where the node was made that this one is a copy of: build_node; 0: not known. */
+static uint32_t node_made(struct nsys *r, struct nodes *n, uint64_t process, int64_t id)
+{
+	enum { COPIES = 64 }; /* of copies: each child graph in another one is a further one */
+	if (!n->keys.n)
+		return 0;
+	uint32_t i = keymap_find(&n->keys, node_key(n, process, id));
+	for (int k = 0; i != UINT32_MAX && n->list[i].original && k < COPIES; k++)
+		i = n->list[i].original - 1;
+	if (i == UINT32_MAX || n->list[i].original || !n->list[i].seen)
+		return 0;
+	struct node *node = &n->list[i];
+	if (!node->made)
+		node->made = build_node(&r->build, (uint64_t)node->thread, node->time);
+	return node->made;
+}
+
+static int read_table(struct nsys *r, const char *table, enum op_kind kind, struct nodes *nodes)
 {
 	static const struct {
 		const char *const *names;
@@ -102,8 +176,11 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 		int64_t process = scan_int_or(&s, PROCESS, 0);
 		op.process = nsys_process_key(process);
 		op.pid = nsys_pid(process);
-		if (has_node && scan_int_or(&s, NODE, 0) != 0)
+		int64_t node = has_node ? scan_int_or(&s, NODE, 0) : 0;
+		if (node) {
 			op.flags |= OPF_GRAPH_NODE;
+			op.node = node_made(r, nodes, op.process, node);
+		}
 		if (bytes_at >= 0)
 			op.bytes = scan_int_or(&s, bytes_at, 0);
 		if (kind == OP_KERNEL) {
@@ -137,9 +214,19 @@ int nsys_read_ops(struct nsys *r)
 	for (int i = 0; i < TABLES; i++)
 		rows += db_guess_rows(&r->db, tables[i].name);
 	build_reserve(&r->build, ROWS_OF_OPS, rows); /* of all at once: columns that grow are copied */
-	for (int i = 0; i < TABLES; i++)
-		if (read_table(r, tables[i].name, tables[i].kind) != 0)
-			return -1;
+	struct arena scratch = {0};
+	struct nodes nodes = {.arena = &scratch};
+	keymap_init(&nodes.processes, &scratch);
+	keymap_init(&nodes.ids, &scratch);
+	keymap_init(&nodes.keys, &scratch);
+	int result = read_nodes(r, "CUDA_GRAPH_EVENTS", &nodes);
+	if (result == 0)
+		result = read_nodes(r, "CUDA_GRAPH_NODE_EVENTS", &nodes);
+	for (int i = 0; i < TABLES && result == 0; i++)
+		result = read_table(r, tables[i].name, tables[i].kind, &nodes);
+	arena_release(&scratch);
+	if (result != 0)
+		return -1;
 	if (r->build.devices.n > DEVICES_MAX)
 		return err_set(r->err, "%s: names %u devices, which no profile has; export the report again with nsys",
 		               r->path, r->build.devices.n);

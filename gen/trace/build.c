@@ -35,10 +35,8 @@ void build_reserve(struct build *b, enum columns_of rows, size_t n)
 	}
 	if (want <= old)
 		return;
-	size_t more = old + (old < 4096 ? old / 2 : old / 8);
+	size_t more = old < 64 ? 64 : old + (old < 4096 ? old / 2 : old / 8);
 	b->room[rows] = want > more ? want : more;
-	if (b->room[rows] < 64)
-		b->room[rows] = 64;
 	columns_resize(b->trace, rows, b->arena, old, b->room[rows], b->requested);
 }
 
@@ -343,6 +341,8 @@ void build_op(struct build *b, const struct build_op *row)
 	o->copy[i] = (uint8_t)row->copy;
 	o->flags[i] = flags;
 	seen(b, row->end);
+	if (row->node)
+		build_note_node(b, i, row->node);
 	if (!b->requested)
 		return;
 	o->context[i] = row->context;

@@ -65,6 +65,12 @@ struct build {
 	struct stack_samples samples; /* their threads are numbered like the switches' */
 	struct gil_looks gil;         /* likewise */
 	size_t sample_room, stopwatch_room;
+	struct build_node { /* where a node of a graph was made */
+		uint64_t thread;
+		int64_t time;
+	} * nodes;
+	uint32_t n_nodes;
+	size_t node_room;
 
 	int64_t last_time; /* the latest time in any row that was kept */
 	enum graph_mode stated_mode;
@@ -120,6 +126,7 @@ struct build_op {
 	enum op_kind kind;      /* OP_COMM is told by the name */
 	enum copy_kind copy;
 	uint8_t flags;    /* enum op_flag; OPF_PAGEABLE and OPF_MANAGED of a copy are told by its kinds */
+	uint32_t node;    /* build_node; 0: where it was made is not known */
 	uint8_t from, to; /* enum memory_kind */
 	uint64_t base_name, mangled_name; /* of a kernel, on request; and so: */
 	uint64_t shape;
@@ -199,6 +206,9 @@ struct build_gil {
 	uint32_t stack;             /* what the holder did: build_stack, 0: not known */
 };
 
+/* A node of a CUDA graph, made at `time` on a thread (its key): a number for ops of this builder. */
+uint32_t build_node(struct build *b, uint64_t thread, int64_t time);
+
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
 bool build_range(struct build *b, const struct build_range *row); /* true: kept */
@@ -250,6 +260,8 @@ void build_graphs(struct build *b, enum graph_mode mode);
 uint32_t build_thread_index(struct build *b, const struct build_thread *thread);
 uint32_t build_domain_index(struct build *b, uint32_t process, int64_t domain);
 void build_name_index(struct build *b, uint32_t thread, uint32_t string);
+void build_note_node(struct build *b, size_t op, uint32_t node);
+void build_creators(struct build *b); /* when calls are in order, and threads of nodes are indices */
 
 /* ---- the end ---- */
 

@@ -108,6 +108,10 @@ void build_join(struct build *b, struct build *from)
 		look.holder = look.holder == TRACE_NONE ? TRACE_NONE : x.scheduled[look.holder];
 		gil_note(&b->gil, b->arena, &look);
 	}
+	if (from->n_nodes) { /* one group of rows alone has ops */
+		b->nodes = from->nodes;
+		b->n_nodes = from->n_nodes;
+	}
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
 		build_sample(b, &t->gpu_samples[i], NULL);
 	if (t->ranges.last_time > b->trace->ranges.last_time)
@@ -306,6 +310,10 @@ static const uint32_t *order_all(struct build *b)
 		uint32_t of = keymap_find(&b->threads, b->scheduled.keys[i]);
 		known_thread[i] = of == TRACE_NONE ? TRACE_NONE : thread[of];
 	}
+	for (uint32_t i = 0; i < b->n_nodes; i++) { /* from a key to an index */
+		uint32_t of = keymap_find(&b->threads, b->nodes[i].thread);
+		b->nodes[i].thread = of == TRACE_NONE ? TRACE_NONE : thread[of];
+	}
 	stack_samples_give(&b->samples, known_thread, b->arena, &t->samples);
 	struct slice_events known = {0};
 	for (size_t i = 0; i < b->switches.n; i++) {
@@ -391,6 +399,7 @@ void build_finish(struct build *b)
 	t->source.has_lock = b->gil.n > 0 && t->source.sample_ns > 0;
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
+	build_creators(b);
 	gil_build(&b->gil, known_thread, t->source.sample_ns, b->arena, t);
 }
 
@@ -399,7 +408,7 @@ void build_drop_ids(struct build *b)
 	struct trace *t = b->trace;
 	arena_trim(b->arena, t->ops.correlation, t->ops.n, 0, sizeof *t->ops.correlation);
 	arena_trim(b->arena, t->calls.correlation, t->calls.n, 0, sizeof *t->calls.correlation);
-	t->ops.correlation = t->calls.correlation = NULL;
+	t->ops.correlation = t->calls.correlation = t->ops.creation = NULL;
 }
 
 /* What samples of threads say, while a trace is built. */

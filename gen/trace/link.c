@@ -91,6 +91,10 @@ static void join_ops(struct linker *l)
 	struct arena scratch = {0};
 	const struct call_index *index = index_calls(t, &scratch);
 	t->n_unlaunched = 0;
+	if (o->creation && !o->creator)
+		o->creator = ARENA_NEW(l->arena, o->n, uint32_t);
+	for (size_t i = 0; i < o->n && o->creation; i++)
+		o->creator[i] = find_call(&t->calls, &index[t->devices[o->device[i]].process], o->creation[i]);
 	for (size_t i = 0; i < o->n; i++) {
 		bool managed = o->flags[i] & OPF_MANAGED;
 		o->launch[i] =

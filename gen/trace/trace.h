@@ -67,8 +67,8 @@ enum memory_kind {
 	MEMORY_NOT_RECORDED = 255
 };
 
-/* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. Rows of any kind that are equal in
- * what they are sorted by are in the order of their other columns, names by their texts. */
+/* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. Rows that are equal in that are in
+ * the order of their other columns, names by their texts; rows of other kinds likewise. */
 struct trace_ops {
 	size_t n;
 	int64_t *start, *end;
@@ -81,6 +81,11 @@ struct trace_ops {
 	uint8_t *kind;         /* enum op_kind */
 	uint8_t *copy;         /* enum copy_kind, for copies */
 	uint8_t *flags;        /* enum op_flag */
+
+	/* Of nodes of CUDA graphs, NULL where no op has one: the call that made the node, most often by being captured.
+	 */
+	uint32_t *creation; /* joins to a call of the same process; 0: none, or not known */
+	uint32_t *creator;  /* index into calls, or TRACE_NONE; filled by trace_link */
 
 	/* On request, else NULL (struct read_wish): */
 	uint32_t *base_name;    /* kernels: without template and arguments; else as `name` */
@@ -160,10 +165,8 @@ struct trace_os_calls {
 	uint8_t *class; /* enum os_class, told by the name: classify_os */
 };
 
-enum overhead_class {
-	OVERHEAD_PROFILER,
-	OVERHEAD_MODULE_LOAD
-}; /* the profiler's own work; the program's loading or JIT */
+/* The profiler's own work; the program's loading or JIT. */
+enum overhead_class { OVERHEAD_PROFILER, OVERHEAD_MODULE_LOAD };
 
 /* Overhead that the profiler recorded, sorted by (thread, start, end descending). */
 struct trace_overheads {
@@ -360,8 +363,7 @@ struct trace_count {
 /* The reason for rows without a name. */
 #define TRACE_NO_NAME "has no name"
 
-/* Rows that make no sense, dropped and counted. */
-struct trace_dropped {
+struct trace_dropped { /* rows that make no sense */
 	enum row_kind kind;
 	const char *where;  /* the profile's own name for where they stand, such as a table's; arena text */
 	const char *reason; /* "ends before it starts", "has no timestamp", … */
@@ -374,11 +376,8 @@ struct trace_diagnostic {
 };
 
 enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_GAPLINE, SOURCE_KINETO };
-enum graph_mode {
-	GRAPHS_NONE,
-	GRAPHS_WHOLE,
-	GRAPHS_BY_NODE
-}; /* how CUDA graph launches were traced, if there are any */
+/* How CUDA graph launches were traced, if there are any. */
+enum graph_mode { GRAPHS_NONE, GRAPHS_WHOLE, GRAPHS_BY_NODE };
 
 /* Where the profile comes from and what it can know. Texts are arena texts, "" if unknown. Nothing here names a host,
  * a user, a path or an environment variable. */

@@ -233,6 +233,89 @@ static void test_phase_of_the_other_thread(void **state)
 	cost_expect(s, "prefetch", 5 * (950 + 1000));
 }
 
+/* ---- graphs ---- */
+
+/* A graph captured on [200, 400) by main, before the steps: `first` and `second` are the calls that made its two nodes,
+ * in ranges forward and backward that were opened in the capture, as was the step's own range; "set up" is around all.
+ * Six steps of 10000 that replay it: nodes run on [10000 i + 1000, + 3000) and [+ 3000, + 4000). */
+enum { FIRST = 901, SECOND = 902 };
+static void replays(struct scene *s, const char *around, uint32_t backward_thread)
+{
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t t = 10000 * (i + 1);
+		uint32_t launch = 910 + (uint32_t)i;
+		scene_range(s, s->main, t, t + 9000, "step");
+		if (around)
+			scene_range(s, s->main, t + 100, t + 200, around);
+		maker_call(&s->m, s->main, t + 110, t + 150, "cudaGraphLaunch", CALL_LAUNCH, launch);
+		maker_created(&s->m, maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 1000, t + 3000, "gemm", launch), FIRST);
+		maker_created(&s->m, maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 3000, t + 4000, "relu", launch), SECOND);
+	}
+	scene_range(s, s->main, 100, 500, "set up");
+	maker_call(&s->m, s->main, 200, 201, "cudaStreamBeginCapture", CALL_OTHER, 900);
+	scene_range(s, s->main, 205, 395, "step");
+	scene_range(s, s->main, 210, 290, "forward");
+	scene_range(s, s->main, 220, 280, "layer");
+	maker_call(&s->m, s->main, 230, 240, "cudaLaunchKernel", CALL_LAUNCH, FIRST);
+	scene_range(s, s->main, 300, 390, "backward");
+	maker_call(&s->m, backward_thread, 310, 320, "cudaLaunchKernel", CALL_LAUNCH, SECOND);
+	maker_call(&s->m, s->main, 400, 410, "cudaStreamEndCapture", CALL_OTHER, 903);
+	s->step = "step";
+	s->warmup = 2; /* the captured one and one more */
+}
+
+static void test_a_graph_that_is_the_step_has_the_phases_of_its_capture(void **state)
+{
+	struct scene *s = *state;
+	replays(s, NULL, s->main);
+	cost_expect(s, "forward", 5 * 2000);
+	cost_expect(s, "backward", 5 * 1000);
+	cost_expect(s, "set up", 0); /* it is around the capture */
+	cost_expect(s, "layer", 0);  /* deeper */
+}
+
+static void test_what_another_thread_captured_is_of_the_step_thread_s_phase(void **state)
+{
+	struct scene *s = *state;
+	replays(s, NULL, s->other); /* as PyTorch's backward */
+	cost_expect(s, "forward", 5 * 2000);
+	cost_expect(s, "backward", 5 * 1000);
+}
+
+static void test_a_replay_in_a_phase_is_of_that(void **state)
+{
+	/* torch.cuda.make_graphed_callables: what was captured stands in the place of what would be called there. */
+	struct scene *s = *state;
+	replays(s, "decoder", s->main);
+	cost_expect(s, "forward", 0);
+	cost_expect(s, "backward", 0);
+	const struct side *side = &s->result.side[0];
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		if (side->phases[i].name == scene_name(s, "decoder"))
+			assert_int_equal(llround(side->phases[i].gpu), 3000);
+}
+
+static void test_nodes_of_which_nothing_is_known_have_no_phase(void **state)
+{
+	struct scene *s = *state;
+	replays(s, NULL, s->main);
+	for (size_t i = 0; i < s->m.trace->ops.n; i++)
+		if (s->m.trace->ops.creation[i] == SECOND)
+			s->m.trace->ops.creation[i] = 0;
+	cost_expect(s, "forward", 5 * 2000);
+	cost_expect(s, "backward", 0);
+}
+
+static void test_a_capture_whose_begin_is_not_known_says_nothing(void **state)
+{
+	struct scene *s = *state;
+	replays(s, NULL, s->main);
+	for (size_t i = 0; i < s->m.trace->calls.n; i++)
+		if (s->m.trace->calls.correlation[i] == 900)
+			s->m.trace->calls.start[i] = s->m.trace->calls.end[i] = 450;
+	cost_expect(s, "forward", 0);
+}
+
 static void test_overlapped_communication_costs_nothing(void **state)
 {
 	/* Communication [2000, 4000) launched in sync_grads runs beside a kernel of backward [1000, 3500): 2000 of GPU
@@ -283,6 +366,11 @@ int main(void)
 		SCENE(test_phase_by_start_end_range),
 		SCENE(test_phase_inherited),
 		SCENE(test_phase_of_the_other_thread),
+		SCENE(test_a_graph_that_is_the_step_has_the_phases_of_its_capture),
+		SCENE(test_what_another_thread_captured_is_of_the_step_thread_s_phase),
+		SCENE(test_a_replay_in_a_phase_is_of_that),
+		SCENE(test_nodes_of_which_nothing_is_known_have_no_phase),
+		SCENE(test_a_capture_whose_begin_is_not_known_says_nothing),
 		SCENE(test_overlapped_communication_costs_nothing),
 		SCENE(test_gap_clipped_to_window),
 	};

@@ -328,9 +328,11 @@ static void test_names_are_told_anew(void **state)
 /* What is made anew of a trace's rows: launches, and what names mean. */
 static bool is_made_anew(int rows, const struct column *column)
 {
-	return column->origin != COLUMN_READ || rows == ROWS_OF_SAMPLES /* left out: digest_reduce */ ||
+	return (column->origin != COLUMN_READ && column->origin != COLUMN_SOME) ||
+	       rows == ROWS_OF_SAMPLES /* left out: digest_reduce */ ||
 	       (rows == ROWS_OF_GIL && column->at == offsetof(struct trace_gil, stack)) ||
-	       (rows == ROWS_OF_OPS && column->at == offsetof(struct trace_ops, launch)) ||
+	       (rows == ROWS_OF_OPS && (column->at == offsetof(struct trace_ops, launch) ||
+	                                column->at == offsetof(struct trace_ops, creator))) ||
 	       (rows == ROWS_OF_CALLS && column->at == offsetof(struct trace_calls, class)) ||
 	       (rows == ROWS_OF_OS_CALLS && column->at == offsetof(struct trace_os_calls, class));
 }

@@ -61,6 +61,53 @@ static void rows_that_make_no_sense_are_counted(void **state)
 	assert_int_equal(t->ranges.n, 4);
 }
 
+/* Kernels 1 and 2 are nodes 11 and 12 of a graph, which are copies, as they are made when a graph is instantiated. Of
+ * 12 it is not said what it is a copy of. In the other process number 11 is another node. Node 7 was made by call 51.
+ */
+static void graph_nodes_have_the_call_that_made_them(void **state)
+{
+	struct support *s = *state;
+	static const struct {
+		const char *layout, *table;
+	} names[] = {{"layout_2023.sql", "CUDA_GRAPH_EVENTS"}, {"layout_2025.sql", "CUDA_GRAPH_NODE_EVENTS"}};
+	for (size_t i = 0; i < 2; i++) {
+		char more[2048];
+		snprintf(
+			more, sizeof more,
+			"CREATE TABLE IF NOT EXISTS %s (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass "
+			"INTEGER "
+			"NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL, graphNodeId INTEGER NOT NULL, "
+			"originalGraphNodeId INTEGER);"
+			"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = 10 + rowid, correlationId = 50, globalPid "
+			"= 281476654432256;"
+			"INSERT INTO StringIds VALUES (16, 'cudaGraphLaunch_v10000');"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, "
+			"nameId, returnValue) VALUES (1110, 1140, 0, 281476654432357, 50, 16, 0), "
+			"(300, 340, 0, 281476654432358, 51, 1, 0), (400, 500, 0, 281476654432357, 52, 16, 0);"
+			"INSERT INTO %s VALUES (420, 420, 95, 281476654432357, 0, 11, NULL), "
+			"(421, 421, 95, 281476654432357, 0, 11, 9), (410, 410, 95, 281476654432357, 0, 9, 7), "
+			"(320, 320, 95, 281476654432358, 0, 7, NULL), (450, 450, 95, 281476654432357, 0, 12, 8), "
+			"(451, 451, 95, 281476654432357, 0, 12, NULL), (450, 450, 95, 281478332154057, 0, 11, 12)",
+			names[i].table, names[i].table);
+		const char *path = support_profile(s, names[i].layout, more);
+		assert_int_equal(support_read(s, path), 0);
+		const struct trace *t = &s->trace;
+		size_t known = 0, unknown = 0;
+		for (size_t op = 0; op < t->ops.n; op++) {
+			unknown += t->ops.flags[op] & OPF_GRAPH_NODE && t->ops.creator[op] == TRACE_NONE;
+			if (t->ops.creator[op] == TRACE_NONE)
+				continue;
+			known++;
+			assert_int_equal(t->ops.start[op], 1150);
+			assert_int_equal(t->calls.start[t->ops.creator[op]], 300);
+			assert_int_equal(t->ops.creation[op], 51);
+		}
+		assert_int_equal(known, 1);
+		assert_int_equal(unknown, 1);
+		unlink(path);
+	}
+}
+
 static void values_that_may_be_missing(void **state)
 {
 	struct support *s = *state;
@@ -227,6 +274,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_that_make_no_sense_are_counted),
+		TEST(graph_nodes_have_the_call_that_made_them),
 		TEST(values_that_may_be_missing),
 		TEST(call_names_lose_their_versions),
 		TEST(views_are_not_tables),

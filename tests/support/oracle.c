@@ -48,14 +48,52 @@ static bool op_before(const struct trace *trace, uint32_t a, uint32_t b)
 	return a < b;
 }
 
+/* When the graph was begun that a call captured a node of; INT64_MAX: nothing tells. */
+static int64_t graph_begun(const struct trace *trace, uint32_t call)
+{
+	int64_t begun = INT64_MAX;
+	for (size_t i = 0; i < trace->calls.n; i++) {
+		const char *name = names_text(trace->names, trace->calls.name[i]);
+		bool begins = !strcmp(name, "cudaStreamBeginCapture") || !strcmp(name, "cudaGraphCreate");
+		bool same = process_of(trace, trace->calls.thread[i]) == process_of(trace, trace->calls.thread[call]);
+		if (begins && same && trace->calls.start[i] <= trace->calls.start[call] &&
+		    (begun == INT64_MAX || trace->calls.start[i] > begun))
+			begun = trace->calls.start[i];
+	}
+	return begun;
+}
+
+/* The range opened first since then, of those that are open on a thread; 0: none. */
+static uint32_t opened_since(const struct walk *w, uint32_t thread, int64_t begun, int64_t t)
+{
+	const struct trace_ranges *r = &w->trace->ranges;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->thread[i] == thread && r->start[i] >= begun && r->start[i] <= t && t < r->end[i] &&
+		    (!w->steps || (r->domain[i] == w->domain && r->name[i] != w->name)))
+			return r->name[i];
+	return 0;
+}
+
+static uint32_t captured_phase(const struct walk *w, uint32_t call)
+{
+	const struct trace *trace = w->trace;
+	uint32_t thread = trace->calls.thread[call], found = 0;
+	uint32_t owner = w->steps ? w->owner[process_of(trace, thread)] : TRACE_NONE;
+	int64_t begun = graph_begun(trace, call), t = trace->calls.start[call];
+	if (owner != TRACE_NONE)
+		found = opened_since(w, owner, begun, t);
+	return found ? found : opened_since(w, thread, begun, t);
+}
+
 static uint32_t op_phase(const struct walk *w, size_t op)
 {
 	if (w->by_work)
 		return w->kind[op];
-	uint32_t launch = w->trace->ops.launch[op];
-	if (launch == TRACE_NONE)
-		return 0;
-	return oracle_phase_at(w, w->trace->calls.thread[launch], w->trace->calls.start[launch]);
+	uint32_t launch = w->trace->ops.launch[op], phase = 0;
+	if (launch != TRACE_NONE)
+		phase = oracle_phase_at(w, w->trace->calls.thread[launch], w->trace->calls.start[launch]);
+	uint32_t creator = w->trace->ops.creator ? w->trace->ops.creator[op] : TRACE_NONE;
+	return phase || creator == TRACE_NONE ? phase : captured_phase(w, creator);
 }
 
 /* Busy instants: the class that wins and the phase of its earliest-launched running op. */

@@ -232,6 +232,21 @@ static void host_rows(struct maker *m, const struct random_shape *shape, uint32_
 	}
 }
 
+/* Some ops are nodes of graphs, that calls of their process made; graphs are begun anywhere. */
+static void nodes(struct maker *m, const struct random_shape *shape, const struct process_plan *p, size_t first_op,
+                  struct random *r)
+{
+	int share = random_chance(r, 50) ? (int)random_between(r, 5, 60) : 0;
+	for (size_t i = first_op; i < m->trace->ops.n && share; i++)
+		if (random_chance(r, share))
+			maker_created(m, i, (uint32_t)random_between(r, 0, p->correlation));
+	for (int64_t n = share ? random_between(r, 0, 6) : 0; n > 0; n--) {
+		int64_t start = random_between(r, 0, shape->length);
+		maker_call(m, p->threads[random_between(r, 0, p->n_threads - 1)], start, start,
+		           random_chance(r, 50) ? "cudaStreamBeginCapture" : "cudaGraphCreate", CALL_OTHER, 0);
+	}
+}
+
 void random_trace(struct maker *m, const struct random_shape *shape, struct random *r)
 {
 	uint32_t gpus[2] = {maker_gpu(m, "GPU A"), maker_gpu(m, "GPU B")};
@@ -245,6 +260,7 @@ void random_trace(struct maker *m, const struct random_shape *shape, struct rand
 	for (int k = 0; k < shape->processes; k++) {
 		struct process_plan p = {.index = maker_process(m, 100 + k)};
 		int64_t queue_end[2] = {0, 0};
+		size_t first_op = m->trace->ops.n;
 		p.n_threads = (int)random_between(r, 1, 3);
 		p.n_devices = random_chance(r, 25) ? 2 : 1;
 		p.one_stream = p.n_devices == 1 && random_chance(r, 40);
@@ -268,6 +284,8 @@ void random_trace(struct maker *m, const struct random_shape *shape, struct rand
 			host_rows(m, shape, p.threads[i], r);
 		}
 		ops_unlaunched(m, shape, &p, r);
+		struct random of_graphs = *r; /* what follows is as it would be without */
+		nodes(m, shape, &p, first_op, &of_graphs);
 		for (int i = 0; i < p.n_devices; i++) /* a device without ops would not be in a profile */
 			maker_op(m, p.devices[i], 7, OP_KERNEL, shape->length / 2, shape->length / 2 + i, "orphan", 0);
 	}

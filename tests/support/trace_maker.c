@@ -86,8 +86,22 @@ size_t maker_op(struct maker *m, uint32_t device, uint32_t stream, enum op_kind 
 	COLUMN_ADD(m, ops->kind, i, (uint8_t)kind);
 	COLUMN_ADD(m, ops->copy, i, COPY_UNKNOWN);
 	COLUMN_ADD(m, ops->flags, i, 0);
+	if (ops->creation)
+		COLUMN_ADD(m, ops->creation, i, 0);
 	ops->n++;
 	return i;
+}
+
+void maker_created(struct maker *m, size_t op, uint32_t correlation)
+{
+	struct trace_ops *ops = &m->trace->ops;
+	size_t room = 1;
+	while (room < ops->n)
+		room *= 2;
+	if (!ops->creation)
+		ops->creation = ARENA_NEW(m->arena, room, uint32_t);
+	ops->creation[op] = correlation;
+	ops->flags[op] |= OPF_GRAPH_NODE;
 }
 
 void maker_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum call_class class,

@@ -33,6 +33,9 @@ uint32_t maker_device(struct maker *m, uint32_t process, uint32_t ordinal, uint3
 size_t maker_op(struct maker *m, uint32_t device, uint32_t stream, enum op_kind kind, int64_t start, int64_t end,
                 const char *name, uint32_t correlation);
 
+/* Makes an op the node of a graph that the call with this id made; 0: not known. */
+void maker_created(struct maker *m, size_t op, uint32_t correlation);
+
 void maker_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum call_class class,
                 uint32_t correlation);
 

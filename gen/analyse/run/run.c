@@ -1,5 +1,6 @@
 #include "analyse/run/run.h"
 
+#include "analyse/run/captured.h"
 #include "analyse/run/device.h"
 #include "analyse/run/find_steps.h"
 #include "analyse/run/gaps.h"
@@ -239,16 +240,40 @@ static void name_phases(struct run *run)
 	}
 }
 
+/* Nodes of graphs that no phase launched: a graph that is the whole step. Their phase is the one they were captured in,
+ * which each replay asks for again. */
+static void phase_nodes(struct run *run)
+{
+	enum { NOT_ASKED = 0 };
+	const struct trace *t = run->trace;
+	const struct activity *a = &run->activity;
+	struct arena scratch = {0};
+	uint32_t *known = ARENA_NEW(&scratch, t->calls.n, uint32_t); /* 1 + phase */
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t call = t->ops.creator[i];
+		if (call == TRACE_NONE || run->op_phase[i])
+			continue;
+		if (known[call] == NOT_ASKED)
+			known[call] =
+				1 + run_phase(run, captured_phase(run->captured, a->fold, a->steps, a->no_phase, call));
+		run->op_phase[i] = known[call] - 1;
+	}
+	arena_release(&scratch);
+}
+
 void run_phase_ops(struct run *run)
 {
 	const struct trace *t = run->trace;
 	run->op_phase = ARENA_NEW(run->arena, t->ops.n, uint32_t);
+	run->captured = captured_find(t, run->arena);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t launch = t->ops.launch[i];
 		if (launch != TRACE_NONE)
 			run->op_phase[i] = run_phase(
 				run, activity_phase(&run->activity, t->calls.thread[launch], t->calls.start[launch]));
 	}
+	if (run->captured)
+		phase_nodes(run);
 }
 
 void run_open(struct run *run, const struct trace *trace, struct arena *arena)

@@ -120,7 +120,8 @@ struct run {
 	bool ranked; /* set before run_charge: its devices, or those of another run of its side, are several */
 	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
 	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
-	uint32_t *op_phase;         /* per op: phase index at its launch */
+	uint32_t *op_phase;         /* per op: phase index at its launch; without, where it was captured */
+	struct captured *captured;  /* NULL: nothing was, as far as is known */
 	bool by_work;               /* phases are kinds of GPU work, for nobody marked any (work_phases.h) */
 	uint32_t *work_name,
 		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */

@@ -1,0 +1,52 @@
+/* Nodes of CUDA graphs, while a trace is built: from where they were made to the calls that made them. */
+#include "base/list.h"
+#include "base/search.h"
+#include "trace/build.h"
+
+uint32_t build_node(struct build *b, uint64_t thread, int64_t time)
+{
+	LIST_GROW(b->arena, b->nodes, b->n_nodes, b->node_room);
+	b->nodes[b->n_nodes++] = (struct build_node){thread, time};
+	return b->n_nodes;
+}
+
+/* Until the calls are in order, `creation` is the node's number. */
+void build_note_node(struct build *b, size_t op, uint32_t node)
+{
+	struct trace_ops *o = &b->trace->ops;
+	if (!o->creation)
+		o->creation = ARENA_NEW(b->arena, b->room[ROWS_OF_OPS], uint32_t);
+	o->creation[op] = node;
+}
+
+/* The call of a thread that was open at `time`, the innermost; TRACE_NONE: none with an id. Runtime calls hold those of
+ * the driver, and that is all the nesting there is. */
+static uint32_t call_at(const struct trace *t, uint32_t thread, int64_t time)
+{
+	enum { NESTED = 4 };
+	uint32_t first = t->first_call[thread], n = t->first_call[thread + 1] - first, after = 0;
+	SEARCH(after, n, t->calls.start[first + after] <= time);
+	for (uint32_t k = 0; k < NESTED && k < after; k++) {
+		uint32_t call = first + after - 1 - k;
+		if (t->calls.end[call] >= time && t->calls.correlation[call])
+			return call;
+	}
+	return TRACE_NONE;
+}
+
+void build_creators(struct build *b)
+{
+	struct arena scratch = {0};
+	struct trace_ops *o = &b->trace->ops;
+	uint32_t *call = ARENA_NEW(&scratch, (size_t)b->n_nodes + 1, uint32_t);
+	call[0] = TRACE_NONE;
+	for (uint32_t i = 0; i < b->n_nodes; i++) {
+		uint64_t thread = b->nodes[i].thread;
+		call[i + 1] = thread == TRACE_NONE ? TRACE_NONE : call_at(b->trace, (uint32_t)thread, b->nodes[i].time);
+	}
+	for (size_t i = 0; i < o->n && o->creation; i++) {
+		o->creator[i] = call[o->creation[i]];
+		o->creation[i] = o->creator[i] == TRACE_NONE ? 0 : b->trace->calls.correlation[o->creator[i]];
+	}
+	arena_release(&scratch);
+}
