@@ -1,5 +1,5 @@
-/* NVTX events -> rows. A range becomes a row when it begins, without an end, and gets its end when that comes; one that
- * is never ended stays without, as nsys has it. */
+/* NVTX events, and nodes of graphs, -> rows. A range becomes a row when it begins, without an end, and gets its end
+ * when that comes; one that is never ended stays without, as nsys has it. */
 #include "capture/convert_parts.h"
 
 #include "base/buf.h"
@@ -276,6 +276,24 @@ static int64_t write_row(struct file *f, int type, uint32_t tid, const struct sp
 	return profile_last_row(p);
 }
 
+/* A node of a graph, as nsys has it. */
+static void write_node(struct file *f, uint32_t tid, const struct spool_event *e, int64_t time)
+{
+	static const char name[] = "Graph Node Creation";
+	enum { CLASS_NODE = 77 };
+	struct profile *p = &f->convert->profile;
+	int64_t id = profile_string(p, name, strlen(name));
+	profile_begin(p, PROFILE_GRAPH_NODE);
+	profile_int(p, time);
+	profile_int(p, time);
+	profile_int(p, CLASS_NODE);
+	profile_int(p, convert_global_tid(f->header.pid, tid));
+	profile_int(p, id);
+	profile_int(p, (int64_t)e->id);
+	profile_int_or_null(p, e->payload != 0, (int64_t)e->payload);
+	profile_end(p);
+}
+
 static void write_event(struct file *f, uint32_t tid, const struct spool_event *e, const char *text)
 {
 	int64_t time = convert_time(f, (uint64_t)e->time);
@@ -291,7 +309,8 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		return;
 	}
 	if (time < 0 || time > far || e->type < SPOOL_PUSH ||
-	    (e->type > SPOOL_CATEGORY && e->type != SPOOL_SCHEMA && e->type != SPOOL_PAYLOAD)) {
+	    (e->type > SPOOL_CATEGORY && e->type != SPOOL_SCHEMA && e->type != SPOOL_PAYLOAD &&
+	     e->type != SPOOL_NODE)) {
 		f->convert->result->skipped++;
 		return;
 	}
@@ -323,6 +342,9 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		break;
 	case SPOOL_CATEGORY:
 		write_row(f, TYPE_CATEGORY, tid, e, text, time);
+		break;
+	case SPOOL_NODE:
+		write_node(f, tid, e, time);
 		break;
 	case SPOOL_SCHEMA:
 		convert_schema(f, e, text);

@@ -26,6 +26,10 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                                        "memKind INTEGER"},
 	[PROFILE_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                            OP_COLUMNS ", graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL"},
+	[PROFILE_GRAPH_NODE] = {"CUDA_GRAPH_NODE_EVENTS",
+                                "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
+                                "globalTid INTEGER, nameId INTEGER NOT NULL, graphNodeId INTEGER NOT NULL, "
+                                "originalGraphNodeId INTEGER"},
 	[PROFILE_CALL] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
                           "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
                           "globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, "
@@ -107,6 +111,7 @@ const struct profile_enum PROFILE_ENUMS[] = {
 	{"ENUM_NSYS_EVENT_CLASS", 1, "TRACE_PROCESS_EVENT_CUDA_DRIVER", "CUDA driver"},
 	{"ENUM_NSYS_EVENT_CLASS", 3, "TRACE_PROCESS_EVENT_TSP_OVERHEAD", "TSP overhead"},
 	{"ENUM_NSYS_EVENT_CLASS", 27, "TRACE_PROCESS_EVENT_OS_RUNTIME", "OSRT runtime"},
+	{"ENUM_NSYS_EVENT_CLASS", 77, "TRACE_PROCESS_EVENT_CUDA_GRAPH_NODE_CREATION", "CUDA graph node creation"},
 	{"ENUM_CUDA_MEMCPY_OPER", 0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"},
 	{"ENUM_CUDA_MEMCPY_OPER", 1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"},
 	{"ENUM_CUDA_MEMCPY_OPER", 2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"},

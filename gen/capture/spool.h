@@ -201,8 +201,10 @@ enum spool_event_type {
 	                * changed hands before that was looked at */
 	SPOOL_HOLDER,  /* as SPOOL_SAMPLE, of the thread `id` that held the lock for which the thread of the next
 	                * SPOOL_LOCK waited, which has the same `time` */
-	SPOOL_PYTHON_THREAD /* text: what Python calls the thread `id` or, where that is not known, what the system
-	                     * calls it; goes before SPOOL_THREAD_NAME, and a later one replaces it */
+	SPOOL_PYTHON_THREAD, /* text: what Python calls the thread `id` or, where that is not known, what the system
+	                      * calls it; goes before SPOOL_THREAD_NAME, and a later one replaces it */
+	SPOOL_NODE /* node `id` of a CUDA graph was made, or, where `payload` is not 0, is a copy of the node `payload`;
+	            * both may be said of one, then it is a copy */
 };
 
 /* Whether a thread that was sampled waited for the global interpreter lock. */

@@ -53,6 +53,7 @@ struct cupti_api {
 	CUptiResult (*silence_runtime)(CUpti_CallbackId, uint8_t enable); /* cuptiActivityEnableRuntimeApi */
 	CUptiResult (*silence_driver)(CUpti_CallbackId, uint8_t enable);
 	CUptiResult (*trace_device_graphs)(uint8_t enable); /* cuptiActivityEnableDeviceGraph */
+	CUptiResult (*graph_node_id)(CUgraphNode, uint64_t *id);
 	CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *, struct cupti_subscribe *);
 };
 

@@ -96,6 +96,7 @@ static int take(struct search *s, const char *path, int flags)
 	api->silence_driver = (__typeof__(api->silence_driver))dlsym(library, "cuptiActivityEnableDriverApi");
 	api->trace_device_graphs =
 		(__typeof__(api->trace_device_graphs))dlsym(library, "cuptiActivityEnableDeviceGraph");
+	api->graph_node_id = (__typeof__(api->graph_node_id))dlsym(library, "cuptiGetGraphNodeId");
 	api->subscribe_v2 = (__typeof__(api->subscribe_v2))dlsym(library, "cuptiSubscribe_v2");
 	char reason[128];
 	if (missing) {

@@ -6,6 +6,7 @@
 #include "nvtx.h"
 #include "nvtx_payload.h"
 #include "py_sampler.h"
+#include "spool_events.h"
 #include "spool_writer.h"
 
 #include <fcntl.h>
@@ -114,6 +115,18 @@ static void activities_on(void)
 		api.silence_driver(silent_driver[i], 0);
 }
 
+/* A node of a graph was made, or is a copy. The thread that captures is in the call that is captured, and in its
+ * ranges; for the copies that instantiating makes CUPTI says both, made and then copied. */
+static void note_node(const CUpti_ResourceData *resource, bool copied)
+{
+	const CUpti_GraphData *graph = resource->resourceDescriptor;
+	struct spool_event event = {.type = SPOOL_NODE, .time = spool_now()};
+	if (!spool_window(event.time) || api.graph_node_id(graph->node, &event.id) != CUPTI_SUCCESS ||
+	    (copied && api.graph_node_id(graph->originalNode, &event.payload) != CUPTI_SUCCESS))
+		return;
+	spool_event_put(event, NULL, 0, NULL, 0);
+}
+
 /* Only the driver's calls are subscribed to: the runtime's end in them. */
 static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *details)
 {
@@ -121,6 +134,9 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
 	(void)data;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
 		atomic_store(&has_graphs, true);
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && atomic_load(&usable) &&
+	    (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED))
+		note_node(details, id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 	if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !atomic_load(&usable))
 		return;
 	if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call->callbackSite == CUPTI_API_EXIT)
@@ -161,6 +177,15 @@ static void choose_graphs(void)
 			SPOOL_INFO, SPOOL_CODE_OTHER,
 			"JAX or TensorFlow is loaded, so CUDA graphs were recorded node by node: CUPTI takes such "
 			"programs down when it records them whole");
+}
+
+/* Who made the nodes of graphs, where they are seen one by one. */
+static void watch_nodes(void)
+{
+	static const CUpti_CallbackId ids[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+	                                       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+	for (size_t i = 0; i < sizeof ids / sizeof *ids && by_node && api.graph_node_id; i++)
+		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]);
 }
 
 /* Where XLA's graphs are traced whole, because that was asked for or because CUDA was there before XLA. */
@@ -248,6 +273,7 @@ static void collect_begin(void)
 		return;
 	buffers_prepare();
 	choose_graphs();
+	watch_nodes();
 	activities_on();
 	atomic_store(&usable, true);
 }

@@ -6,6 +6,7 @@ profile that `gapline capture` makes of it.
 """
 
 import glob
+import json
 import os
 import pathlib
 import re
@@ -442,6 +443,36 @@ class Capture(Case):
         version = subprocess.run([GAPLINE, "--version"], capture_output=True, text=True).stdout.split()[1]
         self.assertEqual(facts, {"gapline": version, "collector": "cupti", "cupti": "13.0.1", "trace": "cuda,nvtx",
                                  "graphs": "graph", "complete": "yes", "begins": "program"})
+
+    def test_nodes_of_graphs(self):
+        """Node by node, the profile says who made each node, as nsys's does, and a graph that is the step has the phases
+        in which it was captured. Traced whole, nobody asks."""
+        base = 3 << 32
+        for how, nodes in (("node", [(base + 1, None), (base + 2, None), (base + 11, None), (base + 11, base + 1),
+                                     (base + 12, None), (base + 12, base + 2)]), ("graph", None)):
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                profile = pathlib.Path(folder) / "x.sqlite"
+                env = {k: v for k, v in self.environment(FAKE_EXACT="1").items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+                done = subprocess.run([GAPLINE, "capture", "--collector", "cupti", "--cuda-graph-trace", how, "-o", profile, "--",
+                                       TARGET, "graph"], env=env, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                db = sqlite3.connect(profile)
+                self.addCleanup(db.close)
+                if not nodes:
+                    self.assertEqual(db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'CUDA_GRAPH%'").fetchall(), [])
+                    continue
+                rows = db.execute("SELECT graphNodeId, originalGraphNodeId FROM CUDA_GRAPH_NODE_EVENTS ORDER BY start, rowid").fetchall()
+                self.assertEqual(rows, nodes)
+                made = db.execute("SELECT s.value FROM CUDA_GRAPH_NODE_EVENTS n JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON n.start BETWEEN "
+                                  "r.start AND r.end AND n.globalTid = r.globalTid JOIN StringIds s ON s.id = r.nameId ORDER BY n.start")
+                self.assertEqual([m for (m,) in made], ["cudaLaunchKernel_v7000"] * 2 + ["cudaGraphInstantiate_v10000"] * 4)
+                shown = subprocess.run([GAPLINE, "show", "--json", "-", "--step", "step", profile], capture_output=True, text=True)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                side = json.loads(shown.stdout)["profile"]
+                gpu = {p["name"]: round(p["gpu_ms_per_step"], 3) for p in side["phases"] if p["gpu_ms_per_step"]}
+                self.assertEqual(gpu, {"forward": 0.04, "backward": 0.02})
+                gpu = {r["name"]: round(r["gpu_ms"], 3) for r in side["nvtx"]}
+                self.assertEqual(gpu, {"step": 0.06, "forward": 0.04, "backward": 0.02})
 
     def test_processes_that_trace_graphs_differently(self):
         """Where one of them traced graphs whole, there are graphs whose kernels are not known, whichever came first."""

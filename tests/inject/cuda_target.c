@@ -194,6 +194,37 @@ static void make_steps(unsigned wait_us)
 	}
 }
 
+/* A graph that is the whole step: captured in ranges, instantiated, replayed. Nodes 11 and 12 are copies of 1 and 2. */
+static void graph(void)
+{
+	static const char *const phases[] = {"forward", "backward"};
+	uint64_t node_ns[] = {40000, 20000};
+	cuda->use(0);
+	nvtxRangePushA("set up");
+	fake->graph(FAKE_BEGIN, 0, 0);
+	for (unsigned k = 0; k < 2; k++) {
+		nvtxRangePushA(phases[k]);
+		fake->graph(FAKE_CAPTURE, 1 + k, 0);
+		nvtxRangePop();
+	}
+	for (unsigned k = 0; k < 2; k++)
+		fake->graph(FAKE_INSTANTIATE, 11 + k, 1 + k);
+	nvtxRangePop();
+	for (int i = 0; i < 20; i++) {
+		struct timespec now;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		uint64_t start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + 100000;
+		nvtxRangePushA("step");
+		for (unsigned k = 0; k < 2; k++) {
+			fake->graph(FAKE_REPLAY, 11 + k, 0);
+			fake->launch(k ? "odd" : "even", start, start + node_ns[k]);
+			start += node_ns[k];
+		}
+		usleep(300);
+		nvtxRangePop();
+	}
+}
+
 static void steps(void)
 {
 	make_steps(300);
@@ -223,7 +254,8 @@ int main(int argc, char **argv)
 	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks}, {"killed", killed},
 	             {"range", range},       {"ranges", ranges}, {"flood", flood}, {"unloaded", unloaded},
 	             {"slow", slow},         {"hog", hog},       {"kinds", kinds}, {"nothing", nothing},
-	             {"child", child},       {"steps", steps},   {"later", later}, {"longer_steps", longer_steps}};
+	             {"child", child},       {"steps", steps},   {"later", later}, {"longer_steps", longer_steps},
+	             {"graph", graph}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What happens around a graph: its capture begins; a call is captured, which makes the node `node`; it is instantiated,
+ * which makes `node` as a copy of `original`; it is launched, and the kernel of the next launch is `node`. */
+enum fake_graph { FAKE_BEGIN, FAKE_CAPTURE, FAKE_INSTANTIATE, FAKE_REPLAY };
+
 struct fake {
 	/* One launch: a runtime call and its kernel, written into the calling program's buffer. */
 	void (*launch)(const char *kernel, uint64_t start, uint64_t end);
@@ -32,6 +36,10 @@ struct fake {
 	/* What the driver calls around a launch: the subscriber, if it wants cuLaunchKernel, as it begins and as it
 	 * ends. */
 	void (*launched)(void);
+	/* Graphs, with the calls and callbacks that belong to it. Nodes are small numbers, and not what CUPTI calls
+	 * them.
+	 */
+	void (*graph)(enum fake_graph what, uintptr_t node, uintptr_t original);
 	/* Kinds that are on, as text: "5 4 1 …", in the order in which they were enabled. */
 	const char *(*kinds)(void);
 	/* The record sizes of this fake. */

@@ -21,7 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t used, room;
 static char kinds[256];
-static int on[64], started, stopped, launches, graphs;
+static int on[64], started, stopped, launches, graphs, created, cloned;
+static uintptr_t next_node;
 static _Atomic int launched_any;
 static uint32_t correlation = 1;
 static pid_t owner, beginner;
@@ -129,6 +130,51 @@ static void *record(uint32_t kind)
 	return r;
 }
 
+/* What cuptiGetGraphNodeId makes of a node. */
+static const uint64_t NODE_IDS = (uint64_t)3 << 32;
+
+static void record_call(CUpti_CallbackId id, uint64_t before)
+{
+	CUpti_ActivityAPI *a = on[CUPTI_ACTIVITY_KIND_RUNTIME] ? record(CUPTI_ACTIVITY_KIND_RUNTIME) : NULL;
+	if (a) {
+		a->cbid = id;
+		a->start = before;
+		a->end = timestamp();
+		a->processId = (uint32_t)getpid();
+		a->threadId = (uint32_t)gettid();
+		a->correlationId = correlation;
+	}
+	correlation++;
+}
+
+static void node_callback(int wanted, CUpti_CallbackIdResource id, uintptr_t node, uintptr_t original)
+{
+	CUpti_GraphData graph = {.node = (CUgraphNode)node, .originalNode = (CUgraphNode)original};
+	CUpti_ResourceData data = {.resourceDescriptor = &graph};
+	if (wanted)
+		subscriber(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+/* A copy is made, and then said to be one. */
+static void graph(enum fake_graph what, uintptr_t node, uintptr_t original)
+{
+	static const CUpti_CallbackId calls[] = {CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000,
+	                                         CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+	                                         CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000};
+	if (what == FAKE_REPLAY) {
+		next_node = node;
+		return;
+	}
+	uint64_t before = timestamp();
+	if (what != FAKE_BEGIN)
+		node_callback(created, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
+	if (what == FAKE_INSTANTIATE)
+		node_callback(cloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original);
+	pthread_mutex_lock(&lock);
+	record_call(calls[what], before);
+	pthread_mutex_unlock(&lock);
+}
+
 static void launch(const char *kernel, uint64_t start, uint64_t end)
 {
 	if (graphs && !launched_any && getenv("FAKE_GRAPH")) /* one is made */
@@ -143,17 +189,12 @@ static void launch(const char *kernel, uint64_t start, uint64_t end)
 		k->start = start;
 		k->end = end;
 		k->correlationId = correlation;
+		k->graphNodeId = next_node ? NODE_IDS + next_node : 0;
 	}
-	CUpti_ActivityAPI *a = on[CUPTI_ACTIVITY_KIND_RUNTIME] ? record(CUPTI_ACTIVITY_KIND_RUNTIME) : NULL;
-	if (a) {
-		a->cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
-		a->start = before;
-		a->end = timestamp();
-		a->processId = (uint32_t)getpid();
-		a->threadId = (uint32_t)gettid();
-		a->correlationId = correlation;
-	}
-	correlation++;
+	record_call(next_node ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
+	                      : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+	            before);
+	next_node = 0;
 	bool alone = number("FAKE_THREADS", 0);
 	if (alone)
 		put_aside();
@@ -195,7 +236,7 @@ static const char *kinds_text(void)
 
 const struct fake *fake_cupti(void)
 {
-	static struct fake fake = {launch, buffer_take, profiler, launched, kinds_text, 0, 0};
+	static struct fake fake = {launch, buffer_take, profiler, launched, graph, kinds_text, 0, 0};
 	fake.kernel_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	fake.api_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_RUNTIME);
 	return &fake;
@@ -261,6 +302,10 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
 		launches = (int)enable;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
 		graphs = (int)enable;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+		created = (int)enable;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+		cloned = (int)enable;
 	return CUPTI_SUCCESS;
 }
 
@@ -363,10 +408,27 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
-	*name = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000
-	                ? "cudaLaunchKernel_v7000"
-	                : NULL;
+	static const struct {
+		uint32_t id;
+		const char *name;
+	} known[] = {{CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "cudaLaunchKernel_v7000"},
+	             {CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000, "cudaStreamBeginCapture_v10000"},
+	             {CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000, "cudaGraphInstantiate_v10000"},
+	             {CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, "cudaGraphLaunch_v10000"}};
+	*name = NULL;
+	for (size_t i = 0; i < sizeof known / sizeof *known && domain == CUPTI_CB_DOMAIN_RUNTIME_API; i++)
+		if (known[i].id == id)
+			*name = known[i].name;
 	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
+{
+	here();
+	if (!node)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = NODE_IDS + (uintptr_t)node;
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)

@@ -10,7 +10,7 @@ import struct
 BLOCKS = ("", "CUPTI", "RECORD_SIZES", "BUFFER", "KERNEL_NAME", "CALLBACK_NAMES", "EVENTS", "DEVICE", "DRIVER", "PROGRAM",
           "THREAD_NAME", "DROPPED", "MESSAGE", "WINDOW", "END", "SAMPLED")
 EVENTS = ("", "PUSH", "POP", "START", "STOP", "MARK", "DOMAIN", "STRING", "NAME_THREAD", "CATEGORY", "OS_CALL", "FUNCTION", "SAMPLE",
-          "SCHEMA", "PAYLOAD", "MODULE", "NATIVE", "LOCK", "HOLDER")
+          "SCHEMA", "PAYLOAD", "MODULE", "NATIVE", "LOCK", "HOLDER", "PYTHON_THREAD", "NODE")
 TEXTS = ("NO_TEXT", "UTF8", "WIDE", "REGISTERED")
 
 Header = collections.namedtuple("Header", "version clock pid parent writer reserved monotonic realtime")
