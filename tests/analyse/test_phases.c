@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "said.h"
 #include "scene_idle.h"
 
 #include <math.h>
@@ -272,6 +273,7 @@ static void test_a_graph_that_is_the_step_has_the_phases_of_its_capture(void **s
 	cost_expect(s, "backward", 5 * 1000);
 	cost_expect(s, "set up", 0); /* it is around the capture */
 	cost_expect(s, "layer", 0);  /* deeper */
+	assert_null(said_in(&s->result.side[0].quality.notes, NULL, "nodes of CUDA graphs"));
 }
 
 static void test_what_another_thread_captured_is_of_the_step_thread_s_phase(void **state)
@@ -304,6 +306,8 @@ static void test_nodes_of_which_nothing_is_known_have_no_phase(void **state)
 			s->m.trace->ops.creation[i] = 0;
 	cost_expect(s, "forward", 5 * 2000);
 	cost_expect(s, "backward", 0);
+	assert_non_null(
+		said_in(&s->result.side[0].quality.notes, NULL, "33 % of the GPU time is nodes of CUDA graphs"));
 }
 
 static void test_a_capture_whose_begin_is_not_known_says_nothing(void **state)

@@ -69,6 +69,33 @@ static void test_a_thread_without_ranges(void **state)
 	expect(s, NULL, "backward", 1, 1000, 42);
 }
 
+/* A graph captured in `block`, which holds `attn` and `mlp`, a node in each, and replayed twice: in `work`, and in
+ * another `block`, for which that replay counts once. `set up` is around the capture. */
+static void test_what_was_captured_counts_at_every_replay(void **state)
+{
+	struct scene *s = *state;
+	scene_range(s, s->main, 100, 500, "set up");
+	maker_call(&s->m, s->main, 200, 201, "cudaStreamBeginCapture", CALL_OTHER, 900);
+	scene_range(s, s->main, 210, 390, "block");
+	scene_range(s, s->main, 220, 280, "attn");
+	maker_call(&s->m, s->main, 230, 240, "cudaLaunchKernel", CALL_LAUNCH, 901);
+	scene_range(s, s->main, 300, 380, "mlp");
+	maker_call(&s->m, s->other, 310, 320, "cudaLaunchKernel", CALL_LAUNCH, 902); /* a thread without ranges */
+	scene_range(s, s->main, 1000, 1100, "work");
+	scene_range(s, s->main, 2000, 2100, "block");
+	for (int64_t t = 1010; t < 3000; t += 1000) {
+		uint32_t launch = (uint32_t)t;
+		maker_call(&s->m, s->main, t, t + 10, "cudaGraphLaunch", CALL_LAUNCH, launch);
+		maker_created(&s->m, maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 100, t + 200, "gemm", launch), 901);
+		maker_created(&s->m, maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 200, t + 250, "relu", launch), 902);
+	}
+	expect(s, NULL, "attn", 1, 60, 2 * 100);
+	expect(s, NULL, "mlp", 1, 80, 2 * 50);
+	expect(s, NULL, "block", 2, 180 + 100, 2 * 150);
+	expect(s, NULL, "work", 1, 100, 150);
+	expect(s, NULL, "set up", 1, 400, 0);
+}
+
 /* A library opens a range on that thread now and then: what is launched in it counts for it, the rest as before. */
 static void test_a_thread_with_a_range_now_and_then(void **state)
 {
@@ -196,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nested_names_count_work_once, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_overlapping_stretches_join, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_a_thread_without_ranges, scene_begin, scene_end),
+		cmocka_unit_test_setup_teardown(test_what_was_captured_counts_at_every_replay, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_a_thread_with_a_range_now_and_then, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_domains_stay_apart, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_only_measured_steps_count, scene_begin, scene_end),

@@ -59,30 +59,45 @@ struct captured *captured_find(const struct trace *t, struct arena *arena)
 	return c;
 }
 
-/* The first of a range and those around it that is open at the call, if it was opened since the graph was begun. */
-static uint32_t opened(const struct captured *c, uint32_t range, uint32_t call)
+/* The first of a range and those around it that is open at `at`. */
+static uint32_t open_at(const struct captured *c, uint32_t range, int64_t at)
+{
+	while (range != TRACE_NONE && c->trace->ranges.end[range] <= at)
+		range = c->around[range];
+	return range;
+}
+
+uint32_t captured_open(const struct captured *c, uint32_t thread, int64_t at)
+{
+	const struct trace *t = c->trace;
+	uint32_t first = t->first_range[thread], n = t->first_range[thread + 1] - first, k = 0;
+	SEARCH(k, n, t->ranges.start[first + k] <= at);
+	return open_at(c, k ? first + k - 1 : TRACE_NONE, at);
+}
+
+uint32_t captured_outside(const struct captured *c, uint32_t range, int64_t at)
+{
+	return open_at(c, c->around[range], at);
+}
+
+/* The range, if it was opened since the graph was begun. */
+static uint32_t since_begun(const struct captured *c, uint32_t range, uint32_t call)
 {
 	const struct trace *t = c->trace;
 	uint32_t p = t->threads[t->calls.thread[call]].process;
 	size_t first = c->first[p], n = c->first[p + 1] - first, k = 0;
-	int64_t at = t->calls.start[call];
-	SEARCH(k, n, c->begun[first + k] <= at);
-	while (range != TRACE_NONE && t->ranges.end[range] <= at)
-		range = c->around[range];
+	SEARCH(k, n, c->begun[first + k] <= t->calls.start[call]);
 	return range != TRACE_NONE && k && t->ranges.start[range] >= c->begun[first + k - 1] ? range : TRACE_NONE;
 }
 
 uint32_t captured_in(const struct captured *c, uint32_t thread, uint32_t call)
 {
-	const struct trace *t = c->trace;
-	uint32_t first = t->first_range[thread], n = t->first_range[thread + 1] - first, k = 0;
-	SEARCH(k, n, t->ranges.start[first + k] <= t->calls.start[call]);
-	return opened(c, k ? first + k - 1 : TRACE_NONE, call);
+	return since_begun(c, captured_open(c, thread, c->trace->calls.start[call]), call);
 }
 
 uint32_t captured_around(const struct captured *c, uint32_t range, uint32_t call)
 {
-	return opened(c, c->around[range], call);
+	return since_begun(c, captured_outside(c, range, c->trace->calls.start[call]), call);
 }
 
 /* The outermost range on a thread that may be a phase: in the domain of the step's range, and not the step itself;

@@ -19,6 +19,10 @@ struct captured {
 /* NULL where no op is a node of which it is known who made it. In `arena`. */
 struct captured *captured_find(const struct trace *trace, struct arena *arena);
 
+/* The innermost range of `thread` that is open at `at`, and the one around it; TRACE_NONE: none. */
+uint32_t captured_open(const struct captured *c, uint32_t thread, int64_t at);
+uint32_t captured_outside(const struct captured *c, uint32_t range, int64_t at);
+
 /* The innermost range of `thread` in which a call captured a node, and the one around it; TRACE_NONE: none. */
 uint32_t captured_in(const struct captured *c, uint32_t thread, uint32_t call);
 uint32_t captured_around(const struct captured *c, uint32_t range, uint32_t call);

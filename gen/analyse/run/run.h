@@ -114,9 +114,11 @@ struct run {
 	int64_t first_explicit, last_explicit; /* … of all but migrations of unified memory */
 	size_t n_ops;                          /* of the profile … */
 	int64_t unlaunched;                    /* … other than migrations, without a call in it */
-	int64_t clipped;                       /* ranges that were still open when the capture stopped */
-	int64_t first_launched;                /* when the first op starts whose launch is known … */
-	uint32_t launcher;                     /* … and its process; TRACE_NONE: there is none */
+	int64_t op_ns, unmade_ns; /* lengths of the profile's ops, and of nodes of graphs of which it says not who made
+	                             them, added up */
+	int64_t clipped;          /* ranges that were still open when the capture stopped */
+	int64_t first_launched;   /* when the first op starts whose launch is known … */
+	uint32_t launcher;        /* … and its process; TRACE_NONE: there is none */
 	bool ranked; /* set before run_charge: its devices, or those of another run of its side, are several */
 	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
 	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */

@@ -1,5 +1,6 @@
 #include "analyse/side/ranges.h"
 
+#include "analyse/run/captured.h"
 #include "base/heap.h"
 #include "base/keymap.h"
 #include "base/list.h"
@@ -228,6 +229,93 @@ static void add_thread(struct ranges_builder *b, uint32_t thread)
 		flush(b, thread, &b->open[b->seen[k]]);
 }
 
+/* ---- what was captured in a range counts for it at every replay ---- */
+
+struct replays {
+	struct ranges_builder *b;
+	const uint32_t *main; /* by process */
+	uint32_t *
+		*rows; /* by call that captured a node: its rows, and how many there are before them; NULL: not asked */
+	uint32_t *launch;    /* by row: 1 + the last launch that a range of it held */
+	uint32_t room, last; /* … of rows; 1 + the launch at hand */
+	struct arena *scratch;
+};
+
+static uint64_t key_of(const struct run *run, uint32_t range)
+{
+	const struct trace_ranges *r = &run->trace->ranges;
+	return (uint64_t)r->domain[range] << 32 | run->fold.of[r->name[range]];
+}
+
+/* The rows of the ranges that a call captured a node in, each once. */
+static uint32_t *captured_rows(struct replays *p, uint32_t call)
+{
+	const struct run *run = p->b->run;
+	const struct trace *t = run->trace;
+	uint32_t own = t->calls.thread[call], main = p->main[t->threads[own].process], *rows = NULL, n = 0;
+	size_t room = 0;
+	uint32_t i = captured_in(run->captured, own, call);
+	if (i == TRACE_NONE && main != TRACE_NONE)
+		i = captured_in(run->captured, main, call);
+	LIST_GROW(p->scratch, rows, n, room);
+	for (n = 1; i != TRACE_NONE; i = captured_around(run->captured, i, call)) {
+		open_of(p->b, key_of(run, i), t->n_threads);
+		uint32_t row = keymap_find(p->b->keys, key_of(run, i)), k = 1;
+		while (k < n && rows[k] != row)
+			k++;
+		if (k < n)
+			continue;
+		LIST_GROW(p->scratch, rows, n, room);
+		rows[n++] = row;
+	}
+	rows[0] = n - 1;
+	return rows;
+}
+
+/* Notes which rows hold a launch, for which it counted already: as sum_launched has it. */
+static void note_launch(struct replays *p, uint32_t call)
+{
+	const struct run *run = p->b->run;
+	const struct trace *t = run->trace;
+	int64_t at = t->calls.start[call];
+	uint32_t main = p->main[t->threads[t->calls.thread[call]].process];
+	uint32_t i = captured_open(run->captured, t->calls.thread[call], at);
+	if (i == TRACE_NONE && main != TRACE_NONE)
+		i = captured_open(run->captured, main, at);
+	for (; i != TRACE_NONE; i = captured_outside(run->captured, i, at)) {
+		uint32_t row = keymap_find(p->b->keys, key_of(run, i));
+		if (row < p->room)
+			p->launch[row] = call + 1;
+	}
+	p->last = call + 1;
+}
+
+static void add_captured(struct ranges_builder *b, struct arena *scratch)
+{
+	const struct run *run = b->run;
+	const struct trace *t = run->trace;
+	struct replays p = {.b = b, .main = main_threads(t, scratch), .scratch = scratch};
+	p.rows = ARENA_NEW(scratch, t->calls.n, uint32_t *);
+	b->n_seen = 0;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t call = t->ops.creator[i], launch = t->ops.launch[i];
+		if (call == TRACE_NONE || launch == TRACE_NONE || !run_measures_op(run, i))
+			continue;
+		if (!p.rows[call])
+			p.rows[call] = captured_rows(&p, call);
+		if (p.room < b->keys->n) {
+			p.launch = arena_grow(scratch, p.launch, p.room, b->keys->n, sizeof *p.launch);
+			p.room = b->keys->n;
+			p.last = 0;
+		}
+		if (p.last != launch + 1)
+			note_launch(&p, launch);
+		for (uint32_t k = 1; k <= p.rows[call][0]; k++)
+			if (p.launch[p.rows[call][k]] != launch + 1)
+				b->open[p.rows[call][k]].gpu += t->ops.end[i] - t->ops.start[i];
+	}
+}
+
 static int by_time(const void *a, const void *b, void *names)
 {
 	const struct range_result *x = a, *y = b;
@@ -259,6 +347,8 @@ void ranges_add(struct ranges_builder *b, const struct run *part)
 	for (uint32_t thread = 0; thread < part->trace->n_threads; thread++)
 		add_thread(b, thread);
 	b->launched = (struct launched){0};
+	if (part->captured)
+		add_captured(b, &scratch);
 	arena_release(&scratch);
 }
 
