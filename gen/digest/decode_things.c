@@ -171,9 +171,9 @@ static int take_memory(struct decoder *d)
 	bool any = taken_more(&from);
 	for (uint32_t i = 0; any && i < t->n_devices; i++) {
 		struct trace_device *v = &t->devices[i];
-		v->memory = take_below(&from, MEMORY_NO_END + 1);
+		v->memory = take_below(&from, MEMORY_ALLOCATOR + 1);
 		v->memory_peak = take_between(&from, 0, FAR);
-		from.bad = from.bad || (v->memory != MEMORY_SEEN && v->memory_peak);
+		from.bad = from.bad || (v->memory != MEMORY_SEEN && v->memory != MEMORY_ALLOCATOR && v->memory_peak);
 	}
 	return from.bad || from.at != from.end ? decoder_damaged(d, "memory") : 0;
 }

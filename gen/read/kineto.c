@@ -272,6 +272,20 @@ static void give_gpus(struct kineto *k, struct arena *arena)
 	}
 }
 
+static void give_memory(struct kineto *k)
+{
+	struct trace *t = k->build->trace;
+	for (size_t i = 0; i < k->n_peaks; i++) {
+		const struct kineto_peak *peak = &k->peaks[i];
+		const uint32_t process = build_find_process(k->build, peak->process);
+		for (uint32_t d = 0; d < t->n_devices && process != TRACE_NONE; d++)
+			if (t->devices[d].process == process && (int64_t)t->devices[d].ordinal == peak->device) {
+				t->devices[d].memory = peak->bytes < 0 ? MEMORY_DAMAGED : MEMORY_ALLOCATOR;
+				t->devices[d].memory_peak = peak->bytes < 0 ? 0 : peak->bytes;
+			}
+	}
+}
+
 static void give_source(struct kineto *k, const struct clock *clock, struct arena *arena)
 {
 	struct trace_source *s = &k->build->trace->source;
@@ -370,6 +384,7 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 	if (wish->joined)
 		build_drop_ids(k->build);
 	give_gpus(k, arena);
+	give_memory(k);
 	give_source(k, &clock, arena);
 	return 0;
 }

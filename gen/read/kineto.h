@@ -81,6 +81,12 @@ struct kineto_process {
 	uint32_t calls; /* CUDA calls seen */
 };
 
+/* What PyTorch's caching allocator had handed out at most of a GPU to a process. */
+struct kineto_peak {
+	int64_t device, bytes; /* bytes: below 0: a number makes no sense */
+	uint32_t process;      /* index into kineto.processes */
+};
+
 struct kineto_gpu {
 	int64_t id, memory, sms;
 	uint32_t name;
@@ -100,8 +106,9 @@ struct kineto {
 	struct kineto_thread *threads;
 	struct kineto_process *processes;
 	struct kineto_gpu *gpus;
-	size_t n_spans, n_ops, n_links, n_backs, n_gpus;
-	size_t span_room, op_room, link_room, back_room, gpu_room;
+	struct kineto_peak *peaks;
+	size_t n_spans, n_ops, n_links, n_backs, n_gpus, n_peaks;
+	size_t span_room, op_room, link_room, back_room, gpu_room, peak_room;
 	uint32_t n_threads, n_processes, n_comms, thread_room, process_room, comm_room;
 	struct keymap comm_keys;
 	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */

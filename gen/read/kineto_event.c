@@ -354,11 +354,39 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	}
 }
 
+/* An allocation, or a free: what was handed out before it and after it. PyTorch of before 2022 does not say how much
+ * that is. */
+static void keep_memory(struct kineto *k, const struct kineto_event *e)
+{
+	enum { CUDA = 1 }; /* c10::DeviceType; of ROCm, too */
+	static const int64_t most = (int64_t)1 << 50;
+	if (e->device_type.value != CUDA || !e->allocated.there || !e->process.there)
+		return;
+	uint32_t process = process_index(k, e->process.value);
+	size_t i = 0;
+	while (i < k->n_peaks && (k->peaks[i].process != process || k->peaks[i].device != e->device.value))
+		i++;
+	if (i == k->n_peaks) {
+		LIST_GROW(&k->scratch, k->peaks, k->n_peaks, k->peak_room);
+		k->peaks[k->n_peaks++] = (struct kineto_peak){.device = e->device.value, .process = process};
+	}
+	struct kineto_peak *peak = &k->peaks[i];
+	const int64_t after = e->allocated.value, bytes = e->bytes.value;
+	if (after < 0 || after > most || bytes > after || bytes < -most)
+		peak->bytes = -1;
+	if (peak->bytes >= 0) {
+		const int64_t there = bytes < 0 ? after - bytes : after;
+		peak->bytes = there > peak->bytes ? there : peak->bytes;
+	}
+}
+
 void kineto_event_keep(struct kineto *k, const struct kineto_event *e)
 {
 	k->events += e->phase != 0;
 	if (e->phase == 'X' && e->category < CATEGORIES_N) {
 		keep_complete(k, e);
+	} else if ((e->phase == 'i' || e->phase == 'I') && e->name_n == 8 && memcmp(e->name, "[memory]", 8) == 0) {
+		keep_memory(k, e);
 	} else if ((e->phase == 's' || e->phase == 'f') && e->category < CATEGORIES_N &&
 	           CATEGORIES[e->category].category == LINK && e->start.there) {
 		const struct kineto_link link = {.time = e->start.value,

@@ -42,6 +42,8 @@ enum field {
 	GROUP_SIZE,
 	GROUP_NAME,
 	GROUP_RANKS,
+	DEVICE_TYPE,
+	ALLOCATED,
 	/* of the object around the events, and of what stands in there */
 	EVENTS,
 	BASE,
@@ -84,6 +86,10 @@ static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"Group size", GROUP_SIZE},
                                            {"Process Group Name", GROUP_NAME},
                                            {"Process Group Ranks", GROUP_RANKS},
+                                           {"Device Type", DEVICE_TYPE},
+                                           {"Device Id", DEVICE},
+                                           {"Bytes", BYTES},
+                                           {"Total Allocated", ALLOCATED},
                                            {NULL, NOTHING}};
 static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
                                        {"baseTimeNanoseconds", BASE},
@@ -163,6 +169,10 @@ static struct kineto_value *number_of(struct parser *p)
 		return &e->elements_out;
 	case GROUP_SIZE:
 		return &e->group_size;
+	case DEVICE_TYPE:
+		return &e->device_type;
+	case ALLOCATED:
+		return &e->allocated;
 	default:
 		return NULL;
 	}

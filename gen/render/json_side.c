@@ -361,6 +361,7 @@ static void write_memory(struct json *json, const struct side *s)
 		json_integer(json, "peak_bytes", s->memory.peak);
 	else
 		json_null(json, "peak_bytes");
+	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
 	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
 	json_end_object(json);
 }

@@ -112,6 +112,31 @@ static void fill_energy(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "energy", said ? say_fact(said, NULL, arena) : "");
 }
 
+/* The peak of device memory; where it is not known, why, unless nobody recorded allocations. */
+static void fill_memory(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct side_memory *m[2] = {&a->side[0].memory, &a->side[a->n_sides - 1].memory};
+	const bool pair = a->n_sides > 1;
+	const struct fact *said = NULL;
+	int lacks = !m[0]->known ? 0 : 1;
+	if (m[0]->known && m[1]->known)
+		said = FACT_NEW(arena, memory_is, FACT_NO_SIDE, .baseline = (double)m[0]->peak,
+		                .fixed = pair ? (double)m[1]->peak : NAN,
+		                .ratio = pair && m[0]->peak && m[0]->allocator == m[1]->allocator
+		                                 ? (double)m[1]->peak / (double)m[0]->peak
+		                                 : NAN,
+		                .by = m[0]->allocator == m[1]->allocator ? m[0]->allocator ? "allocator" : "cuda"
+		                      : m[0]->allocator                  ? "unlike"
+		                                                         : "unlike_fixed");
+	else if (m[lacks]->why && (strcmp(m[lacks]->why, "not_seen") != 0 || m[!lacks]->known))
+		said = FACT_NEW(
+			arena, memory_missing, FACT_NO_SIDE,
+			.why = FACT_NEW(arena, peak_unknown, pair ? lacks : FACT_NO_SIDE, .why = m[lacks]->why));
+	page_if(&page->top, "memory", said != NULL);
+	page_fill(&page->top, "memory", said ? say_fact(said, NULL, arena) : "");
+}
+
 static const char *const kinds[] = {
 	[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
 
@@ -186,6 +211,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	}
 	fill_quantiles(a, unit, rows, arena);
 	fill_energy(a, page);
+	fill_memory(a, page);
 	fill_slowest(a, page);
 	fill_runs(a, unit, page);
 	fill_start(a, page);

@@ -217,7 +217,7 @@ static const struct record recording = RECORD_OF(recording_fields);
 #undef S
 
 #define S struct side_memory
-static const struct field memory_fields[] = {INT(known), INT(peak), TEXT(why)};
+static const struct field memory_fields[] = {INT(known), INT(allocator), INT(peak), TEXT(why)};
 static const struct record memory = RECORD_OF(memory_fields);
 #undef S
 

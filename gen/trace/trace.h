@@ -221,7 +221,8 @@ enum memory_known {
 	MEMORY_NO_PLACE, /* some may be on the device or on the host: managed memory, or of a kind that is not known */
 	MEMORY_DAMAGED,  /* rows that make no sense */
 	MEMORY_NO_START, /* nothing tells that recording began before the first allocation could be made */
-	MEMORY_NO_END    /* some was given back, and nothing says which or when: with a context, or unmapped */
+	MEMORY_NO_END,   /* some was given back, and nothing says which or when: with a context, or unmapped */
+	MEMORY_ALLOCATOR /* what PyTorch's caching allocator had handed out at most while it was recorded */
 };
 
 /* A (process, device) pair that ran GPU ops. */
@@ -232,8 +233,7 @@ struct trace_device {
 	uint32_t first_op; /* ops [first_op, first_op + n_ops) are this device's */
 	uint32_t n_ops;
 	enum memory_known memory;
-	int64_t memory_peak; /* of MEMORY_SEEN: the most bytes of device memory that the process had allocated there at
-	                      * once; else 0 */
+	int64_t memory_peak; /* of MEMORY_SEEN and _ALLOCATOR: the most bytes there at once; else 0 */
 };
 
 /* Why the energy of a run is not known. */

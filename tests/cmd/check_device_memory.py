@@ -64,7 +64,7 @@ def main():
         assert found == {*PEAK, *UNKNOWN}, found
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
-            assert memory == {"peak_bytes": peak, "not_known_because": None}, (name, memory, peak)
+            assert memory == {"peak_bytes": peak, "counted_by": "cuda", "not_known_because": None}, (name, memory, peak)
             judged = name not in NOT_JUDGED
             assert gates == (["passed", "failed"] if judged else ["inconclusive"] * 2), (name, gates)
             assert status == (1 if judged else 4), (name, status)

@@ -68,6 +68,61 @@ def made(path, words, load, steps=30, grid=None, sized=True):
         json.dump({"traceEvents": events, "deviceProperties": [{"id": 0, "name": "some GPU"}]}, file)
 
 
+def allocate(path, base, free):
+    """Adds events of the caching allocator to a trace: in each step 1,000 bytes more than in the one before, freed at its end; and
+    what the CPU allocates. Returns the most that was handed out while recorded."""
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    there = most = base
+    for e in [e for e in document["traceEvents"] if e["name"].startswith("ProfilerStep")]:
+        bytes_ = 1_000_000 + 1_000 * int(e["name"].split("#")[1])
+        for at, change in ((e["ts"] + 1, -free), (e["ts"] + 5, bytes_), (e["ts"] + e["dur"] - 5, -bytes_)):
+            if change:
+                before, there = there, there + change
+                most = max(most, before, there)
+                document["traceEvents"].append(
+                    {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 9, "tid": 9, "ts": at,
+                     "args": {"Total Allocated": there, "Device Id": 0, "Bytes": change, "Total Reserved": 1 << 40,
+                              "Device Type": 1, "Addr": 140000000000000}})
+        document["traceEvents"].append(
+            {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 9, "tid": 9, "ts": e["ts"] + 6,
+             "args": {"Total Allocated": 1 << 45, "Device Id": -1, "Bytes": 1 << 45, "Device Type": 0}})
+        free = 0
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    return most
+
+
+def check_memory(table, gapline, folder):
+    paths = [os.path.join(folder, f"memory-{side}.json") for side in ("baseline", "fixed")]
+    for path, load in zip(paths, (400, 100)):
+        made(path, CUDA, load)
+    status, document, page, text = gapline.report(*paths)
+    table.check("no events, no peak", document["fixed"]["memory"]["peak_bytes"] is None and b"device memory" not in page)
+    peaks = [allocate(paths[0], 50_000_000, 0), allocate(paths[1], 70_000_000, 20_000_000)]  # the most is before the first free
+    table.check("the most is what was there before it was freed", peaks == [51_029_000, 70_000_000], peaks)
+    gates = ("memory<=70MB", "memory<=+40%", "memory<=+30%")
+    for words in ([], ["digest"]):
+        if words:
+            for i, path in enumerate(paths):
+                gapline.run("digest", path, "-o", f"{path}.digest")
+                paths[i] = f"{path}.digest"
+        status, document, page, text = gapline.report(*paths, *[w for g in gates for w in ("--gate", g)])
+        for side, peak in zip(("baseline", "fixed"), peaks):
+            table.check(f"{side}: what the allocator handed out at most", document[side]["memory"] ==
+                        {"peak_bytes": peak, "counted_by": "allocator", "not_known_because": None}, document[side]["memory"])
+        said = [g["result"] for g in document["verdict"]["gates"]]
+        table.check("gates on the peak", said == ["passed", "passed", "failed"] and status == 1, said)
+        table.check("the page has both peaks", "51.03 MB → 70 MB, 1.37 times as much".encode() in page)
+    bad = os.path.join(folder, "memory-bad.json")
+    with open(os.path.join(folder, "memory-fixed.json"), encoding="utf-8") as file:
+        text = file.read()
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write(text.replace('"Total Allocated": 50000000', '"Total Allocated": -50000000', 1))
+    status, document, page, text = gapline.report(paths[0], bad)
+    table.check("a number that makes no sense", "make no sense" in document["fixed"]["memory"]["not_known_because"])
+
+
 def check_rocm(table, gapline, folder):
     said = {}
     for kind, words in ("CUDA", CUDA), ("ROCm", ROCM):
@@ -415,6 +470,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gapline-kineto-") as folder:
         gapline = Gapline(command, folder)
         check_rocm(table, gapline, folder)
+        check_memory(table, gapline, folder)
         check_amd_advice(table, gapline, folder)
         check_stacks(table, gapline, folder)
         check_shapes(table, gapline, folder)

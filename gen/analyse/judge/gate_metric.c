@@ -323,6 +323,9 @@ static struct value answer(const struct question *q)
 	if (e->unit != GATE_CHANGE)
 		return in_unit(q, &after);
 	struct value before = value_of(q, 0);
+	if (e->metric == METRIC_MEMORY && q->a->side[0].memory.allocator != q->a->side[1].memory.allocator &&
+	    !before.missing)
+		return missing(FACT_NEW(q->arena, peak_unknown, FACT_NO_SIDE, .why = "unlike"));
 	return before.missing ? before : changed(&before, &after);
 }
 
