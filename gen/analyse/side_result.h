@@ -423,10 +423,11 @@ struct recording_cost {
 /* Device memory that the program had allocated (side/memory). */
 struct side_memory {
 	bool known;
-	bool allocator;  /* `peak` is what PyTorch's allocator handed out while recorded, not what CUDA's calls did */
-	int64_t peak;    /* the most bytes that one process had allocated on one GPU at once: of all its GPUs, ranks and
-	                  * runs the largest */
-	const char *why; /* it is not known: a key of the words "peak_unknown"; else NULL */
+	bool allocator; /* `peak` is what PyTorch's allocator handed out while recorded, not what CUDA's calls did */
+	int64_t peak;   /* the most bytes that one process had allocated on one GPU at once: of all its GPUs, ranks and
+	                 * runs the largest */
+	struct trace_held held[HELD_MOST]; /* of that peak, what was allocated in ranges of a name */
+	const char *why;                   /* it is not known: a key of the words "peak_unknown"; else NULL */
 };
 
 /* What a reader should know about a side's data. */

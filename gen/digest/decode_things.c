@@ -175,7 +175,20 @@ static int take_memory(struct decoder *d)
 		v->memory_peak = take_between(&from, 0, FAR);
 		from.bad = from.bad || (v->memory != MEMORY_SEEN && v->memory != MEMORY_ALLOCATOR && v->memory_peak);
 	}
-	return from.bad || from.at != from.end ? decoder_damaged(d, "memory") : 0;
+	if (from.bad || from.at != from.end)
+		return decoder_damaged(d, "memory");
+	for (from = decoder_section(d, "memory.held"); taken_more(&from);) {
+		uint32_t device = take_below(&from, t->n_devices), k = 0;
+		struct trace_held held;
+		held.range = take_name(d, &from);
+		held.bytes = take_between(&from, 1, FAR);
+		while (!from.bad && k < HELD_MOST && t->devices[device].held[k].bytes)
+			k++;
+		if (from.bad || k == HELD_MOST || held.bytes > t->devices[device].memory_peak)
+			return decoder_damaged(d, "memory.held");
+		t->devices[device].held[k] = held;
+	}
+	return from.bad ? decoder_damaged(d, "memory.held") : 0;
 }
 
 static int take_things(struct decoder *d)

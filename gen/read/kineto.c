@@ -6,6 +6,7 @@
 #include "trace/classify.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RANKS_MAX = 10000000, DEVICES_MAX = 4096 };
@@ -272,8 +273,47 @@ static void give_gpus(struct kineto *k, struct arena *arena)
 	}
 }
 
-static void give_memory(struct kineto *k)
+static int by_time(const void *a, const void *b)
 {
+	const struct kineto_memory *x = a, *y = b;
+	return x->time != y->time ? (x->time < y->time ? -1 : 1)
+	                          : (x->address > y->address) - (x->address < y->address);
+}
+
+static uint32_t find_thread(const struct kineto *k, uint32_t process, uint32_t thread)
+{
+	const struct trace *t = k->build->trace;
+	uint32_t i = 0;
+	while (i < t->n_threads && (t->threads[i].process != process || t->threads[i].tid != k->threads[thread].tid))
+		i++;
+	return i < t->n_threads ? i : TRACE_NONE;
+}
+
+/* What of the peak was allocated while it was recorded. */
+static void give_held(struct kineto *k, const struct kineto_peak *peak, uint32_t process, uint32_t device,
+                      int64_t origin)
+{
+	struct keymap there;
+	struct held_allocation *list = ARENA_NEW(&k->scratch, k->n_memory, struct held_allocation);
+	keymap_init(&there, &k->scratch);
+	for (size_t i = 0; i < k->n_memory; i++) {
+		const struct kineto_memory *m = &k->memory[i];
+		if (m->device != peak->device || k->threads[m->thread].process != peak->process)
+			continue;
+		if (m->bytes < 0 && m->after - m->bytes == peak->bytes)
+			break;
+		list[keymap_add(&there, m->address)] = (struct held_allocation){
+			m->time - origin, m->bytes > 0 ? m->bytes : 0, process, find_thread(k, process, m->thread)};
+		if (m->after == peak->bytes)
+			break;
+	}
+	held_at_peak(k->build->trace, device, list, there.n);
+}
+
+static void give_memory(struct kineto *k, int64_t origin)
+{
+	if (k->n_memory)
+		qsort(k->memory, k->n_memory, sizeof *k->memory, by_time);
 	struct trace *t = k->build->trace;
 	for (size_t i = 0; i < k->n_peaks; i++) {
 		const struct kineto_peak *peak = &k->peaks[i];
@@ -282,6 +322,8 @@ static void give_memory(struct kineto *k)
 			if (t->devices[d].process == process && (int64_t)t->devices[d].ordinal == peak->device) {
 				t->devices[d].memory = peak->bytes < 0 ? MEMORY_DAMAGED : MEMORY_ALLOCATOR;
 				t->devices[d].memory_peak = peak->bytes < 0 ? 0 : peak->bytes;
+				if (peak->bytes >= 0)
+					give_held(k, peak, process, d, origin);
 			}
 	}
 }
@@ -384,7 +426,7 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 	if (wish->joined)
 		build_drop_ids(k->build);
 	give_gpus(k, arena);
-	give_memory(k);
+	give_memory(k, clock.origin);
 	give_source(k, &clock, arena);
 	return 0;
 }

@@ -87,6 +87,13 @@ struct kineto_peak {
 	uint32_t process;      /* index into kineto.processes */
 };
 
+/* An allocation of the caching allocator, or a free. */
+struct kineto_memory {
+	int64_t time, bytes, after, device; /* bytes: < 0: freed; after: all that is handed out then */
+	uint64_t address;
+	uint32_t thread;
+};
+
 struct kineto_gpu {
 	int64_t id, memory, sms;
 	uint32_t name;
@@ -107,8 +114,9 @@ struct kineto {
 	struct kineto_process *processes;
 	struct kineto_gpu *gpus;
 	struct kineto_peak *peaks;
-	size_t n_spans, n_ops, n_links, n_backs, n_gpus, n_peaks;
-	size_t span_room, op_room, link_room, back_room, gpu_room, peak_room;
+	struct kineto_memory *memory;
+	size_t n_spans, n_ops, n_links, n_backs, n_gpus, n_peaks, n_memory;
+	size_t span_room, op_room, link_room, back_room, gpu_room, peak_room, memory_room;
 	uint32_t n_threads, n_processes, n_comms, thread_room, process_room, comm_room;
 	struct keymap comm_keys;
 	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */

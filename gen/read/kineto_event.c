@@ -370,6 +370,16 @@ static void keep_memory(struct kineto *k, const struct kineto_event *e)
 		LIST_GROW(&k->scratch, k->peaks, k->n_peaks, k->peak_room);
 		k->peaks[k->n_peaks++] = (struct kineto_peak){.device = e->device.value, .process = process};
 	}
+	if (e->start.there && e->thread.there) {
+		uint32_t thread = thread_index(k, e->process.value, e->thread.value);
+		LIST_GROW(&k->scratch, k->memory, k->n_memory, k->memory_room);
+		k->memory[k->n_memory++] = (struct kineto_memory){.time = e->start.value,
+		                                                  .bytes = e->bytes.value,
+		                                                  .after = e->allocated.value,
+		                                                  .device = e->device.value,
+		                                                  .address = (uint64_t)e->address.value,
+		                                                  .thread = thread};
+	}
 	struct kineto_peak *peak = &k->peaks[i];
 	const int64_t after = e->allocated.value, bytes = e->bytes.value;
 	if (after < 0 || after > most || bytes > after || bytes < -most)

@@ -25,8 +25,8 @@ struct kineto_event {
 	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
 	/* of a communication kernel; 0: not said */
 	uint8_t collective, element_bytes;
-	bool uneven;                                /* ranks send, or get, different amounts */
-	struct kineto_value device_type, allocated; /* of an allocation: c10's number, bytes in all after it */
+	bool uneven;                                         /* ranks send, or get, different amounts */
+	struct kineto_value device_type, allocated, address; /* of an allocation: c10's number, bytes in all after it */
 	struct kineto_value elements_in, elements_out, group_size;
 	uint64_t group_name, group_ranks; /* hashes */
 };

@@ -44,6 +44,7 @@ enum field {
 	GROUP_RANKS,
 	DEVICE_TYPE,
 	ALLOCATED,
+	ADDRESS,
 	/* of the object around the events, and of what stands in there */
 	EVENTS,
 	BASE,
@@ -90,6 +91,7 @@ static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"Device Id", DEVICE},
                                            {"Bytes", BYTES},
                                            {"Total Allocated", ALLOCATED},
+                                           {"Addr", ADDRESS},
                                            {NULL, NOTHING}};
 static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
                                        {"baseTimeNanoseconds", BASE},
@@ -173,6 +175,8 @@ static struct kineto_value *number_of(struct parser *p)
 		return &e->device_type;
 	case ALLOCATED:
 		return &e->allocated;
+	case ADDRESS:
+		return &e->address;
 	default:
 		return NULL;
 	}

@@ -21,6 +21,7 @@ struct event {
 /* How much more or less is allocated from a time on. */
 struct change {
 	int64_t time, bytes, correlation;
+	const struct event *of; /* what was allocated; NULL: not known */
 	uint32_t device;
 };
 
@@ -138,11 +139,11 @@ static int compare_events(const void *a, const void *b)
 	return 0;
 }
 
-static void add_change(struct memory *m, uint32_t device, const struct event *at, int64_t bytes)
+static void add_change(struct memory *m, uint32_t device, const struct event *at, const struct event *of, int64_t bytes)
 {
 	if (device != TRACE_NONE)
 		m->changes[m->n_changes++] = (struct change){
-			.time = at->time, .bytes = bytes, .correlation = at->correlation, .device = device};
+			.time = at->time, .bytes = bytes, .correlation = at->correlation, .of = of, .device = device};
 }
 
 /* Whether a row says once more what the one before it said: of a call that two contexts have to do with, there is a row
@@ -155,7 +156,7 @@ static bool is_repeated(const struct event *e, const struct event *before)
 
 static void note_allocated(struct memory *m, const struct event *e)
 {
-	add_change(m, e->device, e, e->bytes);
+	add_change(m, e->device, e, e->address ? e : NULL, e->bytes);
 	if (e->context == NO_CONTEXT)
 		m->mapped[e->process] = true;
 	if (e->device == TRACE_NONE)
@@ -182,7 +183,7 @@ static void take_unplaced(struct memory *m, const struct event *e)
 		note_allocated(m, e);
 	} else if (*there >= e->bytes) {
 		*there -= e->bytes;
-		add_change(m, e->device, e, -e->bytes);
+		add_change(m, e->device, e, NULL, -e->bytes);
 	} else {
 		note(m->r->trace, e->device, MEMORY_NO_END);
 	}
@@ -208,7 +209,7 @@ static void pair(struct memory *m)
 			continue;
 		before = e;
 		if (open)
-			add_change(m, open->device, e, -open->bytes);
+			add_change(m, open->device, e, open, -open->bytes);
 		if (open && !e->freed)
 			note_kept(m, open);
 		if (e->freed && !open)
@@ -231,21 +232,45 @@ static int compare_changes(const void *a, const void *b)
 		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->bytes, y->bytes);
 }
 
+/* What was there after the changes [from, to) of a device. */
+static void note_held(struct memory *m, size_t from, size_t to)
+{
+	struct held_allocation *there = ARENA_NEW(&m->scratch, to - from, struct held_allocation);
+	bool *gone = ARENA_NEW(&m->scratch, m->n, bool);
+	size_t n = 0;
+	for (size_t i = from; i < to; i++)
+		if (m->changes[i].of && m->changes[i].bytes < 0)
+			gone[m->changes[i].of - m->events] = true;
+	for (size_t i = from; i < to; i++) {
+		const struct event *e = m->changes[i].of;
+		if (e && m->changes[i].bytes > 0 && !gone[e - m->events])
+			there[n++] = (struct held_allocation){e->time, e->bytes, e->process, TRACE_NONE};
+	}
+	held_at_peak(m->r->trace, m->changes[from].device, there, n);
+}
+
 static void add_up(struct memory *m)
 {
 	struct trace *t = m->r->trace;
 	int64_t sum = 0;
+	size_t from = 0, peak = 0;
 	for (size_t i = 0; i < m->n_changes; i++) {
 		const struct change *c = &m->changes[i];
 		struct trace_device *device = &t->devices[c->device];
-		sum = i && c[-1].device == c->device ? sum : 0;
+		if (i && c[-1].device != c->device) {
+			note_held(m, from, peak);
+			from = peak = i;
+			sum = 0;
+		}
 		if (device->memory == MEMORY_DAMAGED)
 			continue;
 		sum += c->bytes;
 		if (sum > SUM_MOST)
 			note(t, c->device, MEMORY_DAMAGED);
+		peak = sum > device->memory_peak ? i + 1 : peak;
 		device->memory_peak = sum > device->memory_peak ? sum : device->memory_peak;
 	}
+	note_held(m, from, peak);
 }
 
 /* A name of rows, found by its text once and by its number from then on. */
@@ -308,6 +333,8 @@ static void judge(struct memory *m)
 			note(t, i, MEMORY_NO_START);
 		if (device->memory != MEMORY_SEEN)
 			device->memory_peak = 0;
+		if (device->memory != MEMORY_SEEN)
+			memset(device->held, 0, sizeof device->held);
 	}
 }
 

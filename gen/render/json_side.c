@@ -354,7 +354,7 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_end_object(json);
 }
 
-static void write_memory(struct json *json, const struct side *s)
+static void write_memory(struct json *json, const struct names *names, const struct side *s)
 {
 	json_object(json, "memory");
 	if (s->memory.known)
@@ -362,6 +362,14 @@ static void write_memory(struct json *json, const struct side *s)
 	else
 		json_null(json, "peak_bytes");
 	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
+	json_array(json, "held");
+	for (int k = 0; k < HELD_MOST && s->memory.held[k].bytes; k++) {
+		json_object(json, NULL);
+		json_text(json, "range", names_text(names, s->memory.held[k].range));
+		json_integer(json, "bytes", s->memory.held[k].bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
 	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
 	json_end_object(json);
 }
@@ -433,7 +441,7 @@ void json_side(struct json *json, const struct analysis *a, const struct side *s
 	json_folded(json, a, s, &folded);
 	write_phases(json, a, s);
 	write_work(json, a, s);
-	write_memory(json, s);
+	write_memory(json, a->names, s);
 	write_data(json, a, s);
 	json_end_object(json);
 	arena_release(&arena);

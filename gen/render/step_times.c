@@ -126,6 +126,10 @@ static void fill_memory(const struct analysis *a, struct page *page)
 		                .ratio = pair && m[0]->peak && m[0]->allocator == m[1]->allocator
 		                                 ? (double)m[1]->peak / (double)m[0]->peak
 		                                 : NAN,
+		                .pair = pair, .range_baseline = m[0]->held[0].range,
+		                .held_baseline = m[0]->held[0].bytes ? (double)m[0]->held[0].bytes : NAN,
+		                .range_fixed = pair ? m[1]->held[0].range : 0,
+		                .held_fixed = pair && m[1]->held[0].bytes ? (double)m[1]->held[0].bytes : NAN,
 		                .by = m[0]->allocator == m[1]->allocator ? m[0]->allocator ? "allocator" : "cuda"
 		                      : m[0]->allocator                  ? "unlike"
 		                                                         : "unlike_fixed");
@@ -134,7 +138,7 @@ static void fill_memory(const struct analysis *a, struct page *page)
 			arena, memory_missing, FACT_NO_SIDE,
 			.why = FACT_NEW(arena, peak_unknown, pair ? lacks : FACT_NO_SIDE, .why = m[lacks]->why));
 	page_if(&page->top, "memory", said != NULL);
-	page_fill(&page->top, "memory", said ? say_fact(said, NULL, arena) : "");
+	page_fill(&page->top, "memory", said ? say_fact(said, a->names, arena) : "");
 }
 
 static const char *const kinds[] = {

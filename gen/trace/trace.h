@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "trace/held.h"
 #include "trace/names.h"
 #include "trace/sampled.h"
 
@@ -213,18 +214,6 @@ struct trace_gpu {
 	int64_t sm_count;
 };
 
-/* What a profile knows of the device memory that a process had allocated. */
-enum memory_known {
-	MEMORY_NOT_SEEN, /* no allocation was recorded */
-	MEMORY_SEEN,     /* all that was recorded adds up to a peak */
-	MEMORY_EARLIER,  /* some was there before its allocation could be recorded */
-	MEMORY_NO_PLACE, /* some may be on the device or on the host: managed memory, or of a kind that is not known */
-	MEMORY_DAMAGED,  /* rows that make no sense */
-	MEMORY_NO_START, /* nothing tells that recording began before the first allocation could be made */
-	MEMORY_NO_END,   /* some was given back, and nothing says which or when: with a context, or unmapped */
-	MEMORY_ALLOCATOR /* what PyTorch's caching allocator had handed out at most while it was recorded */
-};
-
 /* A (process, device) pair that ran GPU ops. */
 struct trace_device {
 	uint32_t process;
@@ -233,7 +222,8 @@ struct trace_device {
 	uint32_t first_op; /* ops [first_op, first_op + n_ops) are this device's */
 	uint32_t n_ops;
 	enum memory_known memory;
-	int64_t memory_peak; /* of MEMORY_SEEN and _ALLOCATOR: the most bytes there at once; else 0 */
+	int64_t memory_peak;               /* of MEMORY_SEEN and _ALLOCATOR: the most bytes there at once; else 0 */
+	struct trace_held held[HELD_MOST]; /* of it, the largest parts */
 };
 
 /* Why the energy of a run is not known. */

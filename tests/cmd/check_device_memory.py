@@ -64,6 +64,8 @@ def main():
         assert found == {*PEAK, *UNKNOWN}, found
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
+            held = memory.pop("held")
+            assert all(0 < part["bytes"] <= peak and part["range"] for part in held), held
             assert memory == {"peak_bytes": peak, "counted_by": "cuda", "not_known_because": None}, (name, memory, peak)
             judged = name not in NOT_JUDGED
             assert gates == (["passed", "failed"] if judged else ["inconclusive"] * 2), (name, gates)

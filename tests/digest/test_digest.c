@@ -57,9 +57,16 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 		}
 	}
 	for (uint32_t i = 0; seed % 2 && i < m.trace->n_devices; i++) {
-		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_NO_END + 1);
-		if (m.trace->devices[i].memory == MEMORY_SEEN)
-			m.trace->devices[i].memory_peak = random_between(&random, 0, INT64_C(1) << 50);
+		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_ALLOCATOR + 1);
+		if (m.trace->devices[i].memory == MEMORY_SEEN || m.trace->devices[i].memory == MEMORY_ALLOCATOR)
+			m.trace->devices[i].memory_peak = random_between(&random, 2, INT64_C(1) << 50);
+		if (m.trace->devices[i].memory_peak > 1) {
+			struct trace_held *held = m.trace->devices[i].held;
+			held[0].bytes = m.trace->devices[i].memory_peak / 2;
+			held[0].range = names_add_text(m.names, "held by this");
+			held[1].bytes = 1;
+			held[1].range = names_add_text(m.names, "and that");
+		}
 	}
 	return (struct trace *)maker_link(&m);
 }
@@ -201,6 +208,11 @@ static void test_all_is_read_again(void **state)
 		for (uint32_t i = 0; i < a->n_devices; i++) {
 			assert_int_equal(a->devices[i].memory, b->devices[i].memory);
 			assert_int_equal(a->devices[i].memory_peak, b->devices[i].memory_peak);
+			for (int k = 0; k < HELD_MOST; k++) {
+				const struct trace_held *x = &a->devices[i].held[k], *y = &b->devices[i].held[k];
+				assert_int_equal(x->bytes, y->bytes);
+				assert_string_equal(names_text(&names, x->range), names_text(&others, y->range));
+			}
 		}
 		for (size_t i = 0; i < a->ops.n; i++)
 			assert_string_equal(names_text(&names, a->ops.name[i]), names_text(&others, b->ops.name[i]));

@@ -35,6 +35,12 @@ static void walk(const struct trace *t)
 			abort();
 		if (t->devices[d].memory_peak < 0 || (t->devices[d].memory_peak && t->devices[d].memory != MEMORY_SEEN))
 			abort();
+		for (int k = 0; k < HELD_MOST; k++) {
+			const struct trace_held *held = &t->devices[d].held[k];
+			sum += names_text(t->names, held->range)[0];
+			if (held->bytes < 0 || held->bytes > t->devices[d].memory_peak)
+				abort();
+		}
 		sum += t->devices[d].n_ops;
 	}
 	if (t->first_call[t->n_threads] != t->calls.n || sum == INT64_MIN)

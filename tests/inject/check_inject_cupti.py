@@ -474,6 +474,35 @@ class Capture(Case):
                 gpu = {r["name"]: round(r["gpu_ms"], 3) for r in side["nvtx"]}
                 self.assertEqual(gpu, {"step": 0.06, "forward": 0.04, "backward": 0.02})
 
+    def test_memory(self):
+        """Allocations, where they are asked for: the peak is what the program adds up to."""
+        env = {k: v for k, v in self.environment(FAKE_EXACT="1").items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+        profile = pathlib.Path(self.folder.name) / "x.sqlite"
+
+        def shown(*options):
+            profile.unlink(missing_ok=True)
+            command = [GAPLINE, "capture", "--collector", "cupti", *options, "-o", profile, "--", TARGET, "memory"]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return again()
+
+        def again():
+            said = subprocess.run([GAPLINE, "show", profile, "--json", "-"], capture_output=True, text=True, check=True)
+            return json.loads(said.stdout)["profile"]["memory"]
+
+        self.assertIn("were not recorded", shown()["not_known_because"])
+        self.assertEqual(shown("--trace", "cuda,nvtx,memory"), {"peak_bytes": 384 << 20, "counted_by": "cuda", "held": [], "not_known_because": None})
+        db = sqlite3.connect(profile)
+        self.addCleanup(db.close)
+        rows = db.execute("SELECT memoryOperationType, bytes >> 20, memKind, deviceId FROM CUDA_GPU_MEMORY_USAGE_EVENTS ORDER BY start").fetchall()
+        self.assertEqual(rows, [(0, 64, 2, 0), (0, 256, 2, 0), (1, 0, 2, 0), (0, 128, 2, 0), (1, 128, 2, 0), (1, 256, 2, 0)])
+        db.execute("INSERT INTO GAPLINE_CAPTURE VALUES ('dropped', '3')")
+        db.commit()
+        self.assertIn("were lost", again()["not_known_because"])
+        db.execute("DELETE FROM GAPLINE_CAPTURE WHERE name IN ('dropped', 'begins')")  # as of a window
+        db.commit()
+        self.assertIn("may have begun after the first allocation", again()["not_known_because"])
+
     def test_processes_that_trace_graphs_differently(self):
         """Where one of them traced graphs whole, there are graphs whose kernels are not known, whichever came first."""
         for first, second, said in (("node", "graph", "graph"), ("graph", "node", "graph"), ("node", "auto", "graph"),

@@ -230,6 +230,17 @@ static const char *const why[] = {
 	[MEMORY_DAMAGED] = "damaged",   [MEMORY_NO_START] = "no_start", [MEMORY_NO_END] = "no_end"};
 static const char MIXED[] = "mixed";
 
+/* Parts whose ranges differ in a number alone stay apart: they are few, and each is true. */
+static void take_peak(const struct run *run, const struct trace_device *device, struct side_memory *out)
+{
+	out->peak = device->memory_peak;
+	for (int k = 0; k < HELD_MOST; k++) {
+		out->held[k] = device->held[k];
+		if (out->held[k].range && out->held[k].range < run->fold.n)
+			out->held[k].range = run->fold.of[out->held[k].range];
+	}
+}
+
 struct side_memory memory_build(const struct run *runs, size_t n)
 {
 	struct side_memory out = {.known = n > 0};
@@ -239,7 +250,8 @@ struct side_memory memory_build(const struct run *runs, size_t n)
 			const struct trace_device *device = &runs[r].trace->devices[d];
 			if (device->memory == MEMORY_SEEN || device->memory == MEMORY_ALLOCATOR) {
 				of[device->memory == MEMORY_ALLOCATOR] = true;
-				out.peak = device->memory_peak > out.peak ? device->memory_peak : out.peak;
+				if (device->memory_peak > out.peak)
+					take_peak(&runs[r], device, &out);
 			} else if (out.known) {
 				out.known = false;
 				out.why = why[device->memory];
@@ -248,6 +260,7 @@ struct side_memory memory_build(const struct run *runs, size_t n)
 	if (out.known && of[0] && of[1])
 		out = (struct side_memory){.why = MIXED};
 	out.allocator = out.known && of[1];
-	out.peak = out.known ? out.peak : 0;
+	if (!out.known)
+		out = (struct side_memory){.why = out.why};
 	return out;
 }

@@ -1,0 +1,102 @@
+#include "trace/held.h"
+
+#include "base/search.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls nest: the driver's ends inside the runtime's. */
+enum { NESTED = 3 };
+
+static uint32_t thread_inside(const struct trace *t, uint32_t process, int64_t at)
+{
+	const struct trace_calls *c = &t->calls;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		size_t from = t->first_call[i], next = from;
+		if (t->threads[i].process != process)
+			continue;
+		SEARCH(next, t->first_call[i + 1], c->start[next] <= at);
+		for (size_t k = next; k-- > from && next - k <= NESTED;)
+			if (c->end[k] >= at)
+				return i;
+	}
+	return TRACE_NONE;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct held_allocation *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->born != y->born ? (x->born < y->born ? -1 : 1) : 0;
+}
+
+/* A thread's push/pop ranges up to a time; from one time to the next it does not go back. */
+struct walk {
+	uint32_t thread, open; /* open: the innermost range that began; TRACE_NONE: none */
+	size_t next;           /* the next one to begin */
+	uint32_t *outer;       /* by range: the one around it; TRACE_NONE: none */
+};
+
+static void end_ranges(const struct trace_ranges *r, struct walk *w, int64_t at)
+{
+	while (w->open != TRACE_NONE && r->end[w->open] <= at)
+		w->open = w->outer[w->open];
+}
+
+/* The name of the innermost range of a thread at a time; 0: it is in none. */
+static uint32_t range_at(const struct trace *t, struct walk *w, uint32_t thread, int64_t at)
+{
+	const struct trace_ranges *r = &t->ranges;
+	if (w->thread != thread)
+		*w = (struct walk){thread, TRACE_NONE, t->first_range[thread], w->outer};
+	for (; w->next < t->first_range[thread + 1] && r->start[w->next] <= at; w->next++)
+		if (r->kind[w->next] == RANGE_PUSH_POP) {
+			end_ranges(r, w, r->start[w->next]);
+			w->outer[w->next] = w->open;
+			w->open = (uint32_t)w->next;
+		}
+	end_ranges(r, w, at);
+	return w->open == TRACE_NONE ? 0 : r->name[w->open];
+}
+
+static void add(struct trace_held *parts, size_t *n, uint32_t range, int64_t bytes)
+{
+	size_t i = 0;
+	while (i < *n && parts[i].range != range)
+		i++;
+	if (i == *n)
+		parts[(*n)++] = (struct trace_held){.range = range};
+	parts[i].bytes += bytes;
+}
+
+void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list, size_t n)
+{
+	struct arena work = {0};
+	struct trace_held *part = ARENA_NEW(&work, n, struct trace_held), *out = t->devices[device].held;
+	struct walk walk = {.thread = TRACE_NONE, .outer = ARENA_NEW(&work, t->ranges.n, uint32_t)};
+	size_t parts = 0;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].thread == TRACE_NONE)
+			list[i].thread = thread_inside(t, list[i].process, list[i].born);
+	if (n)
+		qsort(list, n, sizeof *list, compare);
+	for (size_t i = 0; i < n && list[i].thread != TRACE_NONE; i++) {
+		uint32_t range = range_at(t, &walk, list[i].thread, list[i].born);
+		if (range && list[i].bytes > 0)
+			add(part, &parts, range, list[i].bytes);
+	}
+	for (size_t k = 0; k < HELD_MOST; k++) {
+		size_t most = 0;
+		for (size_t i = 1; i < parts; i++)
+			if (part[i].bytes > part[most].bytes ||
+			    (part[i].bytes == part[most].bytes &&
+			     strcmp(names_text(t->names, part[i].range), names_text(t->names, part[most].range)) < 0))
+				most = i;
+		out[k] = parts ? part[most] : (struct trace_held){0};
+		if (parts)
+			part[most] = part[--parts];
+	}
+	arena_release(&work);
+}

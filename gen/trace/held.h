@@ -1,0 +1,39 @@
+/* What a profile knows of the device memory that a process had allocated on a GPU, and of its peak, who allocated it.
+ */
+#ifndef GAPLINE_TRACE_HELD_H
+#define GAPLINE_TRACE_HELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum memory_known {
+	MEMORY_NOT_SEEN, /* no allocation was recorded */
+	MEMORY_SEEN,     /* all that was recorded adds up to a peak */
+	MEMORY_EARLIER,  /* some was there before its allocation could be recorded */
+	MEMORY_NO_PLACE, /* some may be on the device or on the host: managed memory, or of a kind that is not known */
+	MEMORY_DAMAGED,  /* rows that make no sense */
+	MEMORY_NO_START, /* nothing tells that recording began before the first allocation could be made */
+	MEMORY_NO_END,   /* some was given back, and nothing says which or when: with a context, or unmapped */
+	MEMORY_ALLOCATOR /* what PyTorch's caching allocator had handed out at most while it was recorded */
+};
+
+/* Of the peak: what was allocated in ranges of a name, the innermost of their thread. */
+enum { HELD_MOST = 3 };
+struct trace_held {
+	int64_t bytes;  /* 0: there is no such part */
+	uint32_t range; /* the name */
+};
+
+/* An allocation that was there at the peak. */
+struct held_allocation {
+	int64_t born, bytes;
+	uint32_t process, thread; /* thread TRACE_NONE: the one of the process that was inside a CUDA call then */
+};
+
+struct trace;
+
+/* Fills `held` of the device, the largest parts first, from all that was there, n of them, which it sorts. What was
+ * allocated in no range is in no part. Ranges and calls are in their order. */
+void held_at_peak(struct trace *trace, uint32_t device, struct held_allocation *list, size_t n);
+
+#endif
