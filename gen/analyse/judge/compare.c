@@ -4,6 +4,7 @@
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/same_result.h"
+#include "analyse/judge/series.h"
 #include "analyse/judge/work.h"
 #include "analyse/run/pattern.h"
 #include "analyse/say.h"
@@ -52,7 +53,8 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b || is_by_step(c, a, b))
 		return;
-	struct work_scale scale = {.steps = c->a->steps.found, .slack = c->slack, .n = c->steps};
+	struct work_scale scale = {
+		.steps = c->a->steps.found, .slack = c->slack, .n = c->seen, .chance = c->chance, .varies = c->varies};
 	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && work_differs(&scale, a, b);
 	guard_find(c, material,
 	           FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b,
@@ -69,12 +71,12 @@ static double largest_copy(const struct side *side, enum copy_kind kind)
 	return largest;
 }
 
-/* The error of the bytes that a side copies in a direction, a step: three standard errors. Copies of one step vary
+/* The error of the bytes that a side copies in a direction, a step. Copies of one step vary
  * together; of those that are not made in every step, the number is chance's, too. */
 static double bytes_error(const struct guard *c, const struct side *side, enum copy_kind kind)
 {
 	double variance = 0;
-	for (uint32_t i = 0; i < side->n_copies && c->steps > 0; i++) {
+	for (uint32_t i = 0; i < side->n_copies && c->seen > 0; i++) {
 		const struct copy_result *r = &side->copies[i];
 		if (r->kind != kind || r->memset || r->instances <= 0)
 			continue;
@@ -82,7 +84,7 @@ static double bytes_error(const struct guard *c, const struct side *side, enum c
 		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
 		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
 	}
-	return c->steps > 0 ? 3 * sqrt(variance / c->steps) : 0;
+	return c->seen > 0 ? c->chance * sqrt(variance / c->seen) : 0;
 }
 
 /* `all`: what the difference is held against. Returns whether it is material. */
@@ -92,11 +94,15 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 	               hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all || is_by_step(c, a, b))
 		return false;
-	bool material = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
-	guard_find(c, material,
-	           FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b), .instead = fmax(a, b),
-	                    .unit = guard_per(c)));
-	return material;
+	const struct fact *less = FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b),
+	                                   .instead = fmax(a, b), .unit = guard_per(c));
+	bool matters = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > FEW_BYTES, chance = fabs(a - b) <= slack;
+	if (matters && chance && guard_distance(a, b) > A_THIRD)
+		guard_doubt(c,
+		            less); /* a checkpoint in every 20th step instead of every 10th is not the same, either */
+	else
+		guard_find(c, matters && !chance, less);
+	return matters && !chance;
 }
 
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
@@ -330,11 +336,55 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 			guard_doubt(c, FACT_NEW(c->arena, rows_unnamed, FACT_NO_SIDE));
 }
 
+/* The kernels' time of each of a run's steps, as a series; false: it is not known. */
+static bool work_series(const struct run_table *run, struct series *out)
+{
+	const struct table_column *column = run->column, *end = column + run->n_columns;
+	struct arena work = {0};
+	double sum = 0;
+	while (column < end && column->kind != PART_COMPUTE)
+		column++;
+	if (column == end)
+		return false;
+	double *ns = ARENA_NEW(&work, column->n, double);
+	for (uint32_t b = 0; b < column->n; b++) {
+		sum += (double)column->ns[b];
+		ns[b] = (double)column->ns[b] / step_table_steps(run->n_steps, run->block, b);
+	}
+	series_of_row(ns, column->n, false, out);
+	out->mean = sum / run->n_steps;
+	arena_release(&work);
+	return out->mean > 0;
+}
+
+/* What one step has to do may differ from another, and depend on those before it, as a server's batches do: fills
+ * `varies`, `seen` and `chance`. */
+static void see_variation(struct guard *c, const struct side_facts facts[2])
+{
+	double most = 1;
+	c->varies = 0;
+	for (int s = 0; s < 2; s++) {
+		double tau = 0, runs = 0, variance = 0;
+		struct series of;
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			if (work_series(&facts[s].runs[r], &of)) {
+				tau += of.tau;
+				variance += of.variance / (of.mean * of.mean);
+				runs++;
+			}
+		most = fmax(most, runs > 0 ? tau / runs : 1);
+		c->varies = hypot(c->varies, runs > 0 ? sqrt(variance) / runs : 0);
+	}
+	c->seen = c->steps / most;
+	c->chance = work_chance(c->seen);
+}
+
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
 	double runs = fmin((double)a->steps.measured / a->n_runs, (double)b->steps.measured / b->n_runs);
 	c->steps = runs;
+	see_variation(c, facts);
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
 	renames_find(c->side, c->arena, &c->out.renames);
 	compare_sizes(c, facts);

@@ -1,6 +1,7 @@
 #include "analyse/judge/work_alike.h"
 
 #include "analyse/judge/kernel_key.h"
+#include "analyse/judge/stats.h"
 #include "base/keymap.h"
 #include "base/list.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
+static const double SURE = 0.99865;    /* three standard errors, where there are many */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
 static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
 static const double SAME_INPUT = 0.05; /* … and of input */
@@ -42,14 +44,19 @@ static double edge(const struct work_scale *s, double count)
 	return fmax(s->slack, fmin(0.5, s->slack * count));
 }
 
+double work_chance(double n)
+{
+	return stats_t_quantile(SURE, fmax(1, n - 1));
+}
+
 bool work_differs(const struct work_scale *s, double a, double b)
 {
 	double far = fabs(a - b), most = fmax(a, b);
 	if (!s->steps)
 		return far > s->slack && distance(a, b) > CLOSE;
-	if (is_whole(s, most))
+	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->varies < CLOSE))
 		return far > edge(s, most);
-	return distance(a, b) > CLOSE && far > s->slack + 3 * sqrt(most / s->n);
+	return distance(a, b) > CLOSE && far > s->slack + s->chance * hypot(sqrt(most / s->n), s->varies * most);
 }
 
 /* ---- counting ---- */

@@ -7,7 +7,7 @@
 static const double CLOSE = 0.01;        /* of time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
-static const double CHANCE = 3;          /* standard errors */
+static const double AS_OFTEN = 2 / 3.;   /* where chance may be why one side has no more of a kernel's launches */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
@@ -73,7 +73,8 @@ static double ln_ratio(const struct work_scale *s, const struct work_row *r, boo
 	for (int side = 0; side < 2; side++)
 		mean[side] = blocks ? mean_of(s, r, side, r->blocks[side], r->blocks2[side], &error[side])
 		                    : mean_of(s, r, side, r->time[side], r->time2[side], &error[side]);
-	*slack = CHANCE * hypot(error[0], error[1]);
+	double seen = fmin(times_seen(s, r, 0), times_seen(s, r, 1)), spread = hypot(error[0], error[1]);
+	*slack = spread > 0 ? spread * (seen == s->n ? s->chance : work_chance(seen)) : 0;
 	return mean[0] > 0 && mean[1] > 0 ? log(mean[1] / mean[0]) : mean[0] > 0 || mean[1] > 0 ? INFINITY : 0;
 }
 
@@ -147,6 +148,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 		bool known = is_sized(r) || fabs(ln) <= SAME_RATIO + slack;
 		for (int side = 0; side < 2; side++) {
 			double both = isfinite(ln) && known ? fmin(1, r->instances[!side] / r->instances[side]) : 0;
+			both = both >= AS_OFTEN ? 1 : both;
 			time[side] += r->comm ? 0 : r->time[side];
 			near[side] += both * r->time[side];
 			kept[side] += fabs(ln - factor) <= SAME_RATIO + slack ? both * r->time[side] : 0;

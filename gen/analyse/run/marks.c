@@ -77,7 +77,7 @@ static double judge(struct marks_ranges *x, const struct marks_asked *asked)
 			x->list[i].fits = is_wanted(x, &x->list[i], asked->wanted);
 		return 0;
 	}
-	double whole = marks_ranges_judge(x, asked->like ? MARKS_MIN_LIKE : MARKS_MIN_INSTANCES);
+	double whole = marks_ranges_judge(x, asked->like);
 	for (size_t i = 0; asked->like && i < x->n; i++) {
 		x->list[i].fits = x->list[i].fits && marks_ranges_key(x, &x->list[i]) ==
 		                                             ((uint64_t)asked->like->name << 32 | asked->like->domain);
@@ -171,7 +171,7 @@ void marks_offer(const struct trace *t, const struct fold *fold, struct arena *a
 	struct arena scratch = {0};
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	marks_ranges_collect(&x, fold, true);
-	to->whole += marks_ranges_judge(&x, MARKS_MIN_INSTANCES);
+	to->whole += marks_ranges_judge(&x, false);
 	to->list = arena_grow(arena, to->list, to->n, to->n + x.n, sizeof *to->list);
 	for (size_t i = 0; i < x.n; i++, to->n++)
 		to->list[to->n] = (struct marks_offer){.name = x.pieces[x.list[i].first].name,

@@ -39,9 +39,9 @@ struct marks_part {
 
 /* What overrides the rules, if it is not NULL: `wanted`, --step NAME, is a range's name, normalised or as written;
  * `like` are the steps of another run. Their range has to be one by all rules but the half of the profile's GPU time,
- * which it holds in the other run, and with two instances or more: a fix may make the steps so much shorter that they
- * are less than the program's start-up, and one run of several may have ended early. Before run_name_steps of either
- * run. */
+ * which it holds in the other run, with two instances or more, of which a fifth launch GPU work: a fix may make the
+ * steps so much shorter that they are less than the program's start-up, or leave work out, and one run may have ended
+ * early. Before run_name_steps of either run. */
 struct marks_asked {
 	const char *wanted;
 	const struct steps *like;

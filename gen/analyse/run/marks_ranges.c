@@ -289,7 +289,8 @@ static int compare_intervals(const void *a, const void *b)
 }
 
 /* The rules for one process, of which `least` instances are one; fills c->stretch. */
-static bool is_step(const struct marks_ranges *x, struct marks_range *c, const struct launches *launches, size_t least)
+static bool is_step(const struct marks_ranges *x, struct marks_range *c, const struct launches *launches, size_t least,
+                    bool like)
 {
 	struct arena scratch = {0};
 	const struct trace_ranges *r = &x->trace->ranges;
@@ -321,7 +322,7 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	arena_release(&scratch);
 	if (c->class == MARK_PROFILER)
 		return launching > 0;
-	return n >= least && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+	return n >= least && 5 * launching >= (like ? n : 4 * n) && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
 }
 
 /* The longest of those that are often enough by themselves. */
@@ -344,8 +345,9 @@ static size_t enough(const struct marks_range *c, size_t least, int64_t longest)
 	return c->instances >= least || 2 * c->total < longest ? least : 2;
 }
 
-double marks_ranges_judge(struct marks_ranges *x, size_t least)
+double marks_ranges_judge(struct marks_ranges *x, bool like)
 {
+	const size_t least = like ? MARKS_MIN_LIKE : MARKS_MIN_INSTANCES;
 	const struct trace *t = x->trace;
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
 	double whole = 0;
@@ -357,7 +359,7 @@ double marks_ranges_judge(struct marks_ranges *x, size_t least)
 	for (size_t i = 0; i < x->n; i++) {
 		struct marks_range *c = &x->list[i];
 		size_t n = enough(c, least, longest);
-		c->fits = n && c->instances >= n && is_step(x, c, launches, n);
+		c->fits = n && c->instances >= n && is_step(x, c, launches, n, like);
 		c->grade = c->class == MARK_PROFILER            ? GRADE_PROFILER
 		           : c->class == MARK_STEP              ? GRADE_STEP
 		           : c->instances < MARKS_MIN_INSTANCES ? GRADE_AROUND

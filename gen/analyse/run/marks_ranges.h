@@ -54,10 +54,10 @@ struct marks_ranges {
  * to and have no name that says so. */
 void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, bool few);
 
-/* Which of them are steps by all rules (`fits`) but the one about the profile's GPU time, and their grade; `least`: so
- * many instances are one in a process, where the name does not say that one is enough. Returns the GPU time of the
- * trace. */
-double marks_ranges_judge(struct marks_ranges *ranges, size_t least);
+/* Which of them are steps by all rules (`fits`) but the one about the profile's GPU time, and their grade; `like`: of a
+ * range that is the step of another run, two instances are enough, and a fifth of them that launch GPU work. Returns
+ * the GPU time of the trace. */
+double marks_ranges_judge(struct marks_ranges *ranges, bool like);
 
 /* By name and domain. */
 static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)

@@ -236,7 +236,7 @@ static void add_silent(const struct trace *t, const struct step_thread *thread, 
 /* ---- steps that hold several, or nothing ---- */
 
 static const double USUAL = 0.5;             /* of the steps: more hold the same kernels */
-static const double AS_LONG = 0.5;           /* of the usual range's length: a step that does nothing is shorter */
+static const double AS_LONG = 0.9;           /* of the usual range's length: a step that does nothing is shorter */
 enum { LEAST_KERNELS = 3, COUNT_BITS = 20 }; /* LEAST_KERNELS: of a step: fewer say little of it */
 
 static bool is_marked(const struct run *run)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Pairs in the spirit of real programs (tests/support/made_real_pairs.py), held against what is true of them.
+
+    check_real_pairs.py GAPLINE [--like N] [WORDS ...]
+
+Wrong are: a direction that is not there or an interval without the truth, a gate against the truth, same work and parts of
+why that may not be said, a decision where the recording is in doubt, a finding that has to be there and is not. With
+--like N besides N pairs of each program against itself, of which at most 2.5 % may have a direction, and none another work.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import facts  # noqa: E402
+import made_real_pairs as made  # noqa: E402
+
+SLACK = 1.015
+GATES = ["--min-speedup", "1.05", "--max-regression", "3", "--require-comparable"]
+
+
+def judge(gapline, words):
+    run = subprocess.run([gapline, "report", *words, "-q", "--json", "-"], capture_output=True, text=True)
+    return json.loads(run.stdout, object_hook=facts.text) if run.stdout else {"error": run.stderr}
+
+
+def account_of(part):
+    return f"idle:{part['cause'] or 'all'}" if part["kind"] == "idle" else part["kind"]
+
+
+def wrong_speed(truth, v):
+    result, ci = v["result"], v["ci95"]
+    if result == "faster" and truth <= 1.01 or result == "slower" and truth >= 1 / 1.01:
+        yield f"{result}, truth {truth:.3f}"
+    if ci and result != "inconclusive" and not ci[0] / SLACK <= truth <= ci[1] * SLACK:
+        yield f"{result} [{ci[0]:.3f}, {ci[1]:.3f}], truth {truth:.3f}"
+    for gate in v["gates"]:
+        least = {"min_speedup": 1.05, "max_regression": 1 / 1.03}.get(gate["name"])
+        if least and gate["result"] == "failed" and truth > least * SLACK:
+            yield f"{gate['name']} failed, truth {truth:.3f}"
+        if gate["name"] == "min_speedup" and gate["result"] == "passed" and truth < least / SLACK:
+            yield f"{gate['name']} passed, truth {truth:.3f}"
+
+
+def wrong_of(pair, doc):
+    if "verdict" not in doc:
+        yield str(doc)[:300]
+        return
+    v = doc["verdict"]
+    if pair.doubt:
+        if v["result"] != "inconclusive" or any(g["result"] != "inconclusive" for g in v["gates"]):
+            yield f"{v['result']}, {[g['result'] for g in v['gates']]}, where nothing can be said"
+    else:
+        yield from wrong_speed(made.truth_of(pair), v)
+    if v["same_work"] not in pair.work:
+        yield f"work: {v['same_work']}, {v['differences'][:2]}"
+    named = {account_of(p) for p in v["why"]["parts"]}
+    if pair.why is not None and not {n.split(":")[0] if "idle" in pair.why else n for n in named} <= pair.why:
+        yield f"why: {sorted(named)}"
+    ids = {f["id"] for f in doc["findings"]}
+    yield from (f"no finding {i}" for i in pair.finds if i not in ids)
+    yield from (f"finding {i}" for i in pair.never if i in ids)
+
+
+def like(gapline, folder, seeds):
+    n = directions = bad = 0
+    for pair in made.PAIRS:
+        for seed in range(seeds):
+            for side in 0, 1:
+                v = judge(gapline, made.write(pair, folder, 100 + seed, True, side))["verdict"]
+                n += 1
+                directions += v["result"] in ("faster", "slower")
+                if v["result"] in ("faster", "slower") or v["same_work"] in ("different", "same_job"):
+                    print(f"{pair.what}, program {side} against itself, seed {seed}: {v['result']} {v['speedup']} {v['ci95']}, {v['same_work']} {v['differences'][:2]}", flush=True)
+                bad += v["same_work"] in ("different", "same_job")
+    print(f"{n} pairs of like against like: {directions} directions, {bad} times other work")
+    return bad + (directions > 0.025 * n)
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("gapline")
+    args.add_argument("words", nargs="*")
+    args.add_argument("--like", type=int, default=0)
+    args = args.parse_args()
+    bad = n = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for pair in made.PAIRS:
+            if args.words and not any(w in pair.what for w in args.words):
+                continue
+            n += 1
+            wrong = list(wrong_of(pair, judge(args.gapline, made.write(pair, folder) + list(pair.options) + GATES)))
+            bad += bool(wrong)
+            for what in wrong:
+                print(f"{pair.what}: {what}")
+        print(f"{n} pairs, {bad} wrong")
+        if args.like:
+            bad += like(args.gapline, folder, args.like)
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
