@@ -23,6 +23,7 @@ enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
 struct capture_options {
 	bool nvtx, osrt;   /* beside CUDA: NVTX ranges, blocking calls of the host */
 	int64_t sample_ns; /* mean distance of two samples of Python's frames, 0: none */
+	bool memory;       /* allocations of device memory */
 	bool native;       /* with what Python's functions call */
 	enum graph_trace graphs;
 	double delay,

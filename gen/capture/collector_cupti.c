@@ -78,6 +78,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
 	set[n++] = o->sample_ns ? arena_format(job->arena, SPOOL_ENV_SAMPLE_NS "=%lld", (long long)o->sample_ns)
 	                        : SPOOL_ENV_SAMPLE_NS;
+	set[n++] = o->memory ? SPOOL_ENV_MEMORY "=1" : SPOOL_ENV_MEMORY;
 	set[n++] = o->native ? SPOOL_ENV_NATIVE "=1" : SPOOL_ENV_NATIVE;
 	if (o->nvtx)
 		set[n++] = arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool);

@@ -192,6 +192,8 @@ static const char *const *profile_command(const struct collector_job *job, const
 	argv[n++] = "--force-overwrite=true";
 	argv[n++] = arena_format(arena, "--trace=cuda%s%s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "");
 	argv[n++] = "--sample=none";
+	if (o->memory)
+		argv[n++] = "--cuda-memory-usage=true";
 	if (can & CAN_CPUCTXSW)
 		argv[n++] = "--cpuctxsw=none";
 	if (can & CAN_GRAPHS)

@@ -118,7 +118,8 @@ static bool trivial_call(const char *name, size_t n)
 enum { CLASS_RUNTIME = 0, CLASS_DRIVER = 1, CLASS_OVERHEAD = 3 }; /* nsys's ENUM_NSYS_EVENT_CLASS */
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };                   /* CUpti_CallbackDomain */
 
-enum { TRIVIAL = -1 }; /* instead of a name: the call is left out */
+enum { MEMORY_OF_POOLS = 7 }; /* columns of the stream and of pools */
+enum { TRIVIAL = -1 };        /* instead of a name: the call is left out */
 
 static const uint64_t CALLBACK_DOMAIN = (uint64_t)1 << 32;
 
@@ -288,8 +289,9 @@ static void write_kernel(struct file *f, const unsigned char *r)
 	profile_end(p);
 }
 
-static void write_copy(struct file *f, const unsigned char *r, bool peer)
+static void write_copy(struct file *f, const unsigned char *r)
 {
+	const bool peer = record_u32(r, 0) == RECORD_MEMCPY2;
 	static const struct op_places places = PLACES(COPY, COPY_CORRELATION),
 				      peer_places = PLACES(COPY, PEER_CORRELATION);
 	struct profile *p = &f->convert->profile;
@@ -347,8 +349,9 @@ static void write_device_graph(struct file *f, const unsigned char *r)
 	profile_end(p);
 }
 
-static void write_call(struct file *f, const unsigned char *r, bool driver)
+static void write_call(struct file *f, const unsigned char *r)
 {
+	const bool driver = record_u32(r, 0) == RECORD_DRIVER;
 	struct profile *p = &f->convert->profile;
 	uint32_t tid = record_u32(r, CALL_THREAD), correlation = record_u32(r, CALL_CORRELATION);
 	int64_t start, end;
@@ -394,6 +397,31 @@ static void write_sync(struct file *f, const unsigned char *r)
 	profile_int(p, record_u32(r, SYNC_EVENT));
 	bool paired = f->sizes.bytes[RECORD_SYNCHRONIZATION] >= SYNC2_BYTES;
 	profile_int_or_null(p, paired, paired ? (int64_t)record_u64(r, SYNC_EVENT_SYNC) : 0);
+	profile_end(p);
+}
+
+/* As nsys writes it; of pools it does not say more. */
+static void write_memory(struct file *f, const unsigned char *r)
+{
+	enum { ALLOCATED = 1, FREED = 2 };
+	struct profile *p = &f->convert->profile;
+	const uint32_t operation = record_u32(r, MEMORY_OPERATION), correlation = record_u32(r, MEMORY_CORRELATION);
+	int64_t time, same;
+	if (!times_of(f, r, MEMORY_TIME, MEMORY_TIME, &time, &same) || !convert_in_window(f, time))
+		return;
+	profile_begin(p, PROFILE_MEMORY);
+	profile_int(p, time);
+	profile_int(p, convert_global_pid(f->header.pid));
+	profile_int(p, record_u32(r, MEMORY_DEVICE_ID));
+	profile_int(p, record_u32(r, MEMORY_CONTEXT));
+	profile_int(p, (int64_t)record_u64(r, MEMORY_ADDRESS));
+	profile_int(p, 0);
+	profile_int(p, (int64_t)record_u64(r, MEMORY_BYTES));
+	profile_int(p, memory_kind(record_u32(r, MEMORY_OF_KIND)));
+	profile_int(p, operation == ALLOCATED ? 0 : operation == FREED ? 1 : (int64_t)operation);
+	profile_null(p, 1);
+	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	profile_null(p, MEMORY_OF_POOLS);
 	profile_end(p);
 }
 
@@ -446,45 +474,25 @@ static void write_overhead(struct file *f, const unsigned char *r)
 
 void convert_buffer(struct file *f, const unsigned char *payload, size_t n)
 {
+	static void (*const write[RECORD_KINDS])(struct file *, const unsigned char *) = {
+		[RECORD_KERNEL] = write_kernel,
+		[RECORD_CONCURRENT_KERNEL] = write_kernel,
+		[RECORD_MEMCPY] = write_copy,
+		[RECORD_MEMCPY2] = write_copy,
+		[RECORD_MEMSET] = write_memset,
+		[RECORD_GRAPH_TRACE] = write_graph,
+		[RECORD_DEVICE_GRAPH_TRACE] = write_device_graph,
+		[RECORD_RUNTIME] = write_call,
+		[RECORD_DRIVER] = write_call,
+		[RECORD_SYNCHRONIZATION] = write_sync,
+		[RECORD_OVERHEAD] = write_overhead,
+		[RECORD_MEMORY] = write_memory,
+	};
 	struct record_walk w = {.at = payload, .end = payload + n, .sizes = &f->sizes};
 	int more;
-	while ((more = record_next(&w)) > 0) {
-		switch (w.kind) {
-		case RECORD_KERNEL:
-		case RECORD_CONCURRENT_KERNEL:
-			write_kernel(f, w.record);
-			break;
-		case RECORD_MEMCPY:
-			write_copy(f, w.record, false);
-			break;
-		case RECORD_MEMCPY2:
-			write_copy(f, w.record, true);
-			break;
-		case RECORD_MEMSET:
-			write_memset(f, w.record);
-			break;
-		case RECORD_GRAPH_TRACE:
-			write_graph(f, w.record);
-			break;
-		case RECORD_DEVICE_GRAPH_TRACE:
-			write_device_graph(f, w.record);
-			break;
-		case RECORD_RUNTIME:
-			write_call(f, w.record, false);
-			break;
-		case RECORD_DRIVER:
-			write_call(f, w.record, true);
-			break;
-		case RECORD_SYNCHRONIZATION:
-			write_sync(f, w.record);
-			break;
-		case RECORD_OVERHEAD:
-			write_overhead(f, w.record);
-			break;
-		default:
-			break;
-		}
-	}
+	while ((more = record_next(&w)) > 0)
+		if (w.kind < RECORD_KINDS && write[w.kind])
+			write[w.kind](f, w.record);
 	if (more < 0) /* the program wrote over it, or CUPTI left something that we were not told about */
 		f->convert->result->skipped++;
 }

@@ -37,6 +37,14 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	[PROFILE_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                           OP_COLUMNS ", deprecatedSyncType INTEGER, syncType INTEGER NOT NULL, "
                                      "eventId INTEGER NOT NULL, eventSyncId INTEGER"},
+	[PROFILE_MEMORY] = {"CUDA_GPU_MEMORY_USAGE_EVENTS",
+                            "start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+                            "contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, "
+                            "bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, "
+                            "name TEXT, correlationId INTEGER, streamId INTEGER, localMemoryPoolAddress INTEGER, "
+                            "localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER, "
+                            "localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER, "
+                            "importedMemoryPoolProcessId INTEGER"},
 	/* Of a later layout (2025.5): the one before keeps CUPTI's overheads by their names only, and so cannot tell
          * the profiler's own from the program's loading and compiling. */
 	[PROFILE_OVERHEAD] = {"CUPTI_ACTIVITY_KIND_OVERHEAD",

@@ -21,6 +21,7 @@ static const struct kind *kind_of(uint32_t kind)
 		[RECORD_OVERHEAD] = {"overheads", {OVERHEAD1_BYTES, OVERHEAD2_BYTES, OVERHEAD3_BYTES}},
 		[RECORD_MEMCPY2] = {"copies between devices", {PEER_COPY3_BYTES, PEER_COPY4_BYTES}},
 		[RECORD_SYNCHRONIZATION] = {"synchronisations", {SYNC1_BYTES, SYNC2_BYTES}},
+		[RECORD_MEMORY] = {"allocations", {MEMORY2_BYTES, MEMORY3_BYTES, MEMORY4_BYTES}},
 		[RECORD_GRAPH_TRACE] = {"graph launches", {GRAPH1_BYTES, GRAPH2_BYTES}},
 		[RECORD_DEVICE_GRAPH_TRACE] = {"graphs launched by kernels", {DEVICE_GRAPH_BYTES}},
 	};

@@ -25,6 +25,7 @@ enum record_kind { /* CUpti_ActivityKind, those that become rows */
 	           RECORD_OVERHEAD = 17,
 	           RECORD_MEMCPY2 = 22, /* between two devices */
 	           RECORD_SYNCHRONIZATION = 38,
+	           RECORD_MEMORY = 49,
 	           RECORD_GRAPH_TRACE = 51,
 	           RECORD_DEVICE_GRAPH_TRACE = 53, /* launched by a kernel */
 	           RECORD_KINDS = 64               /* kinds from here on are not used */
@@ -50,7 +51,10 @@ enum {
 	OVERHEAD3_BYTES = 56,
 	GRAPH1_BYTES = 48,
 	GRAPH2_BYTES = 56,
-	DEVICE_GRAPH_BYTES = 56
+	DEVICE_GRAPH_BYTES = 56,
+	MEMORY2_BYTES = 112, /* all have what is read here */
+	MEMORY3_BYTES = 120,
+	MEMORY4_BYTES = 128
 };
 
 /* Where the values of a record are: their name here, their place, and what NVIDIA's record calls them. X(record, name,
@@ -142,14 +146,23 @@ enum {
 	X(record, DEVICE_GRAPH_END, 16, end)                                                                           \
 	X(record, DEVICE_GRAPH_ID, 24, graphId)                                                                        \
 	X(record, DEVICE_GRAPH_CONTEXT, 36, contextId)                                                                 \
-	X(record, DEVICE_GRAPH_STREAM, 40, streamId) /* u64 */
+	X(record, DEVICE_GRAPH_STREAM, 40, streamId)        /* u64 */
+#define MEMORY_VALUES(X, record)                            /* CUpti_ActivityMemory2 to 4 */                           \
+	X(record, MEMORY_OPERATION, 4, memoryOperationType) /* 1: allocated, 2: freed */                               \
+	X(record, MEMORY_OF_KIND, 8, memoryKind)                                                                       \
+	X(record, MEMORY_CORRELATION, 12, correlationId)                                                               \
+	X(record, MEMORY_ADDRESS, 16, address) /* u64 */                                                               \
+	X(record, MEMORY_BYTES, 24, bytes)     /* u64 */                                                               \
+	X(record, MEMORY_TIME, 32, timestamp)                                                                          \
+	X(record, MEMORY_DEVICE_ID, 52, deviceId)                                                                      \
+	X(record, MEMORY_CONTEXT, 56, contextId)
 
 #define RECORD_PLACE(record, name, at, member) name = (at),
 enum {
 	KERNEL_VALUES(RECORD_PLACE, ) ANY_COPY_VALUES(RECORD_PLACE, ) COPY_VALUES(RECORD_PLACE, )
 		PEER_VALUES(RECORD_PLACE, ) SET_VALUES(RECORD_PLACE, ) CALL_VALUES(RECORD_PLACE, )
 			SYNC_VALUES(RECORD_PLACE, ) OVERHEAD_VALUES(RECORD_PLACE, ) GRAPH_VALUES(RECORD_PLACE, )
-				DEVICE_GRAPH_VALUES(RECORD_PLACE, )
+				DEVICE_GRAPH_VALUES(RECORD_PLACE, ) MEMORY_VALUES(RECORD_PLACE, )
 	/* what only newer layouts have */
 	KERNEL_LOCAL_TOTAL_V2 = 192, /* u64 */
 	COPY_COUNT = 88,             /* u64 */

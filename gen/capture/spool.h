@@ -40,6 +40,7 @@ enum { SPOOL_VERSION = 1 };
 #define SPOOL_ENV_OSRT_NS "GAPLINE_OSRT_NS"     /* shortest blocking call of the host to record; absent: 50000 */
 #define SPOOL_ENV_SAMPLE_NS "GAPLINE_SAMPLE_NS" /* between two samples of Python's frames; absent: none are taken */
 #define SPOOL_ENV_NATIVE "GAPLINE_NATIVE"       /* "1": with what the innermost Python function has called */
+#define SPOOL_ENV_MEMORY "GAPLINE_MEMORY"       /* "1": with allocations of device memory */
 
 /* CUDA graphs: a launch is one operation, or each of their nodes. Auto: whole, but by node in a program of XLA (JAX,
  * TensorFlow), which CUPTI takes down otherwise. */

@@ -46,8 +46,11 @@ static int parse_trace(const char *list, struct capture_options *o, struct err *
 			o->sample_ns = 1000000;
 		else if (n == 6 && !memcmp(at, "native", n))
 			o->native = true;
+		else if (n == 6 && !memcmp(at, "memory", n))
+			o->memory = true;
 		else
-			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx, osrt, py and native", (int)n, at);
+			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx, osrt, memory, py and native",
+			               (int)n, at);
 		at += n;
 	}
 	if (list && !cuda)
@@ -120,8 +123,9 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 {
 	const struct capture_options *o = &c->options;
 	struct buf text = {0};
-	buf_format(&text, "--trace cuda%s%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
-	           o->sample_ns ? ",py" : "", o->native ? ",native" : "", graph_trace_names[c->graphs]);
+	buf_format(&text, "--trace cuda%s%s%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "",
+	           o->osrt ? ",osrt" : "", o->memory ? ",memory" : "", o->sample_ns ? ",py" : "",
+	           o->native ? ",native" : "", graph_trace_names[c->graphs]);
 	if (c->sample_ms > 0)
 		buf_format(&text, " --sample-every %.17g", c->sample_ms);
 	if (o->delay > 0)

@@ -22,6 +22,7 @@ static struct cupti_api api;
 static CUpti_SubscriberHandle subscriber;
 static enum graph_trace graphs;
 static bool by_node; /* what auto came to */
+static bool with_memory;
 
 static _Atomic bool begun;  /* CUPTI was set up in this process or in one that it was forked from */
 static _Atomic bool usable; /* … and can be used: false in a forked child */
@@ -34,6 +35,7 @@ static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_RUNTIME,     CUPTI_ACTIVITY_KIND_DRIVER,          CUPTI_ACTIVITY_KIND_MEMCPY,
 	CUPTI_ACTIVITY_KIND_MEMCPY2,     CUPTI_ACTIVITY_KIND_MEMSET,          CUPTI_ACTIVITY_KIND_OVERHEAD,
 	CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_MEMORY2,
 };
 
 /* Calls that only ask for something are not recorded, as nsys does not: PyTorch makes thirty of them for every launch.
@@ -79,6 +81,8 @@ static void collect_prepare(struct spool_library *library)
 	         : how && !strcmp(how, "graph") ? GRAPH_TRACE_WHOLE
 	                                        : GRAPH_TRACE_AUTO;
 	by_node = graphs == GRAPH_TRACE_NODE;
+	const char *memory = getenv(SPOOL_ENV_MEMORY);
+	with_memory = memory && !strcmp(memory, "1");
 	window_prepare(library);
 	sampler_prepare();
 }
@@ -99,7 +103,8 @@ static void failed(enum spool_severity severity, const char *what, CUptiResult r
 static void activities_on(void)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (kinds[i] == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && by_node)
+		if ((kinds[i] == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && by_node) ||
+		    (kinds[i] == CUPTI_ACTIVITY_KIND_MEMORY2 && !with_memory))
 			continue;
 		CUptiResult result = api.cuptiActivityEnable(kinds[i]);
 		if (result == CUPTI_SUCCESS)

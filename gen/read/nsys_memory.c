@@ -294,6 +294,10 @@ static bool is_name(const struct trace *t, struct known_name *known, uint32_t na
 static void look_for_starts(struct memory *m)
 {
 	const struct trace *t = m->r->trace;
+	/* Gapline's collector is loaded by the driver while that initialises itself, and says whether it had a window.
+	 */
+	for (uint32_t i = 0; m->r->own_collector && t->source.began != TRACE_NO_TIME && i < t->n_processes; i++)
+		m->began[i] = INT64_MIN;
 	struct known_name start = {"CUDA profiling initialization", TRACE_NONE};
 	for (size_t i = 0; m->n && i < t->overheads.n; i++) {
 		int64_t *began = &m->began[t->threads[t->overheads.thread[i]].process];
@@ -361,6 +365,8 @@ int nsys_read_memory(struct nsys *r)
 			qsort(m.changes, m.n_changes, sizeof *m.changes, compare_changes);
 		add_up(&m);
 	}
+	if (m.n && m.r->own_collector && r->trace->source.lost)
+		note_all(r->trace, TRACE_NONE, MEMORY_DAMAGED);
 	if (result == 0) {
 		look_for_starts(&m);
 		look_for_unmapping(&m);

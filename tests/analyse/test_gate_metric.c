@@ -148,6 +148,13 @@ static void memory_is_that_of_the_run(void **state)
 		{"memory<=+0%", GATE_FAILED, 25, NULL},
 	};
 	CHECK(&m, cases);
+	m.a.side[1].memory.allocator = true; /* what each counted is not the same */
+	static const struct expected unlike[] = {
+		{"memory<=50MB", GATE_PASSED, 5e7, NULL},
+		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "one side has allocations of CUDA"},
+	};
+	CHECK(&m, unlike);
+	m.a.side[1].memory.allocator = false;
 	m.a.side[0].memory = (struct side_memory){.why = "not_seen"};
 	static const struct expected half[] = {
 		{"memory<=50MB", GATE_PASSED, 5e7, NULL},

@@ -151,6 +151,13 @@ static void test_a_peak_is_of_all_devices(void **state)
 	struct side_memory memory = memory_build(runs, 2);
 	assert_true(memory.known);
 	assert_int_equal(memory.peak, 900);
+	assert_false(memory.allocator);
+	devices[0][0].memory = MEMORY_ALLOCATOR; /* which counts something else */
+	assert_string_equal(memory_build(runs, 2).why, "mixed");
+	for (int i = 0; i < 4; i++)
+		devices[i / 2][i % 2].memory = MEMORY_ALLOCATOR;
+	memory = memory_build(runs, 2);
+	assert_true(memory.known && memory.allocator && memory.peak == 900);
 	devices[0][0].memory = MEMORY_NO_PLACE;
 	devices[1][0].memory = MEMORY_DAMAGED;
 	memory = memory_build(runs, 2);

@@ -168,6 +168,8 @@ class Capture(Case):
         self.assertEqual(options(), [*common, "--cuda-graph-trace=graph", "--wait=primary", "--kill=sigterm"])
         self.assertIn("--trace=cuda,nvtx,osrt", options("--trace", "cuda,nvtx,osrt"))
         self.assertIn("--trace=cuda", options("--trace", "cuda"))
+        self.assertNotIn("--cuda-memory-usage=true", options("--trace", "cuda"))
+        self.assertIn("--cuda-memory-usage=true", options("--trace", "cuda,memory"))
         self.assertIn("--cuda-graph-trace=node", options("--cuda-graph-trace", "node"))
         some = options("--delay", "2", "--duration", "9", "--kill", "sigkill", "--capture-range", "cudaProfilerApi")
         for option in "--delay=2", "--duration=9", "--kill=sigkill", "--capture-range=cudaProfilerApi":

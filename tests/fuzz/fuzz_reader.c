@@ -33,7 +33,9 @@ static void walk(const struct trace *t)
 		if (t->devices[d].process >= t->n_processes ||
 		    (t->devices[d].gpu != TRACE_NONE && t->devices[d].gpu >= t->n_gpus))
 			abort();
-		if (t->devices[d].memory_peak < 0 || (t->devices[d].memory_peak && t->devices[d].memory != MEMORY_SEEN))
+		if (t->devices[d].memory_peak < 0 ||
+		    (t->devices[d].memory_peak && t->devices[d].memory != MEMORY_SEEN &&
+		     t->devices[d].memory != MEMORY_ALLOCATOR))
 			abort();
 		for (int k = 0; k < HELD_MOST; k++) {
 			const struct trace_held *held = &t->devices[d].held[k];

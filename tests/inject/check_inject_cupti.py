@@ -217,6 +217,7 @@ class Cupti(Case):
         whole = self.output.split()
         self.assertIn(str(GRAPH), whole)
         self.assertEqual(whole[0], str(DEVICE_GRAPH), "before anything else, or CUPTI takes no notice")
+        self.assertNotIn("49", whole, "memory was not asked for")
         self.assertLessEqual({str(KERNEL), str(RUNTIME), str(DRIVER), str(DEVICE), "1", "22", "2", "38", "17"}, set(whole))
         with tempfile.TemporaryDirectory() as folder:
             self.run_target("kinds", GAPLINE_GRAPH_TRACE="node", GAPLINE_SPOOL=folder)

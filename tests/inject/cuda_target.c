@@ -235,6 +235,20 @@ static void longer_steps(void)
 	make_steps(900);
 }
 
+/* 64 + 256 MB, then 128 in the place of the 64: at most 384 at once. Not every free says how much. */
+static void memory(void)
+{
+	enum { MB = 1 << 20 };
+	fake->memory(0, 0x10000000, 64 * MB);
+	fake->memory(0, 0x20000000, 256 * MB);
+	fake->memory(1, 0x10000000, 0);
+	make_steps(150);
+	fake->memory(0, 0x10000000, 128 * MB);
+	fake->memory(1, 0x10000000, 128 * MB);
+	make_steps(150);
+	fake->memory(1, 0x20000000, 256 * MB);
+}
+
 static void child(void)
 {
 	/* CUDA is begun in the child, which is how it has to be with fork. */
@@ -251,10 +265,23 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks}, {"killed", killed},
-	             {"range", range},       {"ranges", ranges}, {"flood", flood}, {"unloaded", unloaded},
-	             {"slow", slow},         {"hog", hog},       {"kinds", kinds}, {"nothing", nothing},
-	             {"child", child},       {"steps", steps},   {"later", later}, {"longer_steps", longer_steps},
+	} cases[] = {{"launches", launches},
+	             {"names", names},
+	             {"forks", forks},
+	             {"killed", killed},
+	             {"range", range},
+	             {"ranges", ranges},
+	             {"flood", flood},
+	             {"unloaded", unloaded},
+	             {"slow", slow},
+	             {"hog", hog},
+	             {"kinds", kinds},
+	             {"nothing", nothing},
+	             {"child", child},
+	             {"steps", steps},
+	             {"memory", memory},
+	             {"later", later},
+	             {"longer_steps", longer_steps},
 	             {"graph", graph}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;

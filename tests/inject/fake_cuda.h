@@ -40,6 +40,8 @@ struct fake {
 	 * them.
 	 */
 	void (*graph)(enum fake_graph what, uintptr_t node, uintptr_t original);
+	/* A call that allocates device memory, or frees it, where that is recorded. */
+	void (*memory)(int freed, uint64_t address, uint64_t bytes);
 	/* Kinds that are on, as text: "5 4 1 …", in the order in which they were enabled. */
 	const char *(*kinds)(void);
 	/* The record sizes of this fake. */

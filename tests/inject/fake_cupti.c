@@ -58,13 +58,15 @@ static void not_while_it_runs(void)
  * unless FAKE_EXACT wants those of CUPTI 13.0, which conversion knows. */
 static size_t size_of(uint32_t kind)
 {
-	enum { KERNEL10 = 216 }; /* bytes of CUpti_ActivityKernel10, which the headers of CUDA 12 lack */
+	enum { KERNEL10 = 216, MEMORY4 = 128 }; /* bytes of what the headers of CUDA 12 lack */
 	bool exact = getenv("FAKE_EXACT");
 	switch (kind) {
 	case CUPTI_ACTIVITY_KIND_DEVICE:
 		return sizeof(CUpti_ActivityDevice4);
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
 		return exact ? KERNEL10 : sizeof(CUpti_ActivityKernel9) + 24;
+	case CUPTI_ACTIVITY_KIND_MEMORY2:
+		return MEMORY4;
 	default:
 		return sizeof(CUpti_ActivityAPI) + (exact ? 0 : 8);
 	}
@@ -203,6 +205,23 @@ static void launch(const char *kernel, uint64_t start, uint64_t end)
 		usleep(50);
 }
 
+static void memory(int freed, uint64_t address, uint64_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	CUpti_ActivityMemory3 *m = on[CUPTI_ACTIVITY_KIND_MEMORY2] ? record(CUPTI_ACTIVITY_KIND_MEMORY2) : NULL;
+	if (m) {
+		m->memoryOperationType = freed ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+		                               : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+		m->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+		m->correlationId = correlation++;
+		m->address = address;
+		m->bytes = bytes;
+		m->timestamp = timestamp();
+		m->processId = (uint32_t)getpid();
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 static void *buffer_take(void)
 {
 	uint8_t *b = NULL;
@@ -236,7 +255,7 @@ static const char *kinds_text(void)
 
 const struct fake *fake_cupti(void)
 {
-	static struct fake fake = {launch, buffer_take, profiler, launched, graph, kinds_text, 0, 0};
+	static struct fake fake = {launch, buffer_take, profiler, launched, graph, memory, kinds_text, 0, 0};
 	fake.kernel_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	fake.api_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_RUNTIME);
 	return &fake;
