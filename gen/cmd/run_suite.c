@@ -32,7 +32,7 @@ static const char *side_name(const struct experiment *e, int side)
 
 static const char *where(const struct experiment *e, const struct suite_run *run, struct arena *arena)
 {
-	return SAY(NULL, arena, run_is, .side = side_name(e, run->side), .number = run->number,
+	return SAY(NULL, arena, run_is, .whose = side_name(e, run->side), .number = run->number,
 	           .timed = run->stopwatch);
 }
 
@@ -105,7 +105,7 @@ static void plan_from(struct experiment *e, const struct instants *at, int side)
 	e->suite.planned[side] = true;
 	e->suite.plan[side] = (struct stopwatch_plan){0};
 	if (at->steps && at->unknown && !e->suite.no_stopwatch)
-		e->suite.no_stopwatch = SAY(NULL, keep, timed_not_on, .side = side_name(e, side),
+		e->suite.no_stopwatch = SAY(NULL, keep, timed_not_on, .whose = side_name(e, side),
 		                            .why = say_word(WORDS_unmeasured, at->unknown));
 	if (!at->steps || at->unknown)
 		return;
@@ -175,7 +175,7 @@ static void record_more(struct experiment *e)
 static void time_wholes(struct experiment *e, const char *why, int side)
 {
 	fprintf(stderr, "gapline: %s\n",
-	        SAY(NULL, &e->compare.arena, timed_wholes, .why = why, .side = side_name(e, side)));
+	        SAY(NULL, &e->compare.arena, timed_wholes, .why = why, .whose = side_name(e, side)));
 	for (int s = 0; s < e->suite.n_sides; s++)
 		e->suite.plan[s] = (struct stopwatch_plan){0};
 }
@@ -356,7 +356,7 @@ static void say_unused(struct experiment *e, const struct suite_run *run)
 		return;
 	}
 	e->suite.no_stopwatch =
-		SAY(NULL, arena, timed_not_on, .side = side_name(e, run->side), .why = run->timed.unused);
+		SAY(NULL, arena, timed_not_on, .whose = side_name(e, run->side), .why = run->timed.unused);
 	record_more(e);
 	fprintf(stderr, "gapline: %s\n", SAY(NULL, arena, timed_no_more));
 }
