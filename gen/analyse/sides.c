@@ -6,6 +6,8 @@
 #include "analyse/run/work_phases.h"
 #include "base/parallel.h"
 
+#include <malloc.h>
+
 /* One run: what is done side by side with others. */
 struct task {
 	struct sides_job *job;
@@ -124,6 +126,7 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 		run_of(&tasks[i])->by_loop = options->loop != NULL;
 	}
 	parallel_each(n, find_steps, tasks);
+	malloc_trim(0); /* what ten thousand ranks said of their ranges is not asked again */
 	for (size_t i = 0; i < n; i++)
 		if (tasks[i].result < 0) {
 			*err = tasks[i].err;

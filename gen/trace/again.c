@@ -1,5 +1,8 @@
 #include "trace/again.h"
 
+#include "base/keymap.h"
+#include "base/list.h"
+
 #include <string.h>
 
 /* Two multiplications that have nothing to do with each other (constants of MurmurHash3's and SplitMix64's finishers).
@@ -20,6 +23,27 @@ static void again_print(const struct trace_ops *ops, uint64_t print[2])
 		mix(print, (uint64_t)ops->start[i]);
 		mix(print, (uint64_t)ops->end[i]);
 	}
+}
+
+struct again_ranges *again_count_ranges(const struct trace *t, struct arena *arena, uint32_t *n)
+{
+	struct arena scratch = {0};
+	struct keymap keys;
+	struct again_ranges *list = NULL;
+	size_t room = 0;
+	*n = 0;
+	keymap_init(&keys, &scratch);
+	for (size_t i = 0; i < t->ranges.n; i++) {
+		uint32_t thread = t->ranges.thread[i], name = t->ranges.name[i];
+		uint32_t at = keymap_add(&keys, (uint64_t)thread << 32 | name);
+		if (at == *n) {
+			LIST_GROW(arena, list, *n, room);
+			list[(*n)++] = (struct again_ranges){.thread = thread, .name = name};
+		}
+		list[at].n++;
+	}
+	arena_release(&scratch);
+	return list;
 }
 
 /* Of the rows of `from` those that are marked; NULL: all. */
@@ -49,7 +73,7 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
 	bool *none = ARENA_NEW(&scratch, 1 + t->ranges.n + t->os_calls.n + t->overheads.n + t->slices.n, bool);
 	part->ops = t->ops.n;
-	part->ranges = t->ranges.n > 0;
+	part->ranges = again_count_ranges(t, arena, &part->n_ranges);
 	again_print(&t->ops, part->print);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		ops[i] = t->ops.kind[i] == OP_COMM;
@@ -67,6 +91,22 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	t->last_time = whole.last_time;
 	t->n_unlaunched = whole.n_unlaunched;
 	arena_release(&scratch);
+}
+
+void again_thin(struct trace *t, struct arena *arena)
+{
+#define FORGET(rows, member)                                                                                           \
+	arena_trim(arena, t->rows.member, t->rows.n, 0, sizeof *t->rows.member);                                       \
+	t->rows.member = NULL
+	FORGET(ops, bytes);
+	FORGET(ops, correlation);
+	FORGET(ops, copy);
+	FORGET(calls, end);
+	FORGET(calls, name);
+	FORGET(calls, correlation);
+	FORGET(calls, class);
+	FORGET(calls, waits);
+#undef FORGET
 }
 
 /* The rows of a part's threads that the run holds. */

@@ -5,6 +5,12 @@
 
 #include "trace/columns.h"
 
+/* How often a thread has ranges of a name. */
+struct again_ranges {
+	uint32_t thread, name;
+	int64_t n;
+};
+
 /* One part of a run, a file: how its rows are made again, and what is known of them meanwhile. */
 struct trace_again {
 	/* Fills `out` with the part as a trace of its own, times as they were in the file, not linked: names are those
@@ -22,10 +28,14 @@ struct trace_again {
 	uint32_t first_process, first_thread, first_device;
 	/* Of its rows: */
 	size_t ops;
-	bool ranges;       /* there are any */
+	struct again_ranges *ranges; /* in the order in which they first occur */
+	uint32_t n_ranges;
 	uint64_t print[2]; /* of its ops' times, as they are in the file; two captures have it in common by chance alone
 	                    */
 };
+
+/* Those of a linked trace. */
+struct again_ranges *again_count_ranges(const struct trace *trace, struct arena *arena, uint32_t *n);
 
 enum { AGAIN_ALL = (1u << COLUMNS_OF) - 1 };
 
@@ -38,6 +48,10 @@ static inline bool again_is_held(enum columns_of rows)
 /* Leaves of a linked trace the rows that trace.h says are held, in `arena`, and notes in `part` what is known of the
  * others. `arena` holds everything of the trace that is no row. */
 void again_leave(struct trace *trace, struct trace_again *part, struct arena *arena);
+
+/* Leaves of the rows that a linked run holds what tells when a communication kernel ran and was launched, and which one
+ * it is: `arena` has them. */
+void again_thin(struct trace *trace, struct arena *arena);
 
 /* Files [first, first + n) of the run as a trace of their own, linked, with times on the run's clock and what the run
  * says of its source: as trace_merge would have made it of them. `rows` as in `load`. GPUs are numbered as in the run

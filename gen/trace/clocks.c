@@ -102,10 +102,11 @@ static void find_hosts(struct aligning *c, struct arena *arena, struct host_cloc
 static void find_kernels(struct aligning *c)
 {
 	uint32_t device = 0;
+	const struct names *names = c->parts[0].trace->names;
+	uint8_t *known = ARENA_NEW(&c->scratch, names->n, uint8_t); /* by name: 1 synchronising, 2 not */
 	for (size_t p = 0; p < c->n_parts; p++) {
 		const struct trace *t = c->parts[p].trace;
 		const struct time_map *map = &c->parts[p].map;
-		uint8_t *known = ARENA_NEW(&c->scratch, t->names->n, uint8_t); /* by name: 1 synchronising, 2 not */
 		struct comm_calls calls;
 		comm_calls_find(t, &c->scratch, &calls);
 		for (size_t i = 0; i < t->ops.n; i++) {
@@ -136,14 +137,12 @@ static void find_kernels(struct aligning *c)
 	}
 }
 
-static void put_in_order(struct aligning *c, bool streams, struct ordered *o)
+static void put_in_order(struct aligning *c, bool streams, struct kernel *list, struct ordered *o)
 {
 	struct arena *arena = &c->scratch;
-	o->list = ARENA_NEW(arena, c->n, struct kernel);
-	if (c->n) {
-		memcpy(o->list, c->kernels, c->n * sizeof *o->list);
-		qsort_r(o->list, c->n, sizeof *o->list, compare_kernels, &streams);
-	}
+	o->list = list;
+	if (c->n)
+		qsort_r(list, c->n, sizeof *list, compare_kernels, &streams);
 	for (size_t i = 0; i < c->n; i++) {
 		bool other_key = !i || compare_keys(&o->list[i - 1], &o->list[i], streams) != 0;
 		if (other_key || o->list[i - 1].host != o->list[i].host) {
@@ -389,8 +388,11 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 	find_hosts(&c, arena, out);
 	if (out->n) {
 		find_kernels(&c);
-		put_in_order(&c, false, &c.by_key);
-		put_in_order(&c, true, &c.by_stream);
+		put_in_order(&c, false, c.kernels, &c.by_key);
+		struct kernel *again = ARENA_NEW(&c.scratch, c.n, struct kernel);
+		if (c.n)
+			memcpy(again, c.kernels, c.n * sizeof *again);
+		put_in_order(&c, true, again, &c.by_stream);
 	}
 	struct beside beside = {.c = &c,
 	                        .host = ARENA_NEW(&c.scratch, out->n, uint32_t),

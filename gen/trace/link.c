@@ -172,9 +172,12 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 	}
 	for (uint32_t i = 0; i < t->n_diagnostics; i++)
 		t->diagnostics[i].text = ids[t->diagnostics[i].text];
-	for (uint32_t i = 0; i < t->n_again; i++)
+	for (uint32_t i = 0; i < t->n_again; i++) {
 		for (uint32_t k = 0; k < t->again[i].n_ids; k++)
 			t->again[i].ids[k] = ids[t->again[i].ids[k]];
+		for (uint32_t k = 0; k < t->again[i].n_ranges; k++)
+			t->again[i].ranges[k].name = ids[t->again[i].ranges[k].name];
+	}
 }
 
 /* Widens [*first, *last] by n rows. */

@@ -53,7 +53,8 @@ static const char *keep_text(struct arena *arena, const char *text)
 static void *keep_bytes(struct arena *arena, const void *bytes, size_t n)
 {
 	void *copy = arena_alloc(arena, n, 1);
-	memcpy(copy, bytes, n);
+	if (n)
+		memcpy(copy, bytes, n);
 	return copy;
 }
 
@@ -229,6 +230,7 @@ static void join_again(struct trace *t, const struct trace *from, const struct t
 	struct trace_again part = *from->again;
 	part.kept = keep_bytes(arena, part.kept, part.n_kept);
 	part.ids = keep_bytes(arena, part.ids, part.n_ids * sizeof *part.ids);
+	part.ranges = keep_bytes(arena, part.ranges, part.n_ranges * sizeof *part.ranges);
 	part.map = *map;
 	part.first_process = t->n_processes;
 	part.first_thread = t->n_threads;
@@ -254,7 +256,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 			columns_append(out, from, rows, arena);
 		}
 		int64_t last = time_map_of(&parts[i].map, from->ranges.last_time);
-		if ((from->ranges.n || (from->again && from->again->ranges)) && last > out->ranges.last_time)
+		if ((from->ranges.n || (from->again && from->again->n_ranges)) && last > out->ranges.last_time)
 			out->ranges.last_time = last;
 		join_dropped(out, from, arena);
 		join_diagnostics(out, from, arena);
@@ -268,4 +270,6 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 			arena_release(parts[i].memory);
 	}
 	trace_link(out, arena);
+	if (out->again)
+		again_thin(out, arena);
 }

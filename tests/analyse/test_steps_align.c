@@ -92,7 +92,7 @@ static void find(struct state *s, const struct job *j)
 	struct step_marks marks;
 	const struct trace *t = make(s, j, &marks);
 	struct steps_part part;
-	steps_of_part(t, &marks, &s->arena, NULL, &part);
+	steps_of_part(t, &marks, &s->arena, false, &part);
 	steps_join(t, &marks, &part, 1, &s->arena, &s->steps);
 	memcpy(s->instance, part.instance, part.n * sizeof *part.instance); /* in the same order */
 }

@@ -2,6 +2,7 @@
 #include "inject/step_match.c" /* of a library that is loaded into programs, not of libgapline */
 
 #include "analyse/run/fold.h"
+#include "trace/again.h"
 #include "trace_maker.h"
 
 #include <setjmp.h>
@@ -92,7 +93,9 @@ static void test_names_as_they_are_made(void **state)
 	}
 	const struct trace *trace = maker_link(&m);
 	struct fold_counts counts = {0};
-	fold_count(trace, 0, &arena, &counts);
+	uint32_t n;
+	const struct again_ranges *ranges = again_count_ranges(trace, &arena, &n);
+	fold_count(trace->names, ranges, n, 0, &arena, &counts);
 	fold_decide(&counts, &names, 40, &arena, &fold);
 	size_t folded = 0;
 	for (size_t i = 0; i < trace->ranges.n; i += 7)

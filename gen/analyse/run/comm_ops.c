@@ -16,7 +16,7 @@ struct list {
 
 struct view {
 	const struct run *run;
-	struct arena *arena, scratch;
+	struct arena *arena, *ops, scratch;
 	struct comm_calls calls;
 	struct keymap keys; /* of rows */
 	size_t rows_room;
@@ -253,10 +253,10 @@ static void match_by_stream(struct view *v, int64_t tolerance)
 	}
 	if (!others.n)
 		return;
-	collectives_match(others.op, others.n, v->run->n_devices, tolerance >= 0, tolerance, v->arena, &more);
+	collectives_match(others.op, others.n, v->run->n_devices, tolerance >= 0, tolerance, v->ops, &more);
 	memcpy(list->op + kept, others.op, others.n * sizeof *others.op);
 	struct collectives *all = &v->out->collectives;
-	all->list = arena_grow(v->arena, all->list, all->n, all->n + more.n, sizeof *all->list);
+	all->list = arena_grow(v->ops, all->list, all->n, all->n + more.n, sizeof *all->list);
 	for (size_t i = 0; i < more.n; i++)
 		all->list[all->n++] = more.list[i];
 }
@@ -273,43 +273,45 @@ static int compare_places(const void *a, const void *b)
 	return x->launched < y->launched ? -1 : x->launched > y->launched;
 }
 
+/* All of them in the list of the most usual kind, which has room for all. */
 static void put_together(struct view *v)
 {
 	struct comm_ops *out = v->out;
-	for (int kind = 0; kind <= COMM_OTHER; kind++)
-		out->n += v->of[kind].n;
-	out->ops = ARENA_NEW(v->arena, out->n, struct collective_op);
-	size_t n = 0;
-	for (int kind = 0; kind <= COMM_OTHER; kind++)
+	out->ops = v->of[COMM_TOGETHER].op;
+	out->n = v->of[COMM_TOGETHER].n;
+	for (int kind = COMM_TOGETHER + 1; kind <= COMM_OTHER; kind++)
 		for (size_t i = 0; i < v->of[kind].n; i++)
-			out->ops[n++] = v->of[kind].op[i];
-	if (n)
-		qsort(out->ops, n, sizeof *out->ops, compare_places);
-	out->first_of = ARENA_NEW(v->arena, (size_t)v->run->n_devices + 1, size_t);
-	for (size_t i = 0; i < n; i++)
+			out->ops[out->n++] = v->of[kind].op[i];
+	if (out->n)
+		qsort(out->ops, out->n, sizeof *out->ops, compare_places);
+	out->first_of = ARENA_NEW(v->ops, (size_t)v->run->n_devices + 1, size_t);
+	for (size_t i = 0; i < out->n; i++)
 		out->first_of[out->ops[i].rank + 1]++;
 	for (uint32_t d = 0; d < v->run->n_devices; d++)
 		out->first_of[d + 1] += out->first_of[d];
 }
 
-void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out)
+void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct arena *ops,
+                    struct comm_ops *out)
 {
 	const struct trace *t = run->trace;
-	struct view v = {.run = run, .arena = arena, .out = out};
+	struct view v = {.run = run, .arena = arena, .ops = ops, .out = out};
 	*out = (struct comm_ops){0};
 	keymap_init(&v.keys, &v.scratch);
 	comm_calls_find(t, &v.scratch, &v.calls);
 	find_devices(&v);
 	find_shared(&v);
+	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
+	for (size_t i = 0; i < t->ops.n; i++)
+		together->room += t->ops.kind[i] == OP_COMM;
+	together->op = ARENA_NEW(ops, together->room, struct collective_op);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		const struct trace_device *device = &t->devices[run->devices[d].device];
 		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
 			if (t->ops.kind[i] == OP_COMM && t->ops.end[i] > t->ops.start[i])
 				add_op(&v, i, d);
 	}
-	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
-	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, arena,
-	                  &out->collectives);
+	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, ops, &out->collectives);
 	match_by_stream(&v, tolerance);
 	point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);
 	put_together(&v);

@@ -42,7 +42,9 @@ struct comm_ops {
 
 /* `tolerance`: struct waiting. Kernels whose NCCL calls are recorded are told apart by their communicators; names alone
  * serve the others, and where one name is of several communicators, the streams that they run on. Nothing is matched
- * where it is not known which step of one rank is which of another, and of what only some ranks recorded nothing is. */
-void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out);
+ * where it is not known which step of one rank is which of another, and of what only some ranks recorded nothing is.
+ * The rows live in `arena`, the kernels and what they are together in `ops`. */
+void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct arena *ops,
+                    struct comm_ops *out);
 
 #endif

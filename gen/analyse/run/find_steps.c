@@ -19,7 +19,8 @@ struct looking {
 	struct run *run;
 	struct marks_asked of;
 	struct asked *asked;      /* by part … */
-	struct marks_part *marks; /* … likewise */
+	struct marks_part *marks; /* … likewise, without their instances … */
+	struct steps_part *steps; /* … and of those of the range that is taken */
 	struct arena scratch;
 };
 
@@ -50,15 +51,53 @@ static struct step_marks marks_like(const struct marks_part *part, const struct 
 	return marks;
 }
 
-/* The part's instances of a range. */
-static void take_instances(struct looking *f, uint32_t i, const struct trace *rows, const struct marks_candidate *like,
-                           struct arena *scratch)
+/* The part's instances of a range; `marks` with all instances. */
+static void take_instances(struct looking *f, uint32_t i, const struct trace *rows, const struct marks_part *marks,
+                           const struct marks_candidate *like, struct arena *scratch)
 {
 	struct run_parts *parts = f->run->parts;
-	const struct step_marks proposed = marks_like(&f->marks[i], like, scratch);
-	steps_of_part(rows, &proposed, f->run->arena, parts->held ? &f->scratch : NULL, &parts->steps[i]);
-	parts->steps[i].first_process = parts->list[i].first_process;
-	parts->steps[i].first_thread = parts->list[i].first_thread;
+	const struct step_marks proposed = marks_like(marks, like, scratch);
+	steps_of_part(rows, &proposed, &f->scratch, parts->held, &f->steps[i]);
+	f->steps[i].first_process = parts->list[i].first_process;
+	f->steps[i].first_thread = parts->list[i].first_thread;
+}
+
+/* What ranges say, and the instances of the one that the part would choose itself. */
+static void ask_ranges(struct looking *f, uint32_t i, const struct trace *rows, struct arena *scratch)
+{
+	struct asked *asked = &f->asked[i];
+	struct marks_part marks;
+	marks_of_part(rows, &f->run->fold, &f->of, scratch, &marks);
+	const struct marks_candidate *taken = marks_choose(&marks, 1, rows->names, NULL, NULL);
+	f->marks[i] = marks_forget(&marks, &f->scratch);
+	asked->fit = ARENA_NEW(&f->scratch, marks.n, bool);
+	for (size_t k = 0; k < marks.n; k++)
+		asked->fit[k] = marks.list[k].fits;
+	if (!taken)
+		return;
+	asked->taken = &f->marks[i].list[taken - marks.list];
+	take_instances(f, i, rows, &marks, taken, scratch);
+}
+
+/* The rows of a part whose instances are made again. */
+static const struct trace *open_again(struct looking *f, size_t i, struct marks_part *part, struct arena *arena)
+{
+	struct marks_part again;
+	const struct trace *rows = parts_rows(f->run, (uint32_t)i, STEPS, arena);
+	marks_of_part(rows, &f->run->fold, &f->of, arena, &again);
+	for (size_t k = 0; k < part->n; k++)
+		part->list[k].instance = again.list[k].instance;
+	return rows;
+}
+
+static void marks_again_of(void *context, size_t i, struct marks_part *part, struct arena *arena)
+{
+	open_again(context, i, part, arena);
+}
+
+static const struct marks_candidate *choose(struct looking *f)
+{
+	return marks_choose(f->marks, f->run->parts->n, f->run->trace->names, marks_again_of, f);
 }
 
 /* What repeats in a part, and which kinds of ops it has. */
@@ -75,20 +114,11 @@ static void ask_part(struct looking *f, uint32_t i, bool ranges, bool loops)
 {
 	struct run *run = f->run;
 	struct arena scratch = {0};
-	struct asked *asked = &f->asked[i];
-	struct marks_part *marks = &f->marks[i];
 	const struct trace *rows = parts_rows(run, i, STEPS, &scratch);
 	run_look_at_rows(run, rows, run->parts->list[i].first_process);
-	if (ranges) {
-		marks_of_part(rows, &run->fold, &f->of, &f->scratch, marks);
-		asked->taken = marks_choose(marks, 1, rows->names);
-	}
-	asked->fit = ARENA_NEW(&f->scratch, marks->n, bool);
-	for (size_t k = 0; k < marks->n; k++)
-		asked->fit[k] = marks->list[k].fits;
-	if (asked->taken)
-		take_instances(f, i, rows, asked->taken, &scratch);
-	else if (loops)
+	if (ranges)
+		ask_ranges(f, i, rows, &scratch);
+	if (!f->asked[i].taken && loops)
 		look_for_loops(f, i, rows, false);
 	arena_release(&scratch);
 }
@@ -104,7 +134,9 @@ static void ask_again(struct looking *f, uint32_t i, const struct marks_candidat
 	if (same)
 		return;
 	struct arena scratch = {0};
-	take_instances(f, i, parts_rows(f->run, i, STEPS, &scratch), winner, &scratch);
+	struct marks_part all = marks_forget(marks, &scratch);
+	const struct trace *rows = open_again(f, i, &all, &scratch);
+	take_instances(f, i, rows, &all, winner, &scratch);
 	arena_release(&scratch);
 }
 
@@ -119,9 +151,9 @@ static void join_ranges(struct looking *f, const struct marks_candidate *winner,
 			if (f->marks[i].list[k].fits && is_one_name(&f->marks[i].list[k], winner))
 				like.written = f->marks[i].list[k].written; /* the last one's */
 	}
-	steps_join(run->trace, &like, parts->steps, parts->n, run->arena, out);
+	steps_join(run->trace, &like, f->steps, parts->n, run->arena, out);
 	if (parts->held)
-		out->op_step = steps_of_ops(parts->steps, run->trace->ops.n, run->arena);
+		out->op_step = steps_of_ops(f->steps, run->trace->ops.n, run->arena);
 }
 
 /* The loops of all parts together, looked for in those that have not been asked yet. */
@@ -144,6 +176,7 @@ static struct looking begin(struct run *run)
 	struct looking f = {.run = run};
 	f.asked = ARENA_NEW(&f.scratch, run->parts->n, struct asked);
 	f.marks = ARENA_NEW(&f.scratch, run->parts->n, struct marks_part);
+	f.steps = ARENA_NEW(&f.scratch, run->parts->n, struct steps_part);
 	return f;
 }
 
@@ -161,10 +194,10 @@ bool run_take_range(struct run *run, const struct steps *like)
 	f.of.like = like;
 	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
-		marks_of_part(parts_rows(run, i, STEPS, &scratch), &run->fold, &f.of, &f.scratch, &f.marks[i]);
+		ask_ranges(&f, i, parts_rows(run, i, STEPS, &scratch), &scratch);
 		arena_release(&scratch);
 	}
-	const struct marks_candidate *winner = marks_choose(f.marks, run->parts->n, run->trace->names);
+	const struct marks_candidate *winner = choose(&f);
 	if (winner)
 		join_ranges(&f, winner, &steps);
 	if (steps.found) {
@@ -198,12 +231,13 @@ static int64_t span_end(const struct run *run, int64_t start, int64_t end)
 
 /* A range named by --step that is there once (in a process): the run's span is from its start to its end, on the host
  * and the GPU. */
-static bool find_span(struct run *run)
+static bool find_span(const struct looking *f)
 {
+	struct run *run = f->run;
 	struct steps *s = &run->steps;
 	int64_t start = INT64_MAX, end = INT64_MIN;
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		const struct steps_part *part = &run->parts->steps[i];
+		const struct steps_part *part = &f->steps[i];
 		for (uint32_t k = 0; k < part->n; k++) {
 			if (k && part->instance[k].process == part->instance[k - 1].process)
 				return false;
@@ -244,10 +278,10 @@ static int launches_nothing(const struct run *run, uint32_t name, struct err *er
 static int conclude(struct looking *f, bool loops, struct err *err)
 {
 	struct run *run = f->run;
-	const struct marks_candidate *winner = marks_choose(f->marks, run->parts->n, run->trace->names);
+	const struct marks_candidate *winner = choose(f);
 	if (winner) {
 		join_ranges(f, winner, &run->steps);
-		if (!f->of.wanted || find_span(run) || run->steps.found)
+		if (!f->of.wanted || find_span(f) || run->steps.found)
 			return 0;
 		return launches_nothing(run, winner->name, err);
 	}

@@ -2,6 +2,7 @@
 
 #include "analyse/run/marks_names.h"
 #include "base/list.h"
+#include "trace/again.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -68,18 +69,18 @@ static ptrdiff_t next_number(const char *text, size_t at, size_t *length)
 	return -1;
 }
 
-void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *arena, struct fold_counts *c)
+void fold_count(const struct names *names, const struct again_ranges *ranges, uint32_t n, uint32_t first_thread,
+                struct arena *arena, struct fold_counts *c)
 {
-	const struct trace_ranges *r = &trace->ranges;
 	if (!c->of) {
 		names_init(&c->texts, arena);
-		c->n_names = trace->names->n;
+		c->n_names = names->n;
 		c->of = ARENA_NEW(arena, c->n_names, uint32_t);
 	}
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t name = r->name[i], thread = first_thread + r->thread[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t name = ranges[i].name, thread = first_thread + ranges[i].thread;
 		if (!c->of[name]) {
-			const char *text = names_text(trace->names, name);
+			const char *text = names_text(names, name);
 			size_t length = length_without_list(text);
 			c->of[name] = names_add(&c->texts, text, length);
 			if (c->of[name] == 0)
@@ -91,7 +92,7 @@ void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *
 			}
 		}
 		struct fold_count *e = &c->list[c->of[name] - 1];
-		e->instances++;
+		e->instances += ranges[i].n;
 		if (e->thread != thread) {
 			e->thread = thread;
 			e->threads++;

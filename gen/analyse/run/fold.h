@@ -10,6 +10,8 @@
 
 #include "trace/trace.h"
 
+struct again_ranges;
+
 struct fold {
 	uint32_t *of;           /* normalised name of a range's name, indexed by name id; valid for names of ranges */
 	uint32_t n;             /* ids below this are covered */
@@ -30,9 +32,9 @@ struct fold_counts {
 	uint32_t *of, n_names; /* by name id, of those that there were at first: 1 + index into `list`, 0: none */
 };
 
-/* Adds the ranges of one part of a run after the other (parts.h), whose threads are numbered from `first_thread` there.
- */
-void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *arena, struct fold_counts *counts);
+/* Adds the ranges of one file of a run after the other, whose threads are numbered from `first_thread` there. */
+void fold_count(const struct names *names, const struct again_ranges *ranges, uint32_t n, uint32_t first_thread,
+                struct arena *arena, struct fold_counts *counts);
 
 /* What the names are normalised to. `steps`: the number of steps when known (then counters that occur about once a step
  * fold too), else 0. New names go into `names`. */

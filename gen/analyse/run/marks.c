@@ -122,7 +122,55 @@ static uint64_t candidate_key(const struct marks_candidate *c)
 	return (uint64_t)c->name << 32 | c->domain;
 }
 
-const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names)
+/* Which of a part's ranges are half of the GPU time. Whether they are others than before. */
+static bool find_halves(struct marks_part *part, struct keymap *keys, const double *stretch, double whole)
+{
+	bool others = false;
+	for (size_t i = 0; i < part->n; i++) {
+		struct marks_candidate *c = &part->list[i];
+		bool half = c->class == MARK_PROFILER || 2 * stretch[keymap_add(keys, candidate_key(c))] >= whole;
+		others = others || half != c->half;
+		c->half = half;
+	}
+	return others;
+}
+
+static void forget(struct marks_part *part)
+{
+	for (size_t i = 0; i < part->n; i++)
+		part->list[i].instance = NULL;
+	part->forgot = true;
+}
+
+struct marks_part marks_forget(const struct marks_part *part, struct arena *arena)
+{
+	struct marks_part kept = *part;
+	kept.list = ARENA_NEW(arena, part->n, struct marks_candidate);
+	if (part->n)
+		memcpy(kept.list, part->list, part->n * sizeof *part->list);
+	forget(&kept);
+	return kept;
+}
+
+/* Judges a part's ranges by what they hold of each other. */
+static void judge_again(struct marks_part *part, size_t i, marks_again *again, void *context)
+{
+	struct arena scratch = {0};
+	bool forgot = part->forgot;
+	if (forgot)
+		again(context, i, part, &scratch);
+	for (size_t k = 0; k < part->n; k++) {
+		part->list[k].grade = part->list[k].of_name;
+		part->list[k].fits = part->list[k].half;
+	}
+	marks_nest(part);
+	if (forgot)
+		forget(part);
+	arena_release(&scratch);
+}
+
+const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names,
+                                           marks_again *again, void *context)
 {
 	const struct marks_candidate *winner = NULL;
 	struct arena scratch = {0};
@@ -141,13 +189,8 @@ const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, c
 			stretch[keymap_add(&keys, candidate_key(&parts[p].list[i]))] += parts[p].list[i].stretch;
 	}
 	for (size_t p = 0; p < n; p++) {
-		for (size_t i = 0; i < parts[p].n; i++) {
-			struct marks_candidate *c = &parts[p].list[i];
-			c->grade = c->of_name;
-			c->fits =
-				c->class == MARK_PROFILER || 2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole;
-		}
-		marks_nest(&parts[p]);
+		if (find_halves(&parts[p], &keys, stretch, whole) || !parts[p].forgot)
+			judge_again(&parts[p], p, again, context);
 		for (size_t i = 0; i < parts[p].n; i++)
 			if (parts[p].list[i].fits && (!winner || is_better(names, &parts[p].list[i], winner, added)))
 				winner = &parts[p].list[i];

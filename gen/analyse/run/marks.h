@@ -27,6 +27,7 @@ struct marks_candidate {
 	struct instance *instance; /* n of them, by thread and start; process and thread as the part counts them */
 	uint32_t n;
 	/* As marks_choose judged it last: */
+	bool half; /* with those of its name it is half of the GPU time */
 	bool fits;
 	uint8_t grade; /* enum mark_grade */
 };
@@ -35,6 +36,8 @@ struct marks_part {
 	bool added;   /* one of its ranges is a step that gapline added */
 	struct marks_candidate *list;
 	size_t n;
+	bool forgot; /* `instance` is NULL in all of them, after they were judged once: of ten thousand parts that is
+	              * most of what would be kept */
 };
 
 /* What overrides the rules, if it is not NULL: `wanted`, --step NAME, is a range's name, normalised or as written;
@@ -50,8 +53,15 @@ struct marks_asked {
 void marks_of_part(const struct trace *trace, const struct fold *fold, const struct marks_asked *asked,
                    struct arena *arena, struct marks_part *out);
 
-/* The range that is the step of these parts together; NULL: none. Judges all candidates by what they are together. */
-const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names);
+/* The range that is the step of these parts together; NULL: none. Judges all candidates by what they are together.
+ * `again` fills the instances of part i, which were forgotten, for a moment, in `arena`: asked of those alone of which
+ * other ranges are half of the GPU time than when they were judged before. NULL: nothing was forgotten. */
+typedef void marks_again(void *context, size_t i, struct marks_part *part, struct arena *arena);
+const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names,
+                                           marks_again *again, void *context);
+
+/* Forgets the instances of a part that was judged: what is kept of it lives in `arena`. */
+struct marks_part marks_forget(const struct marks_part *part, struct arena *arena);
 
 /* Ranges that may have been meant where none has the name that is wanted. Zero-initialise; parts add theirs, in order.
  */

@@ -58,7 +58,6 @@ void parts_begin(struct run *run, const struct trace *trace, struct arena *arena
 		again_load(trace, 0, trace->n_again, AGAIN_ALL, arena, whole);
 		run->trace = whole;
 	}
-	parts->steps = ARENA_NEW(arena, parts->n, struct steps_part);
 	parts->kinds = ARENA_NEW(arena, parts->n, struct work_kinds);
 }
 
@@ -74,39 +73,15 @@ const struct trace *parts_rows(const struct run *run, uint32_t i, unsigned rows,
 	return trace;
 }
 
-/* The run's steps, whose instances were given by their ops, as a part sees them: its own threads, its own ops. */
-static void take_loop(const struct run *run, uint32_t i, struct run *part)
-{
-	const struct run_part *of = &run->parts->list[i];
-	const struct trace *trace = part->trace;
-	struct steps *out = &part->steps;
-	const struct step_thread *threads = run->steps.threads;
-	uint32_t n = run->steps.n_threads;
-	out->threads = ARENA_NEW(part->arena, n, struct step_thread);
-	out->n_threads = 0;
-	out->thread_at = ARENA_NEW(part->arena, trace->n_threads, uint32_t);
-	out->first_of = ARENA_NEW(part->arena, trace->n_processes, uint32_t);
-	for (uint32_t k = 0; k < n; k++) {
-		struct step_thread thread = threads[k];
-		if (thread.process < of->first_process || thread.process - of->first_process >= trace->n_processes)
-			continue;
-		thread.process -= of->first_process;
-		thread.thread -= of->first_thread;
-		out->threads[out->n_threads++] = thread;
-		out->thread_at[thread.thread] = out->n_threads;
-		if (!out->first_of[thread.process])
-			out->first_of[thread.process] = out->n_threads;
-	}
-	out->op_step = pattern_op_steps(&run->loops, i, trace->ops.n, part->arena);
-}
-
 /* `part` may be the run, whose ops have their steps from ranges then. */
 static void prepare(const struct run *run, uint32_t i, struct run *part)
 {
+	const struct run_part *of = &run->parts->list[i];
+	if (run->steps.thread_at && part != run)
+		steps_take_part(part->trace, &run->steps, of->first_process, of->first_thread, part->arena,
+		                &part->steps);
 	if (run->steps.by_op)
-		take_loop(run, i, part);
-	else if (run->steps.thread_at && part != run)
-		steps_take_part(part->trace, &run->steps, &run->parts->steps[i], part->arena, &part->steps);
+		part->steps.op_step = pattern_op_steps(&run->loops, i, part->trace->ops.n, part->arena);
 	activity_init(&part->activity, part->trace, &part->fold, &part->steps, part->arena);
 	run_phase_ops(part);
 }

@@ -21,7 +21,6 @@ struct run_parts {
 	uint32_t n;
 	bool held; /* there is one, and its rows are run->trace's */
 	struct fold_counts names;
-	struct steps_part *steps; /* by part, where a range is the step */
 	struct work_kinds *kinds; /* by part; those that were asked for */
 };
 

@@ -5,6 +5,7 @@
 #include "analyse/run/find_steps.h"
 #include "analyse/run/gaps.h"
 #include "analyse/run/parts.h"
+#include "trace/again.h"
 
 #include <string.h>
 
@@ -279,18 +280,28 @@ void run_phase_ops(struct run *run)
 		phase_nodes(run);
 }
 
+/* Of a run whose rows are held. */
+static void count_ranges(struct run *run, struct arena *arena)
+{
+	struct arena scratch = {0};
+	uint32_t n;
+	const struct again_ranges *ranges = again_count_ranges(run->trace, &scratch, &n);
+	fold_count(run->trace->names, ranges, n, 0, arena, &run->parts->names);
+	arena_release(&scratch);
+}
+
 void run_open(struct run *run, const struct trace *trace, struct arena *arena)
 {
 	parts_begin(run, trace, arena);
 	run->first_op = run->first_explicit = run->first_launched = run->begin = INT64_MAX;
 	run->last_op = run->last_explicit = INT64_MIN;
 	run->launcher = TRACE_NONE;
-	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
-		fold_count(parts_rows(run, i, 1u << ROWS_OF_RANGES, &scratch), run->parts->list[i].first_thread, arena,
-		           &run->parts->names);
-		arena_release(&scratch);
-	}
+	if (trace->n_again)
+		for (uint32_t i = 0; i < trace->n_again; i++)
+			fold_count(trace->names, trace->again[i].ranges, trace->again[i].n_ranges,
+			           trace->again[i].first_thread, arena, &run->parts->names);
+	else
+		count_ranges(run, arena);
 }
 
 void run_begin(struct run *run)

@@ -284,15 +284,6 @@ static uint32_t end_steps(struct steps_build *b, uint32_t n)
 	return merged;
 }
 
-static void place_ops(struct steps_build *b, struct arena *ops)
-{
-	b->at = ARENA_NEW(ops, b->trace->ops.n, uint32_t);
-	b->lane = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
-	find_threads(b);
-	fill_threads(b);
-	steps_find_lanes(b);
-}
-
 /* Of instances that were given by their ops: a lane is the device. */
 static void place_instances(struct steps_build *b)
 {
@@ -348,22 +339,24 @@ void steps_from_ops(const struct trace *trace, const struct step_marks *marks, s
 
 /* ---- part by part ---- */
 
-void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct arena *ops,
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, bool at,
                    struct steps_part *out)
 {
 	struct steps proposed = steps_proposed(marks);
 	struct arena threads = {0};
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = &threads, .out = &proposed};
-	place_ops(&b, ops ? ops : &b.scratch);
+	find_threads(&b);
+	fill_threads(&b);
+	b.at = ARENA_NEW(at ? arena : &b.scratch, trace->ops.n, uint32_t);
+	b.lane = ARENA_NEW(arena, marks->n, uint32_t);
+	steps_find_lanes(&b);
 	steps_find_cut(&b);
-	*out = (struct steps_part){.n = marks->n, .n_cut = proposed.n_cut, .at = ops ? b.at : NULL};
+	*out = (struct steps_part){.n = marks->n, .n_cut = proposed.n_cut, .at = at ? b.at : NULL};
 	out->instance = ARENA_NEW(arena, marks->n, struct instance);
-	out->lane = ARENA_NEW(arena, marks->n, uint32_t);
+	out->lane = b.lane;
 	ask_ops(&b, arena);
-	for (uint32_t p = 0; p < marks->n; p++) {
+	for (uint32_t p = 0; p < marks->n; p++)
 		out->instance[p] = *steps_instance(&b, p);
-		out->lane[p] = b.lane[p];
-	}
 	out->n_lanes = b.n_lanes;
 	out->own_start = b.own_start;
 	out->own_end = b.own_end;
@@ -386,7 +379,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 		all.n += parts[i].n;
 		b.n_lanes += parts[i].n_lanes;
 	}
-	all.instance = ARENA_NEW(arena, all.n, struct instance);
+	all.instance = ARENA_NEW(&b.scratch, all.n, struct instance);
 	b.lane = ARENA_NEW(&b.scratch, all.n, uint32_t);
 	b.own_start = ARENA_NEW(&b.scratch, all.n, int64_t);
 	b.own_end = ARENA_NEW(&b.scratch, all.n, int64_t);
@@ -431,26 +424,45 @@ uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena
 	return step;
 }
 
-void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
-                     struct arena *arena, struct steps *out)
+/* A part's threads with instances, in the order of their numbers. */
+static void take_threads(const struct trace *t, const struct steps *whole, uint32_t first_process,
+                         uint32_t first_thread, struct arena *arena, struct steps *out)
 {
-	const struct step_marks marks = {.origin = whole->origin,
-	                                 .name = whole->name,
-	                                 .domain = whole->domain,
-	                                 .written = whole->written,
-	                                 .instance = part->instance,
-	                                 .n = part->n};
-	struct steps_build b = {.trace = trace, .marks = &marks, .arena = arena, .out = out};
-	struct steps_part placed = *part;
 	*out = *whole;
-	out->threads = NULL;
+	out->threads = ARENA_NEW(arena, t->n_threads, struct step_thread);
 	out->n_threads = 0;
-	place_ops(&b, &b.scratch);
-	placed.at = b.at;
-	out->op_step = steps_of_ops(&placed, trace->ops.n, arena);
-	for (uint32_t i = 0; i < out->n_threads; i++)
-		for (uint32_t k = 0; k < out->threads[i].n; k++)
-			out->threads[i].step[k] = steps_instance(&b, b.first[i] + k)->step;
+	out->thread_at = ARENA_NEW(arena, t->n_threads, uint32_t);
+	out->first_of = ARENA_NEW(arena, t->n_processes, uint32_t);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		uint32_t at = whole->thread_at[first_thread + i];
+		if (!at)
+			continue;
+		struct step_thread *thread = &out->threads[out->n_threads++];
+		*thread = whole->threads[at - 1];
+		thread->process -= first_process;
+		thread->thread = i;
+		out->thread_at[i] = out->n_threads;
+	}
+}
+
+void steps_take_part(const struct trace *trace, const struct steps *whole, uint32_t first_process,
+                     uint32_t first_thread, struct arena *arena, struct steps *out)
+{
+	struct steps_build b = {.trace = trace, .out = out};
+	take_threads(trace, whole, first_process, first_thread, arena, out);
+	if (!whole->by_op) {
+		b.first = ARENA_NEW(&b.scratch, (size_t)out->n_threads + 1, uint32_t);
+		for (uint32_t i = 0; i < out->n_threads; i++)
+			b.first[i + 1] = b.first[i] + out->threads[i].n;
+		uint32_t n = b.first[out->n_threads], *step = ARENA_NEW(&b.scratch, n, uint32_t);
+		for (uint32_t i = 0; i < out->n_threads; i++)
+			memcpy(step + b.first[i], out->threads[i].step, out->threads[i].n * sizeof *step);
+		b.lane = ARENA_NEW(&b.scratch, n, uint32_t);
+		out->op_step = b.at = ARENA_NEW(arena, trace->ops.n, uint32_t);
+		steps_find_lanes(&b);
+		for (size_t i = 0; i < trace->ops.n; i++)
+			out->op_step[i] = b.at[i] == TRACE_NONE ? TRACE_NONE : step[b.at[i]];
+	}
 	order_threads(out);
 	arena_release(&b.scratch);
 }

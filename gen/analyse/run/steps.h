@@ -143,8 +143,8 @@ struct steps_part {
 	uint32_t *at;       /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */
 };
 
-/* `ops`: where `at` lives; NULL: it is not asked for. */
-void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct arena *ops,
+/* `at`: whether it is asked for. Everything lives in `arena`. */
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, bool at,
                    struct steps_part *out);
 
 /* Steps of what all parts propose, but for `op_step`: that is the parts'. Fills the parts' instances' `step`.
@@ -160,9 +160,10 @@ void steps_from_ops(const struct trace *trace, const struct step_marks *marks, s
 /* By op of a part of which that was asked: its step. After steps_join. */
 uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena *arena);
 
-/* The run's steps as one part sees them: its own threads, its own ops. */
-void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
-                     struct arena *arena, struct steps *out);
+/* The run's steps as one part sees them, whose first process and thread these of the run are: its own threads, its own
+ * ops, but for instances that were given by their ops. */
+void steps_take_part(const struct trace *trace, const struct steps *whole, uint32_t first_process,
+                     uint32_t first_thread, struct arena *arena, struct steps *out);
 
 /* The step of an op, `launched` being its op_step; one of none, or whose mark is lost, counts to the step that it ends
  * in: that of the next end, 0: it ends in the first or before, n: after the last. `near`: of the op before. */

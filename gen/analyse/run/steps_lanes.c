@@ -54,14 +54,16 @@ static void place_helpers_ops(struct steps_build *b, const uint32_t *lane_of_thr
 		if (launch == TRACE_NONE || s->thread_at[t->calls.thread[launch]] || !n_of[process])
 			continue;
 		uint32_t lane = lane_of_device[t->ops.device[i]];
+		int64_t latest = INT64_MIN;
 		for (uint32_t k = first_of[process]; k < first_of[process] + n_of[process]; k++) {
 			if (lane != TRACE_NONE && lane_of_thread[k] != lane)
 				continue;
 			uint32_t place = place_open(b, k, t->calls.start[launch]);
-			if (place != TRACE_NONE &&
-			    (b->at[i] == TRACE_NONE ||
-			     steps_instance(b, place)->start > steps_instance(b, b->at[i])->start))
+			int64_t start = place == TRACE_NONE ? INT64_MIN : s->threads[k].start[place - b->first[k]];
+			if (start > latest) {
 				b->at[i] = place;
+				latest = start;
+			}
 		}
 	}
 }
@@ -119,7 +121,7 @@ void steps_find_lanes(struct steps_build *b)
 		for (size_t i = 0; i < t->ops.n; i++) {
 			if (b->at[i] == TRACE_NONE || op_process(t, i) != p)
 				continue;
-			uint32_t k = s->thread_at[steps_instance(b, b->at[i])->thread] - 1;
+			uint32_t k = s->thread_at[t->calls.thread[t->ops.launch[i]]] - 1;
 			time[(size_t)(k - first[p]) * t->n_devices + t->ops.device[i]] +=
 				(double)(t->ops.end[i] - t->ops.start[i]);
 		}

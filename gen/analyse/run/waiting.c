@@ -253,7 +253,7 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	size_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
 	                        .tolerance = find_tolerance(run)};
-	comm_ops_match(run, out->tolerance, arena, &v.all);
+	comm_ops_match(run, out->tolerance, arena, &v.scratch, &v.all);
 	find_last(&v, arena, out);
 	find_partners(&v, out);
 	for (uint32_t d = 0; d < run->n_devices; d++)
