@@ -53,6 +53,8 @@ def wrong_of(pair, doc):
     if pair.doubt:
         if v["result"] != "inconclusive" or any(g["result"] != "inconclusive" for g in v["gates"]):
             yield f"{v['result']}, {[g['result'] for g in v['gates']]}, where nothing can be said"
+    elif v["speedup"] is None:
+        yield f"no number: {v['differences'][:1]}"
     else:
         yield from wrong_speed(made.truth_of(pair), v)
     if v["same_work"] not in pair.work:
