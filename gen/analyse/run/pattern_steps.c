@@ -187,9 +187,9 @@ static void forget(const struct pattern_side *sides, int n_sides)
 			}
 }
 
-/* Takes loops that are too little of the GPU time to be found for themselves, where one of them is made of the same
- * kernels as a loop of another run that is not, or is like it: start-up may well be more than a loop that was made
- * faster. */
+/* Takes loops that are too little of the GPU time to be found for themselves, where a good part of one of
+ * them is the same kernels as of a loop of another run that is not: start-up may well be more than a loop that was made
+ * faster, by a kernel of other name. */
 static bool take_small(struct run *run, const struct pattern_side *sides, int n_sides)
 {
 	struct run_loops *mine = &run->loops;
@@ -202,8 +202,7 @@ static bool take_small(struct run *run, const struct pattern_side *sides, int n_
 				continue;
 			for (uint32_t l = 0; l < mine->n_small; l++) {
 				const struct run_loop *like = &other->loops.list[other->loop];
-				if (run_loop_alike(&mine->list[l], like) < PATTERN_ALIKE &&
-				    !pattern_alike(&mine->list[l], like, run->trace->names))
+				if (run_loop_alike(&mine->list[l], like) < RULE_QUARTER)
 					continue;
 				mine->n = mine->n_small;
 				run_loops_name(mine, run->trace);
