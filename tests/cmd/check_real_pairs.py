@@ -5,7 +5,8 @@
 
 Wrong are: a direction that is not there or an interval without the truth, a gate against the truth, same work and parts of
 why that may not be said, a decision where the recording is in doubt, a finding that has to be there and is not. With
---like N besides N pairs of each program against itself, of which at most 2.5 % may have a direction, and none another work.
+--like N besides N pairs of each program against itself, of which at most 2.5 % may have a direction, and none another work,
+and pairs of unmarked programs that have nothing to do with each other, of which none may have a number.
 """
 import argparse
 import json
@@ -82,6 +83,22 @@ def like(gapline, folder, seeds):
     return bad + (directions > 0.025 * n)
 
 
+def unrelated(gapline, folder):
+    bad = 0
+    for name in made.UNRELATED:
+        for side in 0, 1:
+            made.write_unrelated(name, folder / f"{name}-{side}.sqlite", side)
+    for one in made.UNRELATED:
+        for other in made.UNRELATED:
+            v = judge(gapline, [folder / f"{one}-0.sqlite", folder / f"{other}-1.sqlite"])["verdict"]
+            wrong = v["speedup"] is None or v["same_work"] != "same" if one == other else v["speedup"] is not None or v["result"] != "inconclusive"
+            if wrong:
+                print(f"{one} and {other}: {v['result']} {v['speedup']}, {v['same_work']}")
+            bad += wrong
+    print(f"{len(made.UNRELATED) ** 2} pairs of unmarked programs, {bad} wrong")
+    return bad
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("gapline")
@@ -101,7 +118,7 @@ def main():
                 print(f"{pair.what}: {what}")
         print(f"{n} pairs, {bad} wrong")
         if args.like:
-            bad += like(args.gapline, folder, args.like)
+            bad += like(args.gapline, folder, args.like) + unrelated(args.gapline, folder)
     return bad > 0
 
 

@@ -84,6 +84,18 @@ PAIRS = [
 ]
 
 
+# Programs that have nothing to do with each other, unmarked: there is nothing to compare.
+UNRELATED = {"solver": lambda p: solver(p, 300), "waits": lambda p: waits(p, 50), "frames": lambda p: frames(p, 50), "decoding": lambda p: decode(p, 200),
+             "fused": lambda p: fused(p, 40, True), "sampled": lambda p: sampled(p, 60, False), "rollouts": lambda p: rollouts(p, 60),
+             "images": lambda p: diffusion(p, 12), "requests": lambda p: request(p, 40), "streams": lambda p: streams(p, 60, True)}
+
+
+def write_unrelated(name, path, side):
+    p = Host(f"{name} {side}", marked=False)
+    UNRELATED[name](p)
+    p.write(path, STARTED + side * 100_000_000_000)
+
+
 def time_per_unit(program, steps):
     p = Host(99, noise=0)
     program(p, steps)
