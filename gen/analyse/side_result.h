@@ -95,6 +95,9 @@ struct owner_result {
 	uint32_t name; /* "aten::mm", "GPT/Block/Linear"; 0: none was open, or their launch is not in the profile */
 	double instances, per_step; /* how many, and how long they run */
 	double all_instances, all;  /* of a module, with those in it; of operators 0 */
+	/* Of an operator: floating-point operations, in how much of per_step, and 10¹² of them a second, once
+	 * bound_side put that in; 0: not known. */
+	double flops, flops_known, tflops;
 };
 struct api_result {
 	uint32_t name;
@@ -470,6 +473,7 @@ struct side {
 	uint32_t n_kernels;                       /* by per_step descending; sums over devices */
 	struct owner_result *operators, *modules; /* likewise (modules by `all`); none where the profile has none */
 	uint32_t n_operators, n_modules;
+	double flops_share; /* of the operators' time: of those whose operations are known; also once bound_side … */
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;

@@ -140,6 +140,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .name = build_text(k->build, name, strlen(name)),
 		                                          .in_operator = s->in_operator,
 		                                          .in_module = s->in_module,
+		                                          .flops = s->flops,
 		                                          .thread = kineto_thread_of(k, s->thread)});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,

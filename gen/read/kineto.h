@@ -42,7 +42,8 @@ enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_MODUL
 /* Something that a thread did. Times as the file has them, ns. */
 struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
-	uint32_t name, thread;           /* name: id; thread: index into kineto.threads */
+	int64_t flops;         /* of operators, and of calls by kineto_give_ranges: as in struct trace_calls */
+	uint32_t name, thread; /* name: id; thread: index into kineto.threads */
 	uint32_t in_operator, in_module; /* of calls, by kineto_give_ranges: the innermost ones, ids of names */
 	uint8_t kind;                    /* enum kineto_kind */
 };
@@ -137,6 +138,13 @@ int kineto_parse(struct kineto *k, struct source *source);
  * (thread, start, end descending), and says of calls in which operator and module they are. `origin` is what is taken
  * from every time. */
 void kineto_give_ranges(struct kineto *k, int64_t origin);
+
+/* For that: says of calls in which operator and module they are; spans and links are in order. */
+void kineto_find_owners(struct kineto *k);
+
+/* Where the spans of the next thread begin; and the order of links, by thread and time. */
+size_t kineto_next_thread(const struct kineto *k, size_t i);
+int kineto_compare_links(const void *a, const void *b);
 
 struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread);
 

@@ -12,6 +12,8 @@ struct kineto_value {
 
 enum { KINETO_NO_CATEGORY = UINT8_MAX };
 
+enum { KINETO_INPUTS = 3, KINETO_INPUT_SIZES = 4 };
+
 /* What is known of an event. Texts are the parser's, without an end. */
 struct kineto_event {
 	char phase;              /* "ph": 'X' complete, 'M' a name, 's' the start of an arrow …; 0: not said */
@@ -23,6 +25,13 @@ struct kineto_event {
 	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
 	struct kineto_value process, thread, correlation, device, stream, bytes, node, context, link;
 	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
+	/* of an operator's inputs, the first ones; n: sizes, as many as it has, of which the first are in `size` */
+	struct {
+		int64_t size[KINETO_INPUT_SIZES];
+		int n;
+	} input[KINETO_INPUTS];
+	int n_inputs;
+	bool complex; /* an input is of complex numbers */
 	/* of a communication kernel; 0: not said */
 	uint8_t collective, element_bytes;
 	bool uneven;                                         /* ranks send, or get, different amounts */

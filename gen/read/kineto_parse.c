@@ -34,6 +34,8 @@ enum field {
 	META_NAME,
 	GRID,
 	BLOCK,
+	DIMS,
+	TYPES,
 	COLLECTIVE,
 	ELEMENTS_IN,
 	ELEMENTS_OUT,
@@ -76,6 +78,9 @@ static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"context", CONTEXT},
                                            {"name", META_NAME},
                                            {"graph node id", NODE},
+                                           {"Input Dims", DIMS},
+                                           {"Input dims", DIMS},
+                                           {"Input type", TYPES},
                                            {"grid", GRID},
                                            {"block", BLOCK},
                                            {"Collective name", COLLECTIVE},
@@ -109,8 +114,11 @@ struct parser {
 	struct kineto *k;
 	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
 	bool in_arguments, in_gpus, in_ranks, refused;
-	int64_t *sizes; /* three of `event`, in the list of which the parser is; NULL: in none */
-	int n_sizes;    /* that it held up to here */
+	int64_t *sizes; /* some of `event`, in the list of which the parser is; NULL: in none */
+	int n_sizes;    /* that it held up to here … */
+	int most_sizes; /* … and how many there is room for */
+	int dims_depth; /* in the list of an operator's inputs; 0: in none */
+	bool in_types;
 	enum field field;
 	uint64_t tokens;
 	struct kineto_event event;
@@ -214,9 +222,9 @@ static int on_number(void *context, const char *text, size_t n)
 	int64_t *fact = fact_of(p);
 	p->tokens++;
 	if (p->sizes) {
-		if (p->n_sizes < 3 && !kineto_integer(text, n, &p->sizes[p->n_sizes]))
+		if (p->n_sizes < p->most_sizes && !kineto_integer(text, n, &p->sizes[p->n_sizes]))
 			p->sizes[p->n_sizes] = 0;
-		p->n_sizes += p->n_sizes < 3;
+		p->n_sizes++;
 	} else if (p->field == START || p->field == DURATION) {
 		struct kineto_value *time = p->field == START ? &p->event.start : &p->event.duration;
 		time->there = kineto_ns(text, n, &time->value);
@@ -268,6 +276,8 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 		p->k->host = name_hash_host(text, n);
 	else if (p->field == GPU_NAME)
 		p->gpu.name = names_add(p->k->names, text, n);
+	else if (p->in_types)
+		p->event.complex |= memmem(text, n, "omplex", 6) != NULL;
 	else if (number)
 		*number = number_in(text, n);
 	else
@@ -381,7 +391,15 @@ static int on_array(void *context)
 		p->in_gpus = true;
 	}
 	p->sizes = of == GRID ? p->event.grid : of == BLOCK ? p->event.block : NULL;
+	p->most_sizes = 3;
 	p->n_sizes = 0;
+	p->in_types = of == TYPES;
+	if (of == DIMS) {
+		p->dims_depth = p->depth + 1;
+	} else if (p->dims_depth && p->depth == p->dims_depth && p->event.n_inputs < KINETO_INPUTS) {
+		p->sizes = p->event.input[p->event.n_inputs++].size;
+		p->most_sizes = KINETO_INPUT_SIZES;
+	}
 	return open_one(p);
 }
 
@@ -391,7 +409,11 @@ static int on_array_end(void *context)
 	p->tokens++;
 	p->depth--;
 	p->field = NOTHING;
+	if (p->sizes && p->dims_depth)
+		p->event.input[p->event.n_inputs - 1].n = p->n_sizes;
+	p->dims_depth = p->depth < p->dims_depth ? 0 : p->dims_depth;
 	p->sizes = NULL;
+	p->in_types = false;
 	if (p->event_depth && p->depth == p->event_depth - 2)
 		p->event_depth = 0;
 	else if (p->depth == 1)

@@ -43,16 +43,6 @@ struct phases {
 	bool *is_main;     /* by thread: runs the loop */
 	bool steps, named; /* there are ProfilerSteps; annotations of the user's own */
 	struct items notes, plain, backward, groups;
-	struct opened {
-		struct {
-			int64_t end;
-			uint32_t name;
-		} * list;
-		size_t n, room;
-	} operators, modules; /* of the thread at hand; names of modules are paths */
-	struct buf path;
-	bool in_modules;     /* a call is */
-	uint32_t *module_of; /* by numbered link: of its forward operator */
 };
 
 static bool begins(const char *text, const char *with)
@@ -172,129 +162,6 @@ static void add(struct phases *p, struct items *to, const struct kineto_span *s,
 	                                  .annotation = annotation};
 }
 
-/* ---- whose work calls launch ---- */
-
-static int compare_links(const void *a, const void *b)
-{
-	const struct kineto_link *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time);
-}
-
-/* The link where something of a thread starts; links are in order. */
-static struct kineto_link *link_of(struct kineto_link *links, size_t n, const struct kineto_span *s)
-{
-	size_t i = 0;
-	const struct kineto_link at = {.time = s->start, .thread = s->thread};
-	SEARCH(i, n, compare_links(&links[i], &at) < 0);
-	return i < n && compare_links(&links[i], &at) == 0 ? &links[i] : NULL;
-}
-
-/* "Block/Linear" for "nn.Module: Linear_7" in a Block: modules of one class are numbered as they come, which is another
- * number where there is one more. */
-static uint32_t module_path(struct phases *p, uint32_t around, uint32_t name)
-{
-	const char *class = names_text(p->k->names, name) + strlen(KINETO_MODULE_PREFIX);
-	size_t all = strlen(class), n = all;
-	while (n && class[n - 1] >= '0' && class[n - 1] <= '9')
-		n--;
-	n = n > 1 && n < all && class[n - 1] == '_' ? n - 1 : all;
-	p->path.n = 0;
-	if (around)
-		buf_format(&p->path, "%s/", names_text(p->k->names, around));
-	buf_add(&p->path, class, n);
-	return names_add(p->k->names, p->path.data, p->path.n);
-}
-
-static void open_span(struct phases *p, struct opened *o, const struct kineto_span *s, uint32_t name)
-{
-	LIST_GROW(&p->k->scratch, o->list, o->n, o->room);
-	o->list[o->n].end = s->end;
-	o->list[o->n++].name = name;
-}
-
-/* The name of what was opened last of all that is open until `end`; 0: nothing is. */
-static uint32_t opened_until(const struct opened *o, int64_t end)
-{
-	size_t i = o->n;
-	while (i && o->list[i - 1].end < end)
-		i--;
-	return i ? o->list[i - 1].name : 0;
-}
-
-/* Spans of a thread. A call is in the operator that begins last of those that hold all of it: PyTorch's profiler counts
- * what it launches as that operator's own time on the GPU (self_device_time_total). Likewise modules. */
-static void find_owners(struct phases *p, struct kineto_span *s, size_t n)
-{
-	struct opened *operators = &p->operators, *modules = &p->modules;
-	for (operators->n = modules->n = 0; n--; s++) {
-		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
-			;
-		for (; modules->n && modules->list[modules->n - 1].end < s->start; modules->n--)
-			;
-		if (s->kind == KINETO_MODULE ||
-		    (s->kind == KINETO_FUNCTION && begins(names_text(p->k->names, s->name), KINETO_MODULE_PREFIX))) {
-			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name));
-		} else if (s->kind == KINETO_OPERATOR) {
-			open_span(p, operators, s, s->name);
-			struct kineto_link *link = modules->n ? link_of(p->k->links, p->k->n_links, s) : NULL;
-			if (link)
-				link->module = opened_until(modules, s->end);
-		} else if (s->kind == KINETO_CALL) {
-			s->in_operator = opened_until(operators, s->end);
-			s->in_module = opened_until(modules, s->end);
-			p->in_modules |= s->in_module != 0;
-		}
-	}
-}
-
-/* What the backward pass launches is of the module that launched what it belongs to. */
-static void find_backward(struct phases *p, struct kineto_span *s, size_t n, const struct keymap *ids)
-{
-	struct opened *operators = &p->operators;
-	for (operators->n = 0; n--; s++) {
-		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
-			;
-		if (s->kind == KINETO_OPERATOR) {
-			const struct kineto_link *back = link_of(p->k->backs, p->k->n_backs, s);
-			uint32_t link = back ? keymap_find(ids, (uint64_t)back->id) : UINT32_MAX;
-			if (link != UINT32_MAX && p->module_of[link])
-				open_span(p, operators, s, p->module_of[link]);
-		} else if (s->kind == KINETO_CALL && !s->in_module) {
-			s->in_module = opened_until(operators, s->end);
-		}
-	}
-}
-
-/* Spans of one thread from `i` on: where the next thread's begin. */
-static size_t next_thread(const struct kineto *k, size_t i)
-{
-	size_t next = i + 1;
-	while (next < k->n_spans && k->spans[next].thread == k->spans[i].thread)
-		next++;
-	return next;
-}
-
-static void find_all_owners(struct phases *p)
-{
-	struct kineto *k = p->k;
-	struct keymap ids;
-	for (size_t i = 0, next; i < k->n_spans; i = next) {
-		next = next_thread(k, i);
-		find_owners(p, k->spans + i, next - i);
-	}
-	if (!p->in_modules || !k->n_backs)
-		return;
-	keymap_init(&ids, &k->scratch);
-	p->module_of = ARENA_NEW(&k->scratch, k->n_links, uint32_t);
-	for (size_t i = 0; i < k->n_links; i++)
-		if (k->links[i].id >= 0)
-			p->module_of[keymap_add(&ids, (uint64_t)k->links[i].id)] = k->links[i].module;
-	for (size_t i = 0, next; i < k->n_spans; i = next) {
-		next = next_thread(k, i);
-		find_backward(p, k->spans + i, next - i, &ids);
-	}
-}
-
 /* Spans that nest, in the order of their starts. */
 static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t n)
 {
@@ -390,7 +257,7 @@ static bool is_forward(const struct kineto *k, const struct item *item)
 {
 	size_t i = 0;
 	struct kineto_link from = {.time = item->start, .thread = item->thread};
-	SEARCH(i, k->n_links, compare_links(&k->links[i], &from) < 0);
+	SEARCH(i, k->n_links, kineto_compare_links(&k->links[i], &from) < 0);
 	return i < k->n_links && k->links[i].thread == item->thread && k->links[i].time < item->end;
 }
 
@@ -465,13 +332,13 @@ void kineto_give_ranges(struct kineto *k, int64_t origin)
 	if (k->n_spans)
 		qsort(k->spans, k->n_spans, sizeof *k->spans, compare_spans);
 	if (k->n_links)
-		qsort(k->links, k->n_links, sizeof *k->links, compare_links);
+		qsort(k->links, k->n_links, sizeof *k->links, kineto_compare_links);
 	if (k->n_backs)
-		qsort(k->backs, k->n_backs, sizeof *k->backs, compare_links);
+		qsort(k->backs, k->n_backs, sizeof *k->backs, kineto_compare_links);
 	find_main_threads(&p);
-	find_all_owners(&p);
+	kineto_find_owners(k);
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
-		next = next_thread(k, i);
+		next = kineto_next_thread(k, i);
 		look_at_thread(&p, k->spans + i, next - i);
 	}
 	/* Without annotations around them they would pass for steps themselves. */
@@ -479,7 +346,6 @@ void kineto_give_ranges(struct kineto *k, int64_t origin)
 		group_backward(&p);
 	if (p.steps)
 		group_plain(&p);
-	buf_release(&p.path);
 	for (uint32_t i = 0; i < k->n_processes; i++) {
 		uint32_t process = build_find_process(k->build, i);
 		if (process == TRACE_NONE)

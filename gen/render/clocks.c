@@ -1,5 +1,6 @@
 #include "render/sections.h"
 
+#include "analyse/say.h"
 #include "base/format.h"
 #include "render/view.h"
 #include "say/say.h"
@@ -245,4 +246,48 @@ void hardware_json(const struct analysis *a, const struct metrics *m, struct jso
 	}
 	json_end_array(json);
 	json_end_object(json);
+}
+
+/* ---- budgets ---- */
+
+/* "0: NVIDIA H200, process 4242"; of a job "rank 5: NVIDIA H200" */
+static const char *gpu_label(const struct analysis *a, const struct side *s, uint32_t device, struct arena *arena)
+{
+	const struct device_result *r = &s->devices[device];
+	bool named = r->name && *names_text(a->names, r->name);
+	return SAY(NULL, arena, gpu_is, .known = r->rank >= 0, .named = named,
+	           .rank = r->rank < 0 ? NULL : say_rank(s, device, arena), .ordinal = r->id,
+	           .name = named ? format_name(arena, view_gpu(a, r), 90) : NULL, .process = r->process);
+}
+
+/* One GPU needs no mean; many are cut, and the mean is over all of them. More than a few open from the mean. */
+void tables_budget(const struct analysis *a, struct unit unit, struct page *page)
+{
+	enum { FEW = 4, MOST = 16 };
+	struct arena *arena = page->arena;
+	uint32_t most = a->side[0].n_devices > a->side[1].n_devices ? a->side[0].n_devices : a->side[1].n_devices;
+	page_fill(&page->top, "budget.caption", view_caption(a, "budget_each", unit, arena));
+	struct rows *rows = page_rows(&page->top, "budget");
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		for (uint32_t d = 0; d <= a->side[s].n_devices && d <= MOST; d++) {
+			uint32_t n = a->side[s].n_devices;
+			bool mean = d == n || d == MOST;
+			if (mean && n == 1)
+				continue;
+			const struct budget *b = mean ? &a->side[s].budget : &a->side[s].devices[d].budget;
+			struct scope *row = page_row(rows);
+			if (most > FEW && !mean && n > 1)
+				page_attribute(row, NULL, "class", "rest");
+			page_fill(row, "side", a->side[s].label);
+			page_fill(row, "gpu",
+			          mean ? SAY(NULL, arena, mean_of, .n = n) : gpu_label(a, &a->side[s], d, arena));
+			page_fill(row, "compute", format_number(arena, unit, b->compute));
+			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
+			page_fill(row, "copy", format_number(arena, unit, b->copy_exposed));
+			page_fill(row, "idle", format_number(arena, unit, b->idle));
+			page_fill(row, "period", format_number(arena, unit, b->period));
+		}
+	page_if(&page->top, "budget.all", most > FEW);
+	page_fill(&page->top, "budget.all",
+	          SAY(NULL, arena, show_all, .things = "gpus", .cut = most > MOST, .kept = MOST, .n = most));
 }

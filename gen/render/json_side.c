@@ -280,6 +280,12 @@ static void write_owners(struct json *json, const struct analysis *a, const char
 		if (modules)
 			json_ms(json, "gpu_ms_per_step", o->all);
 		json_ms(json, "own_gpu_ms_per_step", o->per_step);
+		if (!modules) {
+			bool known = o->flops_known > 0;
+			json_number(json, "flop_per_step", known ? o->flops : NAN);
+			json_ms(json, "flop_known_ms_per_step", o->flops_known);
+			json_number(json, "tflop_per_second", known ? o->tflops : NAN);
+		}
 		json_end_object(json);
 	}
 	json_end_array(json);

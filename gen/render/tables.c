@@ -16,8 +16,7 @@ enum {
 	WHOLE_LEAST = 120, /* … and where there are very many of them */
 	ROW = 340,         /* bytes of a row without its name */
 	ROOM = 450 * 1000, /* bytes of the rows, of all tables, that are not shown at first */
-	DOMAIN = 40,       /* characters of an NVTX domain's name */
-	MOST_GPUS = 16
+	DOMAIN = 40        /* characters of an NVTX domain's name */
 };
 static const double VISIBLE = 5e-3;
 
@@ -225,48 +224,6 @@ void tables_begin(const struct analysis *a, struct page *page)
 	page->room = ROOM;
 }
 
-/* "0: NVIDIA H200, process 4242"; of a job "rank 5: NVIDIA H200" */
-static const char *gpu_label(const struct analysis *a, const struct side *s, uint32_t device, struct arena *arena)
-{
-	const struct device_result *r = &s->devices[device];
-	bool named = r->name && *names_text(a->names, r->name);
-	return SAY(NULL, arena, gpu_is, .known = r->rank >= 0, .named = named,
-	           .rank = r->rank < 0 ? NULL : say_rank(s, device, arena), .ordinal = r->id,
-	           .name = named ? format_name(arena, view_gpu(a, r), SHOWN) : NULL, .process = r->process);
-}
-
-/* One GPU needs no mean; many are cut, and the mean is over all of them. More than a few open from the mean. */
-void tables_budget(const struct analysis *a, struct unit unit, struct page *page)
-{
-	enum { FEW_GPUS = 4 };
-	struct arena *arena = page->arena;
-	uint32_t most = a->side[0].n_devices > a->side[1].n_devices ? a->side[0].n_devices : a->side[1].n_devices;
-	page_fill(&page->top, "budget.caption", caption(page, "budget_each", unit, a));
-	struct rows *rows = page_rows(&page->top, "budget");
-	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t d = 0; d <= a->side[s].n_devices && d <= MOST_GPUS; d++) {
-			uint32_t n = a->side[s].n_devices;
-			bool mean = d == n || d == MOST_GPUS;
-			if (mean && n == 1)
-				continue;
-			const struct budget *b = mean ? &a->side[s].budget : &a->side[s].devices[d].budget;
-			struct scope *row = page_row(rows);
-			if (most > FEW_GPUS && !mean && n > 1)
-				page_attribute(row, NULL, "class", "rest");
-			page_fill(row, "side", a->side[s].label);
-			page_fill(row, "gpu",
-			          mean ? SAY(NULL, arena, mean_of, .n = n) : gpu_label(a, &a->side[s], d, arena));
-			page_fill(row, "compute", format_number(arena, unit, b->compute));
-			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
-			page_fill(row, "copy", format_number(arena, unit, b->copy_exposed));
-			page_fill(row, "idle", format_number(arena, unit, b->idle));
-			page_fill(row, "period", format_number(arena, unit, b->period));
-		}
-	page_if(&page->top, "budget.all", most > FEW_GPUS);
-	page_fill(&page->top, "budget.all",
-	          SAY(NULL, arena, show_all, .things = "gpus", .cut = most > MOST_GPUS, .kept = MOST_GPUS, .n = most));
-}
-
 void tables_phases(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -385,6 +342,17 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	fill_end(&f, "kernels");
 }
 
+static void fill_rate(const struct analysis *a, const struct table_row *line, struct scope *row)
+{
+	const char *text[2];
+	double rate[2];
+	for (int s = 0; s < 2; s++) {
+		rate[s] = line->at[s] < 0 ? 0 : a->side[s].operators[line->at[s]].tflops;
+		text[s] = rate[s] > 0 ? SAY(NULL, row->page->arena, flops_rate, .rate = rate[s]) : "\xE2\x80\x93";
+	}
+	fill_pair(row, "rate", text[0], text[1], rate);
+}
+
 /* Operators, and modules with those in them: only where a profile has them. */
 static void fill_owners(const struct analysis *a, bool modules, struct unit unit, struct page *page)
 {
@@ -401,9 +369,16 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 	struct filling f = fill_begin(page, modules ? "module" : "operator", &t, name, shown, unit);
 	f.counts = true;
 	f.gpu = modules;
-	for (uint32_t i = 0; i < t.kept; i++)
-		fill_row(&f, i);
+	for (uint32_t i = 0; i < t.kept; i++) {
+		struct scope *row = fill_row(&f, i);
+		if (!modules)
+			fill_rate(a, &t.row[i], row);
+	}
 	fill_end(&f, things);
+	if (!modules)
+		page_fill(&page->top, "operators.flops",
+		          SAY(NULL, arena, flops_known, .before = a->side[0].flops_share,
+		              .after = a->n_sides > 1 ? a->side[1].flops_share : NAN));
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)

@@ -169,7 +169,8 @@ static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 
 #define S struct owner_result
-static const struct field owner_fields[] = {NAME(name), REAL(instances), REAL(per_step)};
+static const struct field owner_fields[] = {NAME(name), REAL(instances), REAL(per_step), REAL(flops),
+                                            REAL(flops_known)};
 static const struct record owner = RECORD_OF(owner_fields);
 #undef S
 

@@ -136,6 +136,7 @@ struct trace_calls {
 
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
 	uint32_t *in_operator, *in_module; /* PyTorch's innermost ones, 0: none; NULL: the profile has none at all */
+	int64_t *flops; /* 1 + those of in_operator at its first launch; 1: an earlier call has them; 0: not known */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };
@@ -161,8 +162,7 @@ enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX, OS_PEER }; /* for a thread's signal
 struct trace_os_calls {
 	size_t n;
 	int64_t *start, *end;
-	uint32_t *name;
-	uint32_t *thread;
+	uint32_t *name, *thread;
 	uint8_t *class; /* enum os_class, told by the name: classify_os */
 };
 

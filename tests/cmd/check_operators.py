@@ -196,6 +196,52 @@ def check_modules(table, gapline, folder):
         of_digests[side][what] == document[side][what] for side in ("baseline", "fixed") for what in ("modules", "operators")))
 
 
+# Operators with their inputs, as PyTorch writes them, and their floating-point operations as one works them out by hand.
+PRODUCTS = [
+    ("aten::mm", [[2048, 256], [256, 512]], "float", 536_870_912),
+    ("aten::mm", [[16, 1], [1, 256]], "c10::BFloat16", 8192),
+    ("aten::addmm", [[706], [32, 1377], [1377, 706], [], []], "float", 62_218_368),
+    ("aten::bmm", [[8, 128, 64], [8, 64, 128]], "c10::Half", 16_777_216),
+    ("aten::baddbmm", [[4, 10, 30], [4, 10, 20], [4, 20, 30], [], []], "float", 48_000),
+    ("aten::mm", [[0, 256], [256, 512]], "float", 0),
+    ("aten::mm", [[64, 64], [64, 64]], "c10::complex<float>", None),
+    ("aten::mm", [[64, 64], [32, 64]], "float", None),  # no product of these exists
+    ("aten::bmm", [[8, 128, 64], [4, 64, 128]], "float", None),
+    ("aten::mm", [], "float", None),
+    ("aten::mm", [[[64, 64]], [64, 64]], "float", None),
+    ("aten::relu", [[64, 64]], "float", None),
+]
+
+
+def check_products(table, gapline, folder):
+    """Each launches a memset and two kernels, 10 us long; the work is that of one product."""
+    for i, (name, dims, kind, flops) in enumerate(PRODUCTS):
+        events = []
+        for step in range(STEPS):
+            at = 1000 + 1000 * step
+            event = {"ph": "X", "pid": 9, "tid": 9, "args": {}}
+            events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 900})
+            args = {"Input type": [kind] * len(dims), "Input Dims": dims} if dims else {}
+            events.append({**event, "cat": "cpu_op", "name": name, "ts": at + 10, "dur": 100, "args": args})
+            for k, call in enumerate(("cudaFuncGetAttributes", "cudaMemsetAsync", "cudaLaunchKernel", "cudaLaunchKernel")):
+                args = {"correlation": 4 * step + k + 1}
+                events.append({**event, "cat": "cuda_runtime", "name": call, "ts": at + 20 + 10 * k, "dur": 5, "args": args})
+                if k:
+                    events.append({"ph": "X", "cat": "kernel" if k > 1 else "gpu_memset", "name": f"kernel_{k}", "pid": 0, "tid": 7,
+                                   "ts": at + 100 + 20 * k, "dur": 10, "args": {**args, "device": 0, "stream": 7, "bytes": 64}})
+        paths = [os.path.join(folder, f"product-{i}{end}") for end in (".json", ".digest")]
+        with open(paths[0], "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        gapline.run("digest", paths[0], "-o", paths[1])
+        for path in paths:
+            document = gapline.report(path, path, "--warmup", "0")[1]
+            row = document["baseline"]["operators"][0] if document else {}
+            seen = [row.get(key) for key in ("name", "flop_per_step", "flop_known_ms_per_step", "tflop_per_second")]
+            want = [name, flops, 0.03 if flops is not None else 0, None if flops is None else flops / 30e-6 / 1e12]
+            good = all(a == b or (None not in (a, b) and not isinstance(a, str) and abs(a - b) <= 1e-9 * abs(b)) for a, b in zip(seen, want))
+            table.check(f"products: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
+
+
 def main():
     command = command_find()
     if not command or not os.access(command, os.X_OK):
@@ -205,6 +251,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gapline-operators-") as folder:
         check_operators(table, Gapline(command, folder), folder)
         check_modules(table, Gapline(command, folder), folder)
+        check_products(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

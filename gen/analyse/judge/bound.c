@@ -125,6 +125,8 @@ static uint32_t bound_owners(struct side *side, struct owner_result *list, uint3
 	for (uint32_t i = kept + 1; i < all; i++) {
 		list[kept].instances += list[i].instances;
 		list[kept].per_step += list[i].per_step;
+		list[kept].flops += list[i].flops;
+		list[kept].flops_known += list[i].flops_known;
 	}
 	list[kept].name = rest;
 	list[kept].all_instances = list[kept].instances;
@@ -140,6 +142,14 @@ static void bound_operators(struct side *side, struct names *names, struct arena
 	side->operators = COPY(arena, side->operators, side->n_operators);
 	side->n_operators = bound_owners(side, side->operators, side->n_operators, "operators",
 	                                 names_add_text(names, "(other operators)"), arena);
+	double all = 0, known = 0;
+	for (uint32_t i = 0; i < side->n_operators; i++) {
+		struct owner_result *o = &side->operators[i];
+		o->tflops = o->flops_known > 0 ? o->flops / o->flops_known / 1e3 : 0;
+		all += o->per_step;
+		known += o->flops_known;
+	}
+	side->flops_share = all > 0 ? known / all : 0;
 }
 
 static int by_all(const void *a, const void *b, void *names)

@@ -109,7 +109,7 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	}
 }
 
-static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns)
+static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns, int64_t flops)
 {
 	void *rows = owners->list;
 	struct owner_result *o =
@@ -119,15 +119,20 @@ static void add_owner(struct tables *b, struct owners *owners, uint32_t name, in
 	o->name = name;
 	o->instances += b->weight;
 	o->per_step += (double)ns * b->weight;
+	if (!flops)
+		return;
+	o->flops_known += (double)ns * b->weight;
+	o->flops += (double)(flops - 1) * b->weight;
 }
 
 static void add_owners(struct tables *b, const struct trace *t, size_t i)
 {
 	uint32_t call = t->ops.launch[i];
 	int64_t ns = t->ops.end[i] - t->ops.start[i];
-	bool called = call != TRACE_NONE;
-	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns);
-	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns);
+	bool called = call != TRACE_NONE, alone = !(t->ops.flags[i] & OPF_GRAPH_NODE);
+	int64_t flops = called && alone && t->calls.flops ? t->calls.flops[call] : 0;
+	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns, flops);
+	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns, 0);
 }
 
 static void add_ops(struct tables *b, const struct run *run)

@@ -1,0 +1,172 @@
+/* In which operator and which module a call was made: whose work it launches. */
+#include "base/list.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "read/kineto.h"
+#include "trace/classify.h"
+
+#include <string.h>
+
+struct owners {
+	struct kineto *k;
+	struct opened {
+		struct {
+			int64_t end;
+			uint32_t name;
+			struct kineto_span *span;
+		} * list;
+		size_t n, room;
+	} operators, modules; /* of the thread at hand; names of modules are paths */
+	struct buf path;
+	bool in_modules;     /* a call is */
+	uint32_t *module_of; /* by numbered link: of its forward operator */
+};
+
+static bool is_module(const struct kineto *k, const struct kineto_span *s)
+{
+	return s->kind == KINETO_MODULE ||
+	       (s->kind == KINETO_FUNCTION &&
+	        strncmp(names_text(k->names, s->name), KINETO_MODULE_PREFIX, strlen(KINETO_MODULE_PREFIX)) == 0);
+}
+
+int kineto_compare_links(const void *a, const void *b)
+{
+	const struct kineto_link *x = a, *y = b;
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time);
+}
+
+/* The link where something of a thread starts; links are in order. */
+static struct kineto_link *link_of(struct kineto_link *links, size_t n, const struct kineto_span *s)
+{
+	size_t i = 0;
+	const struct kineto_link at = {.time = s->start, .thread = s->thread};
+	SEARCH(i, n, kineto_compare_links(&links[i], &at) < 0);
+	return i < n && kineto_compare_links(&links[i], &at) == 0 ? &links[i] : NULL;
+}
+
+/* "Block/Linear" for "nn.Module: Linear_7" in a Block: modules of one class are numbered as they come, which is another
+ * number where there is one more. */
+static uint32_t module_path(struct owners *p, uint32_t around, uint32_t name)
+{
+	const char *class = names_text(p->k->names, name) + strlen(KINETO_MODULE_PREFIX);
+	size_t all = strlen(class), n = all;
+	while (n && class[n - 1] >= '0' && class[n - 1] <= '9')
+		n--;
+	n = n > 1 && n < all && class[n - 1] == '_' ? n - 1 : all;
+	p->path.n = 0;
+	if (around)
+		buf_format(&p->path, "%s/", names_text(p->k->names, around));
+	buf_add(&p->path, class, n);
+	return names_add(p->k->names, p->path.data, p->path.n);
+}
+
+static void open_span(struct owners *p, struct opened *o, struct kineto_span *s, uint32_t name)
+{
+	LIST_GROW(&p->k->scratch, o->list, o->n, o->room);
+	o->list[o->n].end = s->end;
+	o->list[o->n].span = s;
+	o->list[o->n++].name = name;
+}
+
+/* What was opened last of all that is open until `end`: so many are open with it. */
+static size_t opened_to(const struct opened *o, int64_t end)
+{
+	size_t n = o->n;
+	while (n && o->list[n - 1].end < end)
+		n--;
+	return n;
+}
+
+/* Its name; 0: nothing is. */
+static uint32_t opened_until(const struct opened *o, int64_t end)
+{
+	size_t n = opened_to(o, end);
+	return n ? o->list[n - 1].name : 0;
+}
+
+/* An operator's floating-point operations go to the first kernel that it launches. */
+static void take_flops(struct owners *p, struct kineto_span *call)
+{
+	size_t n = opened_to(&p->operators, call->end);
+	struct kineto_span *of = n ? p->operators.list[n - 1].span : NULL;
+	if (!of || !of->flops)
+		return;
+	bool launches = classify_call(names_text(p->k->names, call->name)) == CALL_LAUNCH;
+	call->flops = launches ? of->flops : 1;
+	of->flops = launches ? 1 : of->flops;
+}
+
+/* Spans of a thread. A call is in the operator that begins last of those that hold all of it: PyTorch's profiler counts
+ * what it launches as that operator's own time on the GPU (self_device_time_total). Likewise modules. */
+static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
+{
+	struct opened *operators = &p->operators, *modules = &p->modules;
+	for (operators->n = modules->n = 0; n--; s++) {
+		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
+			;
+		for (; modules->n && modules->list[modules->n - 1].end < s->start; modules->n--)
+			;
+		if (is_module(p->k, s)) {
+			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name));
+		} else if (s->kind == KINETO_OPERATOR) {
+			open_span(p, operators, s, s->name);
+			struct kineto_link *link = modules->n ? link_of(p->k->links, p->k->n_links, s) : NULL;
+			if (link)
+				link->module = opened_until(modules, s->end);
+		} else if (s->kind == KINETO_CALL) {
+			s->in_operator = opened_until(operators, s->end);
+			take_flops(p, s);
+			s->in_module = opened_until(modules, s->end);
+			p->in_modules |= s->in_module != 0;
+		}
+	}
+}
+
+/* What the backward pass launches is of the module that launched what it belongs to. */
+static void find_backward(struct owners *p, struct kineto_span *s, size_t n, const struct keymap *ids)
+{
+	struct opened *operators = &p->operators;
+	for (operators->n = 0; n--; s++) {
+		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
+			;
+		if (s->kind == KINETO_OPERATOR) {
+			const struct kineto_link *back = link_of(p->k->backs, p->k->n_backs, s);
+			uint32_t link = back ? keymap_find(ids, (uint64_t)back->id) : UINT32_MAX;
+			if (link != UINT32_MAX && p->module_of[link])
+				open_span(p, operators, s, p->module_of[link]);
+		} else if (s->kind == KINETO_CALL && !s->in_module) {
+			s->in_module = opened_until(operators, s->end);
+		}
+	}
+}
+
+/* Spans of one thread from `i` on: where the next thread's begin. */
+size_t kineto_next_thread(const struct kineto *k, size_t i)
+{
+	size_t next = i + 1;
+	while (next < k->n_spans && k->spans[next].thread == k->spans[i].thread)
+		next++;
+	return next;
+}
+
+void kineto_find_owners(struct kineto *k)
+{
+	struct owners owners = {.k = k}, *p = &owners;
+	struct keymap ids;
+	for (size_t i = 0, next; i < k->n_spans; i = next) {
+		next = kineto_next_thread(k, i);
+		find_owners(p, k->spans + i, next - i);
+	}
+	buf_release(&p->path);
+	if (!p->in_modules || !k->n_backs)
+		return;
+	keymap_init(&ids, &k->scratch);
+	p->module_of = ARENA_NEW(&k->scratch, k->n_links, uint32_t);
+	for (size_t i = 0; i < k->n_links; i++)
+		if (k->links[i].id >= 0)
+			p->module_of[keymap_add(&ids, (uint64_t)k->links[i].id)] = k->links[i].module;
+	for (size_t i = 0, next; i < k->n_spans; i = next) {
+		next = kineto_next_thread(k, i);
+		find_backward(p, k->spans + i, next - i, &ids);
+	}
+}
