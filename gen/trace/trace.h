@@ -473,9 +473,8 @@ struct trace {
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
 	/* Rows that are not held (trace/again.h): of ops only communication kernels are here, of calls those that
-	 * launched them (of several files both without the columns that again_thin leaves out), and all that NCCL,
-	 * samples of threads, and these about Python's lock say, but no other rows.
-	 * NULL: all rows are here. */
+	 * launched them (of several files without what again_thin leaves out), and all that NCCL, samples of threads,
+	 * and these about Python's lock say, but no other rows. NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
 };
