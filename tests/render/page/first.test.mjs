@@ -96,6 +96,13 @@ test('the reason is one that a reader can act on, and the lines add up to the ch
 	}
 });
 
+test('kernels are drawn before and after where one changed, and not where the table says that none did', async () => {
+	for (const [report, drawn] of [['example', 0], ['nothing', 0], ['kernel', 1]]) {
+		const page = await open(report);
+		assert.equal(await page.locator('#kernels [aria-label="Kernels before and after"] svg').count(), drawn, report);
+	}
+});
+
 test('the section bar is whole on every desk', async () => {
 	for (const report of ['pair', 'devices', 'gpus16'])
 		for (const width of [1024, 1200, 1280, 1920]) {
