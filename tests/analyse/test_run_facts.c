@@ -360,7 +360,7 @@ static void test_clocks_that_disagree(void **state)
 	scene_kernel(s, s->main, 121000, 121010, 100000, 101000);
 	scene_kernel(s, s->main, 140000, 140010, 150000, 151000);
 	const struct side *side = scene_analyse(s);
-	assert_true(is_noted(side, "1 of 2 GPU operations of hand-made start before"));
+	assert_true(is_noted(side, "1 of 2 GPU operations of hand-made starts before"));
 	assert_true(is_noted(side, "up to 21 µs"));
 }
 
