@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Counts the instructions of `gapline report`: per event, and of a report besides, against the numbers that the
-repository keeps; and on profiles with one thing in excess, where they must not grow faster than the profile.
+repository keeps; of one table of `gapline stats` beside a bare loop over that table's rows; and on profiles with one thing in excess, where they must not grow faster than the profile.
 
     check_instructions.py event GAPLINE GENERATE [--refresh]
     check_instructions.py growth GAPLINE GENERATE [SHAPE ...]
@@ -21,6 +21,7 @@ import tempfile
 
 KEPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instructions.tsv"
 GROWTH = 1.05  # allowed against the kept number
+TABLE = 2  # allowed for `gapline stats` of one table, against stepping with SQLite over its rows
 SIZES = (20000, 60000)  # events of a pair: the difference leaves out what every run costs
 
 # The middle one of three sizes, each four times the one before. Between the larger two, work in proportion to the profile
@@ -73,8 +74,21 @@ def tools(gapline):
     return f"gcc {compiler[1] if compiler else '?'}, SQLite {sqlite3.sqlite_version}"
 
 
+def table_alone(gapline, bare_loop, path, folder):
+    """Instructions of `gapline stats` of the kernels, and of a bare loop over the same columns of their rows."""
+    alone = pathlib.Path(folder) / "alone.sqlite"
+    shutil.copy(path, alone)
+    db = sqlite3.connect(alone)
+    for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'CUPTI_ACTIVITY_KIND_KERNEL'").fetchall():
+        db.execute(f'DROP TABLE "{name}"')
+    db.commit()
+    db.close()
+    words = [gapline, "stats", "-q", "--report", "cuda_gpu_kern_sum", path, "--output", f"{folder}/table"]
+    return count(words, CACHEGRIND), count([bare_loop, alone], CACHEGRIND)
+
+
 def check_event(gapline, generate, refresh):
-    counts, events = [], []
+    counts, events, alone = [], [], []
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads that wait for each other count, and never alike
     with tempfile.TemporaryDirectory(prefix="gapline-instructions-") as folder:
         for size in SIZES:
@@ -90,6 +104,7 @@ def check_event(gapline, generate, refresh):
                 db.close()
             events.append(n)
             counts.append(report(gapline, folder, *paths, CALLGRIND))
+            alone.append(table_alone(gapline, pathlib.Path(generate).with_name("bare_loop"), paths[0], folder))
     each = (counts[1] - counts[0]) / (events[1] - events[0])
     found = {"an event": each, "a report beside that": counts[0] - each * events[0]}
     lines = KEPT.read_text().splitlines()
@@ -100,7 +115,9 @@ def check_event(gapline, generate, refresh):
         head = [line for line in lines if line.startswith("#")]
         KEPT.write_text("\n".join(head + ["\t".join([k, *v]) for k, v in sorted(kept.items())]) + "\n")
         return 0
-    failed = False
+    ours, bare = (alone[1][i] - alone[0][i] for i in (0, 1))
+    print(f"cuda_gpu_kern_sum: {ours / bare:.2f} times the instructions of stepping over its rows; {TABLE} are allowed")
+    failed = ours > TABLE * bare
     for i, (what, number) in enumerate(found.items()):
         bound = kept.get(mine, [None, None])[i]
         print(f"{number:.0f} instructions {what} ({mine}); kept: {bound}; at most {GROWTH} times as many are allowed")
