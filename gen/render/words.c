@@ -118,11 +118,16 @@ const char *words_no_change(const struct analysis *a, struct arena *arena)
 	                                                           : "open");
 }
 
+static const double UNSEEN = 0.0005; /* shown as 0.0 % */
+
 /* "64 % more (1.58 -> 2.57 ms)" */
 static const struct fact *longer(const struct side *s, struct arena *arena)
 {
 	double change = s->headline.recorded_timed / s->headline.stopwatch - 1;
-	return FACT_NEW(arena, profiled_longer, FACT_NO_SIDE, .change = fabs(change), .less = change < 0,
+	return FACT_NEW(arena, profiled_longer, FACT_NO_SIDE, .change = fabs(change),
+	                .way = fabs(change) < UNSEEN ? "same"
+	                       : change < 0          ? "less"
+	                                             : "more",
 	                .times = words_pair(arena, s->headline.stopwatch, s->headline.recorded_timed));
 }
 
