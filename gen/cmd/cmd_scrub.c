@@ -54,7 +54,7 @@ static int say(const struct scrub_command *c, const char *profile)
 	buf_format(&text, "%s\n%s\n",
 	           SAY(NULL, &arena, scrub_copy, .file = cmd_harmless(&arena, c->output),
 	               .bytes = (int64_t)(c->packed.data ? c->packed.n : copy->n),
-	               .profile = cmd_harmless(&arena, profile), .left_out = &left,
+	               .profile = cmd_harmless(&arena, profile), .nothing = !left.n, .left_out = &left,
 	               .tables = named ? arena_copy(&arena, tables.data, tables.n) : NULL,
 	               .more = (int64_t)(copy->n_left_out - named)),
 	           SAY(NULL, &arena, scrub_changed, .n = (int64_t)copy->masked, .run = copy->is_run));

@@ -181,9 +181,9 @@ class Capture(Case):
             ("a command is needed", ["-o", "x.sqlite"]),
             ("a file for the profile is needed", ["--", "true"]),
             ("--kill says what happens after --duration", ["-o", "x", "--kill", "none", "--", "true"]),
-            ("'vulkan' is none of cuda, nvtx, osrt, py and native", ["-o", "x", "--trace", "cuda,vulkan", "--", "true"]),
+            ("'vulkan' is none of cuda, nvtx, osrt, memory, py and native", ["-o", "x", "--trace", "cuda,vulkan", "--", "true"]),
             ("cuda has to be among them", ["-o", "x", "--trace", "nvtx", "--", "true"]),
-            ("'' is none of cuda, nvtx, osrt, py and native", ["-o", "x", "--trace", "cuda,", "--", "true"]),
+            ("'' is none of cuda, nvtx, osrt, memory, py and native", ["-o", "x", "--trace", "cuda,", "--", "true"]),
             ("nsys counts --delay and --duration in whole seconds", ["-o", "x", "--delay", "0.5", "--", "true"]),
         ):
             with self.subTest(words):

@@ -179,7 +179,7 @@ class Stopwatch(Case):
         """Then the time is the whole process's: the recorded steps decide, and the process is told beside them."""
         result, text, said = self.unmarked("launches", "more_launches")
         self.assertIn("not used: it made 420 launches, and the recorded run made 300, so that its steps cannot be counted", said)
-        self.assertIn("runs of the fixed side differ in how many launches they make, so a run is timed from the "
+        self.assertIn("launches of the fixed side's runs differ in number, so a run is timed from the "
                       "program's start to its end", said)
         self.assertEqual(result["verdict"]["measured"], "recorded")
         self.assertRegex(text, r"Timed from start to exit, the programs took [\d.]+ and [\d.]+ ms "
