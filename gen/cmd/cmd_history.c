@@ -165,8 +165,13 @@ static const struct trend_pair *judge_last(struct reading *r, const struct trend
 	c.db = r->h->db;
 	c.quiet = true;
 	c.analysis.step = r->h->analysis.step;
-	const char *said = err.text;
-	if (!compare_analyse(&c, &analysis, &err)) {
+	const char *said;
+	if (compare_analyse(&c, &analysis, &err)) {
+		said = cmd_harmless(&c.arena, err.text);
+		fprintf(stderr, "gapline: %s\n",
+		        SAY(NULL, &c.arena, commits_not_compared, .before = pair->before, .after = pair->after,
+		            .why = said));
+	} else {
 		const struct verdict *v = &analysis.verdict;
 		said = words_verdict(&analysis, &c.arena);
 		pair->result = verdict_result_name(v->result);

@@ -43,7 +43,7 @@ SECONDS = float(sys.argv[3])
 LONGEST = float(os.environ.get("LONGEST", 300))
 OFFSET = float(sys.argv[4]) if len(sys.argv) > 4 else random.random()
 SAYING = re.compile(r"(gapline: [^\n]{4,}\n)+\Z")
-LEFT_OUT = re.compile(r"(gapline: commit c\d is not used: [^\n]{4,}\n)+\Z")
+LEFT_OUT = re.compile(r"(gapline: commit(s c\d and c\d are not compared| c\d is not used): [^\n]{4,}\n)+\Z")
 # Name, the command line, what varies from run to run and is no output to compare.
 COMMANDS = {
     "report": "report a.sqlite.gz b.sqlite -q -o out/r.html --json out/r.json --svg out/r.svg --markdown out/r.md "
