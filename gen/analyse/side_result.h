@@ -52,10 +52,9 @@ struct spread {
  * worked: an idle GPU clocks down. Samples are about a second apart, so a shorter window may hold none, idle or not:
  * then the last one before it and the first one after it stand for it, each if it is at most 1.5 s away. */
 struct clocks {
-	uint32_t samples; /* that count; 0: nothing is known */
-	uint32_t idle;    /* in the windows, left out because the GPU was idle */
-	uint32_t beside;  /* of `samples`: taken beside a window that holds none */
-	uint32_t blind;   /* runs that sampled the GPU, but neither in their window nor near it */
+	uint32_t samples, beside; /* that count, 0: nothing is known; of those, taken beside a window that holds none */
+	uint32_t idle;            /* in the windows, left out because the GPU was idle */
+	uint32_t blind;           /* runs that sampled the GPU, but neither in their window nor near it */
 	struct spread sm_mhz, memory_mhz, power_w, temperature_c;
 	uint32_t judged;             /* samples that say what held the clock back */
 	double limited[LIMIT_COUNT]; /* share of those */

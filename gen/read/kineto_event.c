@@ -121,6 +121,20 @@ bool kineto_integer(const char *text, size_t n, int64_t *value)
 	return scaled(text, n, 0, INT64_MAX - 1, value);
 }
 
+struct kineto_value kineto_number(const char *text, size_t n)
+{
+	struct kineto_value number = {0};
+	while (n && text[n - 1] == ' ')
+		n--;
+	size_t at = n;
+	while (at && text[at - 1] >= '0' && text[at - 1] <= '9')
+		at--;
+	if (at == 1 && text[0] == '-')
+		at = 0;
+	number.there = kineto_integer(text + at, n - at, &number.value);
+	return number;
+}
+
 /* ---- numbers of processes and threads ---- */
 
 static uint32_t process_index(struct kineto *k, int64_t pid)

@@ -40,6 +40,9 @@ struct kineto_event {
 	uint64_t group_name, group_ranks; /* hashes */
 };
 
+/* A text that is a number or ends with one. */
+struct kineto_value kineto_number(const char *text, size_t n);
+
 /* A number for "cat", in every spelling since 2020; KINETO_NO_CATEGORY: one that nothing is made of. */
 uint8_t kineto_category(const char *text, size_t n);
 

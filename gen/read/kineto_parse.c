@@ -136,21 +136,6 @@ static size_t keep(char *to, const unsigned char *text, size_t n)
 	return n;
 }
 
-/* A text that is a number or ends with one. */
-static struct kineto_value number_in(const char *text, size_t n)
-{
-	struct kineto_value number = {0};
-	while (n && text[n - 1] == ' ')
-		n--;
-	size_t at = n;
-	while (at && text[at - 1] >= '0' && text[at - 1] <= '9')
-		at--;
-	if (at == 1 && text[0] == '-')
-		at = 0;
-	number.there = kineto_integer(text + at, n - at, &number.value);
-	return number;
-}
-
 static struct kineto_value *number_of(struct parser *p)
 {
 	struct kineto_event *e = &p->event;
@@ -279,7 +264,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 	else if (p->in_types)
 		p->event.complex |= memmem(text, n, "omplex", 6) != NULL;
 	else if (number)
-		*number = number_in(text, n);
+		*number = kineto_number(text, n);
 	else
 		note_collective(&p->event, p->field, text, n);
 	p->field = NOTHING;

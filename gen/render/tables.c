@@ -375,10 +375,14 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 			fill_rate(a, &t.row[i], row);
 	}
 	fill_end(&f, things);
-	if (!modules)
-		page_fill(&page->top, "operators.flops",
-		          SAY(NULL, arena, flops_known, .before = a->side[0].flops_share,
-		              .after = a->n_sides > 1 ? a->side[1].flops_share : NAN));
+	if (modules)
+		return;
+	double after = a->n_sides > 1 ? a->side[1].flops_share : NAN;
+	bool rates = a->side[0].flops_share > 0 || after > 0;
+	page_fill(&page->top, "operators.flops",
+	          rates ? SAY(NULL, arena, flops_known, .before = a->side[0].flops_share, .after = after) : "");
+	if (!rates)
+		page_attribute(&page->top, "operators", "class", "part without-rates");
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)

@@ -277,7 +277,7 @@ def check_errors(folder):
         "holds no GPU work": digest_file.write({k: v for k, v in found.items() if not k.startswith("ops.")}),
     }
     # no such state; a peak where none is known; a negative one; half a device; one that is not there
-    memory = [b"\7\0", b"\6\2", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
+    memory = [b"\x08\0", b"\6\2", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
     whole = good.read_bytes()
     longer = [data + b"m", data + data, whole + b"\0", whole + b"\x1f\0", whole + gzip.compress(b"more")]
     bad = [*bad.items(), *(("more behind the end", m) for m in longer), *(("'memory' of this digest", digest_file.write({**found, "memory": m})) for m in memory)]
