@@ -12,6 +12,9 @@ enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS =
 enum { WIDE = 1200, NAMED = 240 }; /* of variants: their names are longer than "baseline" */
 enum { HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a sweep */
 
+/* Of the longest run: where the axis ends, and how far it reaches for an interval at most. */
+static const double ROOM = 1.06, WIDEST = 1.6;
+
 struct axis {
 	double px; /* of a nanosecond */
 	double most;
@@ -135,7 +138,6 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 
 void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
-	const double room = 1.06, widest = 1.6; /* of the longest run; an interval may reach beyond the picture */
 	const struct verdict *v = &a->verdict;
 	double most = 0;
 	for (int s = 0; s < 2; s++) {
@@ -145,8 +147,8 @@ void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 			most = fmax(most, ns[i]);
 	}
 	if (v->has_interval)
-		most = fmax(most, fmin(view_time(&a->side[0], a->side[0].headline.step) / v->lo, widest * most));
-	const struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (room * most) : 0, room * most, LABEL, WIDTH,
+		most = fmax(most, fmin(view_time(&a->side[0], a->side[0].headline.step) / v->lo, WIDEST * most));
+	const struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (ROOM * most) : 0, ROOM * most, LABEL, WIDTH,
 	                          ROWS};
 	xmlNode *svg = svg_picture(parent, WIDTH, TOP + ROWS * ROW + 24,
 	                           say_fact(FACT_NEW(arena, dots_title, FACT_NO_SIDE), NULL, arena),
@@ -158,14 +160,24 @@ void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		draw_runs(a, &axis, s, arena, svg);
 }
 
-void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent)
+/* Where the axis of variants ends: behind the longest run, and intervals that reach beyond it, but not far. */
+static double most_of(const struct variant *list, size_t n)
 {
-	const double room = 1.06;
-	double most = 1;
+	double longest = 1, most;
 	for (size_t i = 0; i < n; i++)
 		for (size_t r = 0; r < list[i].n; r++)
-			most = fmax(most, list[i].run[r]);
-	const struct axis axis = {(WIDE - NAMED - VALUE) / (room * most), room * most, NAMED, WIDE, (int)n};
+			longest = fmax(longest, list[i].run[r]);
+	most = longest;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].has_interval)
+			most = fmax(most, fmin(list[0].step / list[i].lo, WIDEST * longest));
+	return ROOM * most;
+}
+
+void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent)
+{
+	const double most = most_of(list, n);
+	const struct axis axis = {(WIDE - NAMED - VALUE) / most, most, NAMED, WIDE, (int)n};
 	xmlNode *svg =
 		svg_picture(parent, WIDE, TOP + (double)n * ROW + 24,
 	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),
@@ -185,10 +197,10 @@ void dots_of_variants(const struct variant *list, size_t n, struct arena *arena,
 }
 
 /* Values further apart than this are drawn as their logarithms. */
-static const double FAR_APART = 8, ROOM = 1.06;
+static const double FAR_APART = 8;
 
 /* Where the runs of each variant are drawn. false: a value is no number, or comes twice. */
-static bool places(const struct variant *list, size_t n, double x[])
+static bool places(const struct variant *list, size_t n, double x[], bool *logarithms)
 {
 	double least = INFINITY, most = -INFINITY;
 	for (size_t i = 0; i < n; i++) {
@@ -202,9 +214,9 @@ static bool places(const struct variant *list, size_t n, double x[])
 		least = fmin(least, x[i]);
 		most = fmax(most, x[i]);
 	}
-	bool logarithms = least > 0 && most >= FAR_APART * least;
+	*logarithms = least > 0 && most >= FAR_APART * least;
 	for (size_t i = 0; i < n; i++) {
-		double part = logarithms ? log(x[i] / least) / log(most / least) : (x[i] - least) / (most - least);
+		double part = *logarithms ? log(x[i] / least) / log(most / least) : (x[i] - least) / (most - least);
 		x[i] = LEFT + RIGHT + part * (WIDE - LEFT - 3 * RIGHT);
 	}
 	return true;
@@ -215,7 +227,7 @@ static double height(double ns, double most)
 	return TOP + (HIGH - TOP - BELOW) * (1 - ns / most);
 }
 
-static void draw_sweep_axes(const struct variant *list, size_t n, const double x[], const char *parameter, double most,
+static void draw_sweep_axes(const struct variant *list, size_t n, const double x[], const char *name, double most,
                             struct arena *arena, xmlNode *svg)
 {
 	const struct unit unit = format_unit(most);
@@ -231,7 +243,7 @@ static void draw_sweep_axes(const struct variant *list, size_t n, const double x
 		svg_line(lines, x[i], bottom, x[i], bottom + 5);
 		svg_text(words, x[i], bottom + 19, ANCHOR_MIDDLE, svg_fit(arena, list[i].value, RIGHT));
 	}
-	svg_text(words, WIDE / 2.0, bottom + 40, ANCHOR_MIDDLE, svg_fit(arena, parameter, WIDE / 2.0));
+	svg_text(words, WIDE / 2.0, bottom + 40, ANCHOR_MIDDLE, svg_fit(arena, name, WIDE / 2.0));
 }
 
 /* From each variant to the one with the next larger value. */
@@ -250,15 +262,15 @@ static void draw_course(const struct variant *list, size_t n, const double x[], 
 
 bool dots_of_sweep(const struct variant *list, size_t n, const char *parameter, struct arena *arena, xmlNode *parent)
 {
-	double x[VARIANTS_MOST], most = 1;
-	if (!places(list, n, x))
+	double x[VARIANTS_MOST];
+	const double most = most_of(list, n);
+	bool logarithms;
+	if (!places(list, n, x, &logarithms))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		for (size_t r = 0; r < list[i].n; r++)
-			most = fmax(most, ROOM * list[i].run[r]);
 	xmlNode *svg = svg_picture(parent, WIDE, HIGH, SAY(NULL, arena, sweep_title, .parameter = parameter),
 	                           SAY(NULL, arena, variants_means, .baseline = list[0].name));
-	draw_sweep_axes(list, n, x, parameter, most, arena, svg);
+	draw_sweep_axes(list, n, x, SAY(NULL, arena, sweep_axis, .parameter = parameter, .logarithms = logarithms),
+	                most, arena, svg);
 	draw_course(list, n, x, most, svg);
 	xmlNode *tone = svg_group(svg, "tone");
 	svg_attribute(tone, "fill", "#3f5b7a");

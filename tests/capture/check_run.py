@@ -115,6 +115,17 @@ class Run(Case):
             words += ["--variant", f"{name}=true v{i}-#.sqlite"]
         return words
 
+    def bars_to_scale(self, page, result):
+        """Both ends of each interval stand where its times do, also beyond the longest run."""
+        at = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', page)]
+        dots = [ms for v in (result["baseline"], *result["variants"]) for ms in v["run_ms"]]
+        px = (at[0] - at[4]) / (dots[0] - dots[4])
+        bars = [(float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="8"', page)]
+        self.assertEqual(len(bars), 2)
+        for (x, width), variant in zip(bars, result["variants"]):
+            for end, speedup in ((x, variant["hi"]), (x + width, variant["lo"])):
+                self.assertAlmostEqual(end - at[0], px * (result["baseline"]["step_ms"] / speedup - dots[0]), delta=1)
+
     def test_variants(self):
         words = self.variants({"eager": 400_000, "graph <b>": 200_000, "same": 400_000})
         out, said = self.run_both(*words, "-o", "out", "--title", "All three")
@@ -134,6 +145,7 @@ class Run(Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("All three", page)
         self.assertIn('href="report-graph__b_.html"', page)
+        self.bars_to_scale(page, all_three)
         subprocess.run([GAPLINE, "verify", self.folder / "out/report-same.html"], check=True, capture_output=True)
         # the same as of the profiles
         files = [w for i, n in enumerate(("eager", "graph <b>", "same"))
@@ -175,6 +187,7 @@ class Run(Case):
         self.assertEqual(result["variants"][1]["report"], "report-batch_64.html")
         page = (self.folder / "out/report.html").read_text()
         self.assertIn("Time per step against batch", page)
+        self.assertIn(">batch, logarithmic<", page)
         dots = [tuple(map(float, d)) for d in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)]
         self.assertEqual(len(dots), 12)
         places = sorted({x for x, _ in dots})  # their logarithms: 8 to 16 is a third of 8 to 64
@@ -187,7 +200,8 @@ class Run(Case):
         self.run_both("-o", "names", "--variant-list", "of=of8,of16", "--", "true", "{of}-#.sqlite")
         page = (self.folder / "names/report.html").read_text()  # no numbers: a row for each
         self.assertIn("of=of16", page)
-        self.assertEqual(len({x for x, _ in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)}), 8)
+        dots = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)
+        self.assertEqual((len(dots), len({y for _, y in dots})), (8, 2))
 
     def test_variants_that_cannot_be(self):
         a, b = ["--variant", "a=true base-#.sqlite"], ["--variant", "b=true fixed-#.sqlite"]
