@@ -137,6 +137,18 @@ static struct trace_source source_of(const struct run *runs, size_t n)
 	return source;
 }
 
+/* What other parts of the side have to say of its data. */
+static struct quality_notes notes_of(const struct side_words *words, const struct timeline *timeline,
+                                     const struct side_budgets *budgets, const struct recording_cost *recording,
+                                     bool steps, struct arena *arena)
+{
+	return (struct quality_notes){.files = words->files.note,
+	                              .left_out = timeline->left_out,
+	                              .clocks = clocks_note(budgets->devices, budgets->n_devices, arena),
+	                              .recording = recording_note(recording, &budgets->mean, steps, arena),
+	                              .ranges = recording_ranges_note(recording, &budgets->mean, steps, arena)};
+}
+
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts)
 {
@@ -162,12 +174,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	struct recording_cost recording = recording_end(rows.recording, &budgets.mean, arena);
 	recording.ranges = recording_ranges(runs, n);
 	arena_release(&work);
-	const struct quality_notes notes = {
-		.files = words->files.note,
-		.left_out = timeline.left_out,
-		.clocks = clocks_note(budgets.devices, budgets.n_devices, arena),
-		.recording = recording_note(&recording, &budgets.mean, periods.steps.found, arena),
-		.ranges = recording_ranges_note(&recording, &budgets.mean, periods.steps.found, arena)};
+	const struct quality_notes notes = notes_of(words, &timeline, &budgets, &recording, periods.steps.found, arena);
 	*facts = (struct side_facts){.runs = tables_of(runs, n, words->run_files, arena),
 	                             .n_runs = n,
 	                             .rows = runs,
