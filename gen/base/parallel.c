@@ -36,6 +36,18 @@ static size_t processors(void)
 	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (size_t)n;
 }
 
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
+
+void parallel_alone_begin(void)
+{
+	pthread_mutex_lock(&alone);
+}
+
+void parallel_alone_end(void)
+{
+	pthread_mutex_unlock(&alone);
+}
+
 size_t parallel_width(void)
 {
 	return own_width ? own_width : processors();

@@ -13,4 +13,8 @@ void parallel_each(size_t n, void (*work)(void *context, size_t i), void *contex
  * that there are. At least 1. */
 size_t parallel_width(void);
 
+/* One thread at a time is between these two: what needs much memory for a moment does not need it once a thread. */
+void parallel_alone_begin(void);
+void parallel_alone_end(void);
+
 #endif

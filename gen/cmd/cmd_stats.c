@@ -145,7 +145,7 @@ static int make_sheets(struct stats *s, struct progress *progress, struct err *e
 	progress_say(progress, "making tables");
 	s->sheets = ARENA_NEW(&s->arena, s->n, struct sheet);
 	for (size_t i = 0; i < s->n; i++)
-		stats_make(&s->inputs.item[0].trace, &s->requests[i], &s->arena, &s->sheets[i]);
+		stats_make(s->inputs.item[0].trace, &s->requests[i], &s->arena, &s->sheets[i]);
 	return 0;
 }
 

@@ -114,7 +114,11 @@ static void take_export(struct inputs *in, const char **path, struct stat *file,
 
 static int add(struct inputs *in, const char *path, const struct stat *file, struct arena *arena, struct err *err)
 {
-	for (size_t i = 0; i < in->n; i++)
+	if (!in->numbers.arena)
+		keymap_init(&in->numbers, arena);
+	bool alike = keymap_find(&in->numbers, file->st_ino) != UINT32_MAX;
+	keymap_add(&in->numbers, file->st_ino);
+	for (size_t i = 0; i < in->n && alike; i++)
 		if (!in->item[i].saved && in->item[i].file.st_dev == file->st_dev &&
 		    in->item[i].file.st_ino == file->st_ino) {
 			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, path);
@@ -370,11 +374,12 @@ void inputs_name_report(const struct inputs *sides, size_t n, struct arena *aren
 		}
 }
 
-static struct read_input read_input_of(struct input *input, bool beside)
+static struct read_input read_input_of(struct input *input, struct trace *trace, bool beside)
 {
+	input->trace = trace;
 	return (struct read_input){.path = input->export ? input->export : input->path,
 	                           .beside = beside,
-	                           .trace = &input->trace,
+	                           .trace = trace,
 	                           .digest = input->digest,
 	                           .digest_bytes = (size_t)input->bytes,
 	                           .memory = &input->memory};
@@ -387,8 +392,9 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	size_t found = 0;
 	for (size_t s = 0; s < n; s++) {
 		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
+		struct trace *traces = ARENA_NEW(&sides[s].traces, sides[s].n, struct trace);
 		for (size_t i = 0; i < sides[s].n; i++)
-			list[found++] = read_input_of(&sides[s].item[i], sides[s].n > 1);
+			list[found++] = read_input_of(&sides[s].item[i], &traces[i], sides[s].n > 1);
 	}
 	int result = read_profiles(list, found, wish, names, arena, err);
 	if (result)
@@ -400,9 +406,11 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 
 void inputs_keep(struct inputs *sides, size_t n, struct arena *arena)
 {
-	for (size_t s = 0; s < n; s++)
+	for (size_t s = 0; s < n; s++) {
+		arena_adopt(arena, &sides[s].traces);
 		for (size_t i = 0; i < sides[s].n; i++)
 			arena_adopt(arena, &sides[s].item[i].memory);
+	}
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

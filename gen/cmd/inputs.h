@@ -3,6 +3,7 @@
 #define GAPLINE_CMD_INPUTS_H
 
 #include "analyse/analysis.h"
+#include "base/keymap.h"
 #include "cmd/cmd.h"
 #include "read/read.h"
 #include "trace/ranks.h"
@@ -18,7 +19,7 @@ struct input {
 	const unsigned char *digest; /* … these bytes of it; arena */
 	int64_t bytes;               /* of what is read */
 	uint32_t folder;             /* number of the folder that it was found in, TRACE_NONE: named by itself */
-	struct trace trace;          /* filled by inputs_read; inputs_group takes its rows */
+	struct trace *trace;         /* filled by inputs_read; gone after inputs_group, which takes its rows */
 	struct arena memory;         /* what it lives in until then, where there are several */
 };
 
@@ -32,6 +33,8 @@ struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
+	struct keymap numbers;       /* their files', st_ino */
+	struct arena traces;         /* the inputs', until inputs_group: ten thousand have 15 MB of them */
 	uint32_t n_folders, folder;  /* how many so far; the one that is being looked through, or TRACE_NONE */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 	struct opt_list outdated;    /* sentences on exports that are older than their report */

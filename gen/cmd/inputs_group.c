@@ -43,7 +43,7 @@ static void known_begin(struct known *k, const struct inputs *in)
 
 static void known_add(struct known *k, size_t i)
 {
-	const struct trace *trace = &k->in->item[i].trace;
+	const struct trace *trace = k->in->item[i].trace;
 	if (trace->again)
 		k->of[keymap_add(&k->prints, trace->again->print[0])] = i;
 	else
@@ -56,13 +56,13 @@ static size_t known_find(const struct known *k, const struct trace *trace)
 	const struct input *item = k->in->item;
 	size_t first = SIZE_MAX;
 	for (uint32_t at = 0; at < k->prints.n && !trace->again; at++) /* few are held beside such that are not */
-		if (nothing_same_capture(&item[k->of[at]].trace, trace) && k->of[at] < first)
+		if (nothing_same_capture(item[k->of[at]].trace, trace) && k->of[at] < first)
 			first = k->of[at];
 	uint32_t at = trace->again ? keymap_find(&k->prints, trace->again->print[0]) : UINT32_MAX;
-	if (at != UINT32_MAX && nothing_same_capture(&item[k->of[at]].trace, trace))
+	if (at != UINT32_MAX && nothing_same_capture(item[k->of[at]].trace, trace))
 		first = k->of[at];
 	for (size_t h = 0; h < k->n_held && k->held[h] < first; h++)
-		if (nothing_same_capture(&item[k->held[h]].trace, trace))
+		if (nothing_same_capture(item[k->held[h]].trace, trace))
 			return k->held[h];
 	return first;
 }
@@ -72,11 +72,11 @@ bool inputs_share_capture(const struct inputs *a, const struct inputs *b, size_t
 	struct known known;
 	known_begin(&known, b);
 	for (size_t i = 0; i < b->n; i++)
-		if (known_find(&known, &b->item[i].trace) == SIZE_MAX)
+		if (known_find(&known, b->item[i].trace) == SIZE_MAX)
 			known_add(&known, i);
 	*of_b = SIZE_MAX;
 	for (*of_a = 0; *of_a < a->n; ++*of_a)
-		if ((*of_b = known_find(&known, &a->item[*of_a].trace)) != SIZE_MAX)
+		if ((*of_b = known_find(&known, a->item[*of_a].trace)) != SIZE_MAX)
 			break;
 	arena_release(&known.memory);
 	return *of_b != SIZE_MAX;
@@ -89,7 +89,7 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 	struct known known;
 	known_begin(&known, in);
 	for (size_t i = 0; i < in->n; i++) {
-		size_t k = known_find(&known, &in->item[i].trace);
+		size_t k = known_find(&known, in->item[i].trace);
 		if (k == SIZE_MAX) {
 			in->item[kept] = in->item[i];
 			known_add(&known, kept++);
@@ -126,15 +126,15 @@ static bool give_up_rows(struct input *in, struct names *names)
 {
 	struct arena memory = {0};
 	struct trace packed;
-	if (in->trace.again)
+	if (in->trace->again)
 		return true;
-	if (!digest_hold(&in->trace, &in->memory, names, &memory, &packed)) {
+	if (!digest_hold(in->trace, &in->memory, names, &memory, &packed)) {
 		arena_release(&memory);
 		return false;
 	}
 	arena_release(&in->memory);
 	in->memory = memory;
-	in->trace = packed;
+	*in->trace = packed;
 	return true;
 }
 
@@ -143,12 +143,12 @@ static void take_rows(struct input *const *list, size_t n, struct names *names)
 {
 	bool again = false, all = true;
 	for (size_t i = 0; i < n; i++)
-		again = again || list[i]->trace.again;
+		again = again || list[i]->trace->again;
 	for (size_t i = 0; i < n && again; i++)
 		all = give_up_rows(list[i], names) && all;
 	for (size_t i = 0; i < n && !all; i++)
-		if (list[i]->trace.again)
-			again_load(&list[i]->trace, 0, 1, AGAIN_ALL, &list[i]->memory, &list[i]->trace);
+		if (list[i]->trace->again)
+			again_load(list[i]->trace, 0, 1, AGAIN_ALL, &list[i]->memory, list[i]->trace);
 }
 
 /* Rows that are made again live for a moment, part by part, in the same memory: the system need not have it meanwhile.
@@ -169,7 +169,7 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 	struct input **list = ARENA_NEW(arena, in->n, struct input *);
 	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
 	for (size_t i = 0; i < in->n; i++)
-		in->told[i] = (struct ranks_file){.trace = &in->item[i].trace,
+		in->told[i] = (struct ranks_file){.trace = in->item[i].trace,
 		                                  .name = names_file(names, in->item[i].path),
 		                                  .folder = in->item[i].folder};
 	in->ranks = ranks_tell(in->told, in->n, asked, arena);
@@ -183,15 +183,15 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		to->path = list[0]->path;
 		take_rows(list, n, names);
 		if (n == 1) {
-			to->trace = list[0]->trace;
+			to->trace = *list[0]->trace;
 			arena_adopt(arena, &list[0]->memory);
 			continue;
 		}
 		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
 		for (size_t i = 0; i < n; i++) {
 			const struct ranks_file *told = &in->told[list[i] - in->item];
-			ranks_number(&list[i]->trace, told->rank);
-			parts[i] = (struct merge_part){&list[i]->trace, {.offset = told->offset}, &list[i]->memory};
+			ranks_number(list[i]->trace, told->rank);
+			parts[i] = (struct merge_part){list[i]->trace, {.offset = told->offset}, &list[i]->memory};
 		}
 		struct host_clocks clocks;
 		clocks_align(parts, n, arena, &clocks);
@@ -201,4 +201,7 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		give_back_seldom(&to->trace);
 		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
 	}
+	for (size_t i = 0; i < in->n; i++)
+		in->told[i].trace = in->item[i].trace = NULL;
+	arena_release(&in->traces);
 }

@@ -16,7 +16,7 @@ static int check_copies(const struct saving *s, struct err *err)
 {
 	for (size_t i = 0; i < s->inputs.n; i++)
 		for (size_t k = 0; k < i; k++)
-			if (nothing_same_capture(&s->inputs.item[k].trace, &s->inputs.item[i].trace))
+			if (nothing_same_capture(s->inputs.item[k].trace, s->inputs.item[i].trace))
 				return err_set(err,
 				               "%s holds the same capture as %s: repeats have to be different runs",
 				               s->inputs.item[i].path, s->inputs.item[k].path);
@@ -101,7 +101,7 @@ static int make_parts(struct saving *s, struct err *err)
 	for (size_t i = 0; i < in->n; i++, e->n++) {
 		struct input *input = &in->item[i];
 		struct digest_made *made = &s->made[i];
-		if (digest_make(input->path, &input->trace, &s->arena, made, err))
+		if (digest_make(input->path, input->trace, &s->arena, made, err))
 			return -1;
 		const char *file = names_file(&s->names, input->path);
 		e->parts[i] = (struct store_part){file, input->folder == TRACE_NONE ? -1 : (int64_t)input->folder,
@@ -135,8 +135,8 @@ int saving_make(struct saving *s, const struct opt_list *given, bool quiet, stru
 		progress_say(&progress, "packing");
 		inputs_keep(in, 1, &s->arena);
 		for (size_t i = 0; i < in->n; i++)
-			add_machine(s, &machine, in->item[i].trace.source.driver, in->item[i].trace.gpus,
-			            in->item[i].trace.n_gpus);
+			add_machine(s, &machine, in->item[i].trace->source.driver, in->item[i].trace->gpus,
+			            in->item[i].trace->n_gpus);
 		s->entry.machine = machine_of(s, &machine);
 		status = check_copies(s, err) ? CMD_WRONG_USAGE : make_parts(s, err) ? CMD_BAD_PROFILE : CMD_DONE;
 	}

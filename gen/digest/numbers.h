@@ -5,9 +5,11 @@
 
 #include "base/buf.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { NUMBER_BYTES = 10 };
 
@@ -36,11 +38,29 @@ struct taken {
 	bool bad;
 };
 
+/* The groups of seven bits of up to eight bytes, beside each other. */
+static inline uint64_t number_join(uint64_t v)
+{
+	v = (v & 0x007f007f007f007f) | (v & 0x7f007f007f007f00) >> 1;
+	v = (v & 0x00003fff00003fff) | (v & 0x3fff00003fff0000) >> 2;
+	return (v & 0x0fffffff) | (v & 0x0fffffff00000000) >> 4;
+}
+
 static inline uint64_t number_take(struct taken *from)
 {
 	uint64_t v = 0;
-	if (from->at < from->end && *from->at < 128) /* nearly all of them */
+	if (from->at < from->end && *from->at < 128) /* most of them */
 		return *from->at++;
+	if (from->end - from->at >= (ptrdiff_t)sizeof v) {
+		memcpy(&v, from->at, sizeof v);
+		v = le64toh(v);
+		uint64_t last = ~v & 0x8080808080808080; /* eighth bits of bytes behind which nothing follows */
+		if (last) {
+			from->at += __builtin_ctzll(last) / 8 + 1;
+			return number_join(v & (last ^ (last - 1)));
+		}
+		v = 0;
+	}
 	for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
 		unsigned char byte = *from->at++;
 		v |= (uint64_t)(byte & 127) << shift;

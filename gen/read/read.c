@@ -230,8 +230,7 @@ struct reading {
 	const struct read_wish *wish;
 	struct names names;
 	struct arena arena;
-	struct err err;
-	int result;
+	struct err *failed; /* NULL: it was read */
 };
 
 static int read_input(const struct read_input *input, const struct read_wish *wish, struct names *names,
@@ -274,11 +273,15 @@ static void pack(struct reading *r)
 static void read_one(void *context, size_t i)
 {
 	struct reading *r = (struct reading *)context + i;
+	struct err err;
 	names_init(&r->names, &r->arena);
-	r->result = read_input(r->input, r->wish, &r->names, &r->arena, &r->err);
-	if (r->result == 0 && r->wish->again && !r->wish->details && r->input->beside && !r->input->trace->again &&
-	    is_like_a_rank(r->input->trace))
+	if (read_input(r->input, r->wish, &r->names, &r->arena, &err) != 0) {
+		r->failed = ARENA_NEW(&r->arena, 1, struct err);
+		*r->failed = err;
+	} else if (r->wish->again && !r->wish->details && r->input->beside && !r->input->trace->again &&
+	           is_like_a_rank(r->input->trace)) {
 		pack(r);
+	}
 }
 
 /* Others that cannot be read are named with the first one, so that nobody finds them one by one. */
@@ -288,7 +291,7 @@ static void add_others(const struct reading *list, size_t n, const char *first, 
 	struct buf text = {0};
 	size_t others = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].result == 0 || strcmp(list[i].input->path, first) == 0)
+		if (!list[i].failed || strcmp(list[i].input->path, first) == 0)
 			continue;
 		const char *slash = strrchr(list[i].input->path, '/');
 		if (others++ < NAMED)
@@ -313,8 +316,8 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 		list[i] = (struct reading){.input = &inputs[i], .wish = wish};
 	parallel_each(n, read_one, list);
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].result != 0 && result == 0) {
-			*err = list[i].err;
+		if (list[i].failed && result == 0) {
+			*err = *list[i].failed;
 			result = -1;
 		}
 		if (result == 0)
@@ -323,7 +326,7 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 		arena_adopt(inputs[i].memory ? inputs[i].memory : arena, &list[i].arena);
 	}
 	for (size_t i = 0; i < n && result != 0; i++)
-		if (list[i].result != 0) {
+		if (list[i].failed) {
 			add_others(list, n, list[i].input->path, err);
 			break;
 		}

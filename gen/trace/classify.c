@@ -173,20 +173,20 @@ enum overhead_class classify_overhead(const char *name)
 void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t n)
 {
 	struct arena scratch = {0};
-	uint8_t *class = ARENA_NEW(&scratch, n, uint8_t);
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = classify_comm(names_text(names, text[i]));
+	uint8_t *class = ARENA_NEW(&scratch, n, uint8_t); /* of the names that such rows have, each looked at once */
+	enum { SEEN = 128 };
+#define CLASS_OF(name, classify)                                                                                       \
+	((class[name] = class[name] ? class[name] : (uint8_t)(SEEN | classify(names_text(names, text[name])))) & ~SEEN)
 	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && class[t->ops.name[i]])
+		if (t->ops.kind[i] == OP_KERNEL && CLASS_OF(t->ops.name[i], classify_comm))
 			t->ops.kind[i] = OP_COMM;
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = (uint8_t)classify_os(names_text(names, text[i]));
+	memset(class, 0, n);
 	for (size_t i = 0; i < t->os_calls.n; i++)
-		t->os_calls.class[i] = class[t->os_calls.name[i]];
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = (uint8_t)classify_overhead(names_text(names, text[i]));
+		t->os_calls.class[i] = CLASS_OF(t->os_calls.name[i], classify_os);
+	memset(class, 0, n);
 	for (size_t i = 0; i < t->overheads.n; i++)
-		if (class[t->overheads.name[i]] == OVERHEAD_MODULE_LOAD)
+		if (CLASS_OF(t->overheads.name[i], classify_overhead) == OVERHEAD_MODULE_LOAD)
 			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
+#undef CLASS_OF
 	arena_release(&scratch);
 }

@@ -108,11 +108,12 @@ static void rehash(struct names *names, uint32_t n_slots)
 
 void names_init(struct names *names, struct arena *arena)
 {
-	*names = (struct names){.arena = arena, .room = 256};
+	enum { FEW = 64 }; /* a digest's; of ten thousand files each has a table */
+	*names = (struct names){.arena = arena, .room = FEW};
 	names->text = ARENA_NEW(arena, names->room, const char *);
 	names->text[0] = "";
 	names->n = 1;
-	rehash(names, 1024);
+	rehash(names, 2 * FEW);
 }
 
 /* The id of a text that is harmless already; it is copied when it is new, or kept as it is. */

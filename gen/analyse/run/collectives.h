@@ -24,11 +24,11 @@ struct collective_op {
 	uint32_t step;    /* which step it is of, or any number that all ranks agree on */
 	uint32_t key;     /* what it is: its communicator and operation, or the kernel's name */
 	uint32_t stream;
-	int64_t bytes;    /* that NCCL was given, of all calls of the kernel; −1: not known */
-	bool point;       /* it is sends or receives (below), but all-to-all: waiting in it is a bubble */
-	enum bound bound; /* the same in all ops of a key … */
-	uint32_t root;    /* … and in all of one collective, but where it is BOUND_ALL */
-	uint32_t phase;   /* that it was launched in, whatever its number means */
+	int64_t bytes;  /* that NCCL was given, of all calls of the kernel; −1: not known */
+	uint32_t root;  /* the same in all ops of one collective, but where it is BOUND_ALL */
+	uint32_t phase; /* that it was launched in, whatever its number means */
+	uint8_t bound;  /* enum bound, the same in all ops of a key */
+	bool point;     /* it is sends or receives (below), but all-to-all: waiting in it is a bubble */
 
 	/* filled: */
 	bool matched;

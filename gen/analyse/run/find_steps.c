@@ -2,6 +2,7 @@
 
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern_steps.h"
+#include "base/parallel.h"
 
 #include <string.h>
 
@@ -151,7 +152,9 @@ static void join_ranges(struct looking *f, const struct marks_candidate *winner,
 			if (f->marks[i].list[k].fits && is_one_name(&f->marks[i].list[k], winner))
 				like.written = f->marks[i].list[k].written; /* the last one's */
 	}
+	parallel_alone_begin();
 	steps_join(run->trace, &like, f->steps, parts->n, run->arena, out);
+	parallel_alone_end();
 	if (parts->held)
 		out->op_step = steps_of_ops(f->steps, run->trace->ops.n, run->arena);
 }

@@ -179,7 +179,8 @@ static void note_steps(struct run *run, const struct run *part, uint32_t d, stru
 {
 	out->step_end = ARENA_NEW(run->arena, run->steps.n, int64_t);
 	for (int p = 0; p < RANK_PARTS; p++)
-		out->step_part[p] = ARENA_NEW(run->arena, run->n_steps, double);
+		if (p != RANK_WAITING && p != RANK_IDLE)
+			out->step_part[p] = ARENA_NEW(run->arena, run->n_steps, double);
 	if (run->steps.found) {
 		rank_steps_ends(part, d, out->step_end);
 		rank_steps_divide(part, d, out->step_end, out->step_part);

@@ -52,7 +52,8 @@ void rank_steps_divide(const struct run *run, uint32_t d, const int64_t *end, do
 			while (end[k] <= now)
 				k++;
 			to = end[k] < to ? end[k] : to;
-			part[p][k - run->warmup] += (double)(to - now);
+			if (part[p])
+				part[p][k - run->warmup] += (double)(to - now);
 			now = to;
 		}
 		if (is_op) {

@@ -15,7 +15,8 @@ void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
 
 /* What the device did in each measured step, by `end`: ns that it computed, communicated, copied and was idle, each
  * instant in the first of these that fits, as in the budget. They add up to the step. `part[p]` has room for
- * run.n_steps; communication, waiting included, is RANK_MOVING, and RANK_WAITING stays as it is. */
+ * run.n_steps, or is NULL: not wanted; communication, waiting included, is RANK_MOVING, and RANK_WAITING stays as it
+ * is. */
 void rank_steps_divide(const struct run *run, uint32_t d, const int64_t *end, double *const part[RANK_PARTS]);
 
 #endif

@@ -98,13 +98,17 @@ static void fill_threads(struct steps_build *b)
 		t->n = b->first[i + 1] - b->first[i];
 		t->start = ARENA_NEW(b->arena, t->n, int64_t);
 		t->end = ARENA_NEW(b->arena, t->n, int64_t);
-		t->until = ARENA_NEW(b->arena, t->n, int64_t);
+		t->until = t->end; /* as long as none overlap */
 		t->step = ARENA_NEW(b->arena, t->n, uint32_t);
 		for (uint32_t k = 0; k < t->n; k++) {
 			const struct instance *x = steps_instance(b, b->first[i] + k);
 			t->start[k] = x->start;
 			t->end[k] = x->end;
-			t->overlap = t->overlap || (k && x->start < t->until[k - 1]);
+			if (k && x->start < t->until[k - 1] && !t->overlap) {
+				t->overlap = true;
+				t->until = ARENA_NEW(b->arena, t->n, int64_t);
+				memcpy(t->until, t->end, k * sizeof *t->until);
+			}
 			t->until[k] = k && t->until[k - 1] > x->end ? t->until[k - 1] : x->end;
 		}
 	}

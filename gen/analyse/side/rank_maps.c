@@ -61,12 +61,15 @@ static void add_rank(const struct run *run, const struct rank_map *map, float *c
 static void find_parts(const struct run *run, uint32_t at, const double *own, double *const *part)
 {
 	const int64_t *end = run->devices[at].step_end;
-	for (int p = 0; p < RANK_PARTS; p++)
-		memcpy(part[p], run->devices[at].step_part[p], run->n_steps * sizeof *part[p]);
+	double *const *held = run->devices[at].step_part;
 	for (uint32_t i = 0; i < run->n_steps; i++) {
 		uint32_t k = run->warmup + i;
-		part[RANK_WAITING][i] = (double)(end[k] - end[k - 1]) - own[i];
-		part[RANK_MOVING][i] = fmax(0, part[RANK_MOVING][i] - part[RANK_WAITING][i]);
+		double step = (double)(end[k] - end[k - 1]), moving = held[RANK_MOVING][i];
+		part[RANK_COMPUTE][i] = held[RANK_COMPUTE][i];
+		part[RANK_COPY][i] = held[RANK_COPY][i];
+		part[RANK_IDLE][i] = step - part[RANK_COMPUTE][i] - moving - part[RANK_COPY][i];
+		part[RANK_WAITING][i] = step - own[i];
+		part[RANK_MOVING][i] = fmax(0, moving - part[RANK_WAITING][i]);
 	}
 }
 

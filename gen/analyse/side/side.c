@@ -13,6 +13,7 @@
 #include "analyse/side/rows.h"
 #include "analyse/side/startup.h"
 #include "analyse/side/timeline.h"
+#include "base/parallel.h"
 
 #include <string.h>
 
@@ -86,7 +87,9 @@ static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n
 {
 	struct waiting *waiting = ARENA_NEW(work, n, struct waiting);
 	for (size_t r = 0; r < n && n_devices > 1; r++) {
+		parallel_alone_begin();
 		waiting_find(&runs[r], work, &waiting[r]);
+		parallel_alone_end();
 		bubbles_charge(&runs[r], &waiting[r]);
 	}
 	return waiting;
