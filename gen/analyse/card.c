@@ -107,34 +107,76 @@ static bool may_be_replaced(const struct table *t, const uint32_t *with, uint32_
 	return others > REPLACED * t->row[i].time[there];
 }
 
-struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
+/* What changed, of which GPUs and how many items. */
+struct changed {
+	const struct analysis *a;
+	const struct waterfall_part *part;
+	struct arena *arena;
+};
+
+/* Per GPU: a budget is the mean of its GPUs, tables are summed over them. */
+static double per_gpu(const struct analysis *a, int side, double sum)
 {
-	struct card_kernel found = {.alone = a->side[0].n_devices == 1 && a->side[1].n_devices == 1};
-	const struct waterfall_part *part = NULL;
-	for (uint32_t i = 0; i < a->waterfall.n_reasons; i++)
-		if (a->waterfall.reason[i].part.kind == PART_COMPUTE)
-			part = &a->waterfall.reason[i].part;
-	if (!part)
-		return found;
-	struct table t = table_make(a, TABLE_KERNELS, arena);
-	/* a budget is the mean of its GPUs, kernels are summed over them */
-	double gpus = fmax(a->side[0].n_devices, a->side[1].n_devices), most = MOST_OF;
-	const double items[2] = {side_items(&a->side[0]), side_items(&a->side[1])};
-	uint32_t *with = ARENA_NEW(arena, t.kept, uint32_t);
+	return sum / side_items(&a->side[side]) / fmax(a->side[side].n_devices, 1);
+}
+
+static void find_kernel(const struct changed *c, bool owned, struct card_work *found)
+{
+	struct table t = table_make(c->a, TABLE_KERNELS, c->arena);
+	double most = MOST_OF;
+	uint32_t *with = ARENA_NEW(c->arena, t.kept, uint32_t);
 	match_kernels(&t, with);
 	for (uint32_t i = 0; i < t.kept; i++) {
 		const struct table_row *row = &t.row[i], *other = &t.row[with[i]];
-		double before = fmax(row->time[0], other->time[0]) / items[0];
-		double after = fmax(row->time[1], other->time[1]) / items[1];
-		double share = (after - before) / gpus / part->delta;
-		if (share < most || share > NOT_MORE || (row != other && row->at[0] < 0) ||
-		    may_be_replaced(&t, with, i))
+		double before = per_gpu(c->a, 0, fmax(row->time[0], other->time[0]));
+		double after = per_gpu(c->a, 1, fmax(row->time[1], other->time[1]));
+		double share = (after - before) / c->part->delta;
+		bool other_name = owned ? row->at[0] < 0 || row->at[1] < 0 : row != other && row->at[0] < 0;
+		if (share < most || share > NOT_MORE || other_name || may_be_replaced(&t, with, i))
 			continue;
 		most = share;
-		found.name = (uint32_t)row->key;
-		found.time[0] = before;
-		found.time[1] = after;
+		found->kernel = (uint32_t)row->key;
 	}
+}
+
+/* Of modules that hold each other the one with the longest path. */
+static void find_owner(const struct changed *c, bool modules, struct card_work *found)
+{
+	struct table t = table_make(c->a, modules ? TABLE_MODULES : TABLE_OUTERMOST, c->arena);
+	double best = 0;
+	for (uint32_t i = 0; i < t.kept; i++) {
+		const struct table_row *row = &t.row[i];
+		const struct card_work w = {
+			.owner = (uint32_t)row->key,
+			.module = modules,
+			.time = {per_gpu(c->a, 0, row->time[0]), per_gpu(c->a, 1, row->time[1])},
+			.count = {per_gpu(c->a, 0, row->count[0]), per_gpu(c->a, 1, row->count[1])}};
+		double share = (w.time[1] - w.time[0]) / c->part->delta;
+		double better = modules ? (double)strlen(names_text(c->a->names, w.owner)) : share;
+		if (!w.owner || row->at[0] < 0 || row->at[1] < 0 || share < MOST_OF || share > NOT_MORE ||
+		    better <= best)
+			continue;
+		best = better;
+		*found = w;
+	}
+}
+
+struct card_work card_work(const struct analysis *a, struct arena *arena)
+{
+	struct card_work found = {0};
+	struct changed c = {.a = a, .arena = arena};
+	for (uint32_t i = 0; i < a->waterfall.n_reasons; i++)
+		if (a->waterfall.reason[i].part.kind == PART_COMPUTE)
+			c.part = &a->waterfall.reason[i].part;
+	if (!c.part)
+		return found;
+	bool operators = a->side[0].n_outermost && a->side[1].n_outermost;
+	bool modules = a->side[0].n_modules && a->side[1].n_modules;
+	find_kernel(&c, operators || modules, &found);
+	if (operators && !found.kernel)
+		find_owner(&c, false, &found);
+	if (modules && !found.kernel && !found.owner)
+		find_owner(&c, true, &found);
 	return found;
 }
 
@@ -212,6 +254,14 @@ static int by_time(const void *a, const void *b)
 	return d > 0 ? 1 : d < 0 ? -1 : strcmp(x->name, y->name);
 }
 
+static bool launches(const struct side *side, uint32_t outermost)
+{
+	uint32_t i = 0;
+	while (i < side->n_outermost && side->outermost[i].name != outermost)
+		i++;
+	return i < side->n_outermost;
+}
+
 const struct card_slope *card_slopes(const struct analysis *a, uint32_t most, struct arena *arena, uint32_t *n)
 {
 	const struct table table = table_make(a, TABLE_KERNELS, arena);
@@ -225,7 +275,10 @@ const struct card_slope *card_slopes(const struct analysis *a, uint32_t most, st
 			const char *name = names_text(a->names, (uint32_t)row->key);
 			if (both != !pass)
 				continue;
-			name = both ? name : op_words_kernel(name, arena);
+			const uint32_t side = row->at[0] < 0, of = a->side[side].kernels[row->at[side]].of;
+			if (!both)
+				name = of && launches(&a->side[!side], of) ? names_text(a->names, of)
+				                                           : op_words_kernel(name, arena);
 			uint32_t at = pass ? whole : *n;
 			while (at < *n && strcmp(list[at].name, name) != 0)
 				at++;

@@ -45,18 +45,22 @@ struct card {
 
 struct card card_make(const struct analysis *analysis);
 
-/* Which kernel it is, where the GPU's own work changed most: the one with the largest change in that direction, if it
- * is half of all and more. */
-struct card_kernel {
-	uint32_t name;  /* 0: no kernel stands out, or something else changed most */
-	bool alone;     /* one GPU a side: the times are of it; elsewhere they are summed over GPUs */
-	double time[2]; /* ns a step, or an item where the sides are compared by it, by side */
+/* What it is, where the GPU's own work changed: the kernel with the largest change in that direction, if it is half of
+ * all and more. Where both profiles say whose kernels are, no kernel is taken for the other name of another: it is then
+ * the outermost PyTorch operator, or else the innermost module, that has so much of it on both sides. */
+struct card_work {
+	uint32_t kernel;          /* 0: none stands out, or something else changed */
+	uint32_t owner;           /* of no kernel: the operator, or … */
+	bool module;              /* … the module; 0: none */
+	double time[2], count[2]; /* of the owner, by side, a step (or an item) and GPU: ns; kernels (of a module all
+	                           * GPU operations) */
 };
 
-struct card_kernel card_kernel(const struct analysis *analysis, struct arena *arena);
+struct card_work card_work(const struct analysis *analysis, struct arena *arena);
 
-/* Kernels before and after: those that both sides have by their names, the others by the family that their names tell;
- * times and launches of a step, by side, summed over GPUs; of `kernels` names, 1 where it is the kernel's own. */
+/* Kernels before and after: those that both sides have by their names, the others by the outermost operator that
+ * launches them, where both sides have that, or by the family that their names tell; times and launches of a step, by
+ * side, summed over GPUs; of `kernels` names, 1 where it is the kernel's own. */
 struct card_slope {
 	const char *name;
 	double time[2], count[2];

@@ -83,13 +83,13 @@ struct phase_result {
 };
 
 struct kernel_result {
-	uint32_t name;
+	uint32_t name, of; /* of: the outermost operator that launches all of them; 0: none, or several do */
 	bool comm, graph;
 	double instances, per_step;
 };
 /* GPU operations (kernels, graphs, copies, memsets) that calls inside a PyTorch operator launched, and in none that it
- * calls: the operator's own. All of them add up to the GPU's work. Likewise modules, which have those of the modules in
- * them too, once bound_side put them in. */
+ * calls: the operator's own, and all add up to the GPU's work. Likewise modules, with those in them once bound_side put
+ * them in; and, of kernels and graphs, outermost operators, with what they call and their backward pass. */
 struct owner_result {
 	uint32_t name; /* "aten::mm", "GPT/Block/Linear"; 0: none was open, or their launch is not in the profile */
 	double instances, per_step; /* how many, and how long they run */
@@ -469,9 +469,9 @@ struct side {
 	uint32_t n_order;
 	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
-	uint32_t n_kernels;                       /* by per_step descending; sums over devices */
-	struct owner_result *operators, *modules; /* likewise (modules by `all`); none where the profile has none */
-	uint32_t n_operators, n_modules;
+	uint32_t n_kernels;                                   /* by per_step descending; sums over devices */
+	struct owner_result *operators, *modules, *outermost; /* likewise, modules by `all`; none: it has none */
+	uint32_t n_operators, n_modules, n_outermost;
 	double flops_share; /* of the operators' time: of those whose operations are known; also once bound_side … */
 	struct api_result *api;
 	uint32_t n_api;

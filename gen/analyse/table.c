@@ -24,6 +24,8 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->n_kernels;
 	case TABLE_OPERATORS:
 		return s->n_operators;
+	case TABLE_OUTERMOST:
+		return s->n_outermost;
 	case TABLE_MODULES:
 		return s->n_modules;
 	case TABLE_CALLS:
@@ -60,6 +62,11 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		row.key = s->operators[i].name;
 		time = s->operators[i].per_step;
 		count = s->operators[i].instances;
+		break;
+	case TABLE_OUTERMOST:
+		row.key = s->outermost[i].name;
+		time = s->outermost[i].per_step;
+		count = s->outermost[i].instances;
 		break;
 	case TABLE_MODULES:
 		row.key = s->modules[i].name;

@@ -22,6 +22,7 @@ enum table_kind {
 	TABLE_IDLE,      /* key: cause << 32 | phase */
 	TABLE_KERNELS,   /* key: name; count: launches */
 	TABLE_OPERATORS, /* key: name; count: GPU operations */
+	TABLE_OUTERMOST, /* key: name; count: kernels */
 	TABLE_MODULES,   /* key: name; time and count: with the modules in it; gpu: its own */
 	TABLE_CALLS,     /* key: name; count: calls */
 	TABLE_RANGES,    /* key: domain << 32 | name; time: of the host; gpu; count: instances */

@@ -43,6 +43,7 @@ static const struct layout_column CALLS[] = {
 	COLUMN(calls, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
 	COLUMN(calls, in_operator, "operator", LAYOUT_ALIKE, COLUMN_NAME, 0),
 	COLUMN(calls, in_module, "module", LAYOUT_ALIKE, COLUMN_NAME, 0),
+	COLUMN(calls, in_outermost, "outermost", LAYOUT_ALIKE, COLUMN_NAME, 0),
 	COLUMN(calls, flops, "flops", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 60),
 };
 static const struct layout_column RANGES[] = {

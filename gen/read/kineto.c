@@ -139,6 +139,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .correlation = s->correlation,
 		                                          .name = build_text(k->build, name, strlen(name)),
 		                                          .in_operator = s->in_operator,
+		                                          .in_outermost = s->in_outermost,
 		                                          .in_module = s->in_module,
 		                                          .flops = s->flops,
 		                                          .thread = kineto_thread_of(k, s->thread)});

@@ -44,8 +44,8 @@ struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
 	int64_t flops;         /* of operators, and of calls by kineto_give_ranges: as in struct trace_calls */
 	uint32_t name, thread; /* name: id; thread: index into kineto.threads */
-	uint32_t in_operator, in_module; /* of calls, by kineto_give_ranges: the innermost ones, ids of names */
-	uint8_t kind;                    /* enum kineto_kind */
+	uint32_t in_operator, in_outermost, in_module; /* of calls, by kineto_give_ranges: as in struct trace_calls */
+	uint8_t kind;                                  /* enum kineto_kind */
 };
 
 /* Something that a GPU did. */
@@ -67,7 +67,7 @@ struct kineto_comm {
 struct kineto_link {
 	int64_t time, id;
 	uint32_t thread;
-	uint32_t module; /* of the forward operator, by kineto_give_ranges */
+	uint32_t module, outermost; /* of the forward operator, by kineto_give_ranges */
 };
 
 struct kineto_thread {

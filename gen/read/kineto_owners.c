@@ -12,14 +12,17 @@ struct owners {
 	struct opened {
 		struct {
 			int64_t end;
-			uint32_t name;
+			uint32_t name, outermost; /* outermost: of backward operators, what they belong to */
 			struct kineto_span *span;
 		} * list;
 		size_t n, room;
 	} operators, modules; /* of the thread at hand; names of modules are paths */
 	struct buf path;
-	bool in_modules;     /* a call is */
-	uint32_t *module_of; /* by numbered link: of its forward operator */
+	struct kineto_span *optimizer; /* the last that was opened */
+	bool in_some;                  /* a call is in a module, or in an operator */
+	struct owned {
+		uint32_t module, outermost;
+	} * owner_of; /* by numbered link: of its forward operator */
 };
 
 static bool is_module(const struct kineto *k, const struct kineto_span *s)
@@ -60,10 +63,11 @@ static uint32_t module_path(struct owners *p, uint32_t around, uint32_t name)
 	return names_add(p->k->names, p->path.data, p->path.n);
 }
 
-static void open_span(struct owners *p, struct opened *o, struct kineto_span *s, uint32_t name)
+static void open_span(struct owners *p, struct opened *o, struct kineto_span *s, uint32_t name, uint32_t outermost)
 {
 	LIST_GROW(&p->k->scratch, o->list, o->n, o->room);
 	o->list[o->n].end = s->end;
+	o->list[o->n].outermost = outermost;
 	o->list[o->n].span = s;
 	o->list[o->n++].name = name;
 }
@@ -84,6 +88,26 @@ static uint32_t opened_until(const struct opened *o, int64_t end)
 	return n ? o->list[n - 1].name : 0;
 }
 
+/* The first that was opened of those that are open until `end`, of operators with a name space: what has none is a
+ * range of the program's (traces before 2022 know no other), or one that PyTorch puts around whole passes. A step of an
+ * optimizer is one range, however many operators it is made of. */
+static uint32_t outermost_until(const struct owners *p, int64_t end)
+{
+	if (p->optimizer && p->optimizer->end >= end)
+		return p->optimizer->name;
+	for (size_t i = 0; i < p->operators.n; i++)
+		if (p->operators.list[i].end >= end && strstr(names_text(p->k->names, p->operators.list[i].name), "::"))
+			return p->operators.list[i].name;
+	return opened_until(&p->operators, end);
+}
+
+static bool is_optimizer(const struct kineto *k, const struct kineto_span *s)
+{
+	static const char step[] = "Optimizer.step#";
+	return (s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION) &&
+	       strncmp(names_text(k->names, s->name), step, sizeof step - 1) == 0;
+}
+
 /* An operator's floating-point operations go to the first kernel that it launches. */
 static void take_flops(struct owners *p, struct kineto_span *call)
 {
@@ -96,33 +120,52 @@ static void take_flops(struct owners *p, struct kineto_span *call)
 	of->flops = launches ? 1 : of->flops;
 }
 
+/* Of two operators in each other that both know them, the inner one has them; nothing counts twice. */
+static void yield_flops(struct owners *p, struct kineto_span *s)
+{
+	size_t n = s->flops ? opened_to(&p->operators, s->end) : 0;
+	while (n && !p->operators.list[n - 1].span->flops)
+		n--;
+	struct kineto_span *around = n ? p->operators.list[n - 1].span : NULL;
+	if (around && around->flops == 1)
+		s->flops = 1;
+	else if (around)
+		around->flops = 0;
+}
+
 /* Spans of a thread. A call is in the operator that begins last of those that hold all of it: PyTorch's profiler counts
  * what it launches as that operator's own time on the GPU (self_device_time_total). Likewise modules. */
 static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 {
 	struct opened *operators = &p->operators, *modules = &p->modules;
+	p->optimizer = NULL;
 	for (operators->n = modules->n = 0; n--; s++) {
+		p->optimizer = is_optimizer(p->k, s) ? s : p->optimizer;
 		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
 			;
 		for (; modules->n && modules->list[modules->n - 1].end < s->start; modules->n--)
 			;
 		if (is_module(p->k, s)) {
-			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name));
+			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name), 0);
 		} else if (s->kind == KINETO_OPERATOR) {
-			open_span(p, operators, s, s->name);
-			struct kineto_link *link = modules->n ? link_of(p->k->links, p->k->n_links, s) : NULL;
-			if (link)
+			yield_flops(p, s);
+			open_span(p, operators, s, s->name, 0);
+			struct kineto_link *link = link_of(p->k->links, p->k->n_links, s);
+			if (link) {
 				link->module = opened_until(modules, s->end);
+				link->outermost = outermost_until(p, s->end);
+			}
 		} else if (s->kind == KINETO_CALL) {
 			s->in_operator = opened_until(operators, s->end);
+			s->in_outermost = outermost_until(p, s->end);
 			take_flops(p, s);
 			s->in_module = opened_until(modules, s->end);
-			p->in_modules |= s->in_module != 0;
+			p->in_some |= s->in_module || s->in_operator;
 		}
 	}
 }
 
-/* What the backward pass launches is of the module that launched what it belongs to. */
+/* What the backward pass launches is of the module, and of the operator, that launched what it belongs to. */
 static void find_backward(struct owners *p, struct kineto_span *s, size_t n, const struct keymap *ids)
 {
 	struct opened *operators = &p->operators;
@@ -132,10 +175,15 @@ static void find_backward(struct owners *p, struct kineto_span *s, size_t n, con
 		if (s->kind == KINETO_OPERATOR) {
 			const struct kineto_link *back = link_of(p->k->backs, p->k->n_backs, s);
 			uint32_t link = back ? keymap_find(ids, (uint64_t)back->id) : UINT32_MAX;
-			if (link != UINT32_MAX && p->module_of[link])
-				open_span(p, operators, s, p->module_of[link]);
-		} else if (s->kind == KINETO_CALL && !s->in_module) {
-			s->in_module = opened_until(operators, s->end);
+			const struct owned of = link != UINT32_MAX ? p->owner_of[link] : (struct owned){0};
+			if (of.module || of.outermost)
+				open_span(p, operators, s, of.module, of.outermost);
+		} else if (s->kind == KINETO_CALL) {
+			const size_t open = opened_to(operators, s->end);
+			if (!open)
+				continue;
+			s->in_module = s->in_module ? s->in_module : operators->list[open - 1].name;
+			s->in_outermost = operators->list[open - 1].outermost ?: s->in_outermost;
 		}
 	}
 }
@@ -158,13 +206,14 @@ void kineto_find_owners(struct kineto *k)
 		find_owners(p, k->spans + i, next - i);
 	}
 	buf_release(&p->path);
-	if (!p->in_modules || !k->n_backs)
+	if (!p->in_some || !k->n_backs)
 		return;
 	keymap_init(&ids, &k->scratch);
-	p->module_of = ARENA_NEW(&k->scratch, k->n_links, uint32_t);
+	p->owner_of = ARENA_NEW(&k->scratch, k->n_links, struct owned);
 	for (size_t i = 0; i < k->n_links; i++)
 		if (k->links[i].id >= 0)
-			p->module_of[keymap_add(&ids, (uint64_t)k->links[i].id)] = k->links[i].module;
+			p->owner_of[keymap_add(&ids, (uint64_t)k->links[i].id)] =
+				(struct owned){k->links[i].module, k->links[i].outermost};
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
 		find_backward(p, k->spans + i, next - i, &ids);

@@ -135,8 +135,13 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_text(json, "kind", part_kind_name(r->part.kind));
 		json_text(json, "cause", idle && !r->every_cause ? cause_name(r->part.cause) : NULL);
 		json_text(json, "phase", idle && !r->every_phase ? view_phase(a, r->part.phase) : NULL);
-		uint32_t kernel = r->part.kind == PART_COMPUTE ? card_kernel(a, &scratch).name : 0;
-		json_text(json, "kernel", kernel ? names_text(a->names, kernel) : NULL);
+		struct card_work work = {0};
+		if (r->part.kind == PART_COMPUTE)
+			work = card_work(a, &scratch);
+		json_text(json, "kernel", work.kernel ? names_text(a->names, work.kernel) : NULL);
+		json_text(json, work.module ? "module" : "operator",
+		          work.owner ? names_text(a->names, work.owner) : NULL);
+		json_null(json, work.module ? "operator" : "module");
 		json_ms(json, "baseline_ms", r->part.baseline);
 		json_ms(json, "fixed_ms", r->part.fixed);
 		json_ms(json, "delta_ms", r->part.delta);

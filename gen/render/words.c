@@ -180,8 +180,13 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 		return FACT_NEW(arena, why_waits, FACT_NO_SIDE, .cause = cause_name(part->cause), .phase = phase,
 		                .where = where, .renamed = phase ? part->renamed : 0);
 	bool straggler = part->kind == PART_COMM && card_make(a).straggler;
+	const struct card_work w = part->kind == PART_COMPUTE ? card_work(a, arena) : (struct card_work){0};
 	return FACT_NEW(arena, why_work, FACT_NO_SIDE, .what = straggler ? "straggler" : work[part->kind],
-	                .kernel = part->kind == PART_COMPUTE ? card_kernel(a, arena).name : 0);
+	                .kernel = w.kernel, .owner = w.owner, .module = w.module, .baseline = w.time[0],
+	                .fixed = w.time[1], .before = w.count[0], .after = w.count[1],
+	                .of = a->items_name            ? "item"
+	                      : a->side[0].steps.found ? "step"
+	                                               : "run");
 }
 
 const char *words_change(const struct analysis *a, struct arena *arena)

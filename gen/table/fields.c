@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11864, "something new in struct side");
+_Static_assert(sizeof(struct side) == 11880, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 736, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -164,7 +164,8 @@ static const struct record phase = RECORD_OF(phase_fields);
 #undef S
 
 #define S struct kernel_result
-static const struct field kernel_fields[] = {NAME(name), INT(comm), INT(graph), REAL(instances), REAL(per_step)};
+static const struct field kernel_fields[] = {NAME(name), INT(comm),       INT(graph),
+                                             NAME(of),   REAL(instances), REAL(per_step)};
 static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 
@@ -324,6 +325,7 @@ static const struct field side_fields[] = {TEXT(label),
                                            LIST_OF(kernels, n_kernels, kernel),
                                            LIST_OF(operators, n_operators, owner),
                                            LIST_OF(modules, n_modules, owner),
+                                           LIST_OF(outermost, n_outermost, owner),
                                            LIST_OF(api, n_api, api),
                                            LIST_OF(copies, n_copies, copy),
                                            LIST_OF(ranges, n_ranges, range),

@@ -366,9 +366,9 @@ void build_call(struct build *b, const struct build_call *row)
 	c->thread[i] = build_thread_index(b, &row->thread);
 	c->correlation[i] = correlation_of(row->correlation);
 	columns_note(&c->in_operator, i, row->in_operator, b->room[ROWS_OF_CALLS], b->arena);
+	columns_note(&c->in_outermost, i, row->in_outermost, b->room[ROWS_OF_CALLS], b->arena);
 	columns_note(&c->in_module, i, row->in_module, b->room[ROWS_OF_CALLS], b->arena);
-	if (row->flops && !c->flops)
-		c->flops = ARENA_NEW(b->arena, b->room[ROWS_OF_CALLS], int64_t);
+	c->flops = c->flops ?: row->flops ? ARENA_NEW(b->arena, b->room[ROWS_OF_CALLS], int64_t) : NULL;
 	if (c->flops)
 		c->flops[i] = row->flops;
 	seen(b, row->end);

@@ -136,9 +136,10 @@ struct build_op {
 struct build_call {
 	const char *flaw;
 	int64_t start, end, correlation;
-	uint64_t name;                   /* with or without CUDA's version suffix */
-	uint32_t in_operator, in_module; /* ids of their names in `names`, 0: none. Of a builder that joins no other */
-	int64_t flops;                   /* as in struct trace_calls */
+	uint64_t name;                                 /* with or without CUDA's version suffix */
+	uint32_t in_operator, in_outermost, in_module; /* ids of their names in `names`, 0: none. Of a builder that
+	                                                * joins no other */
+	int64_t flops;                                 /* as in struct trace_calls */
 	struct build_thread thread;
 };
 

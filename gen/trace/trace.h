@@ -136,6 +136,8 @@ struct trace_calls {
 
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
 	uint32_t *in_operator, *in_module; /* PyTorch's innermost ones, 0: none; NULL: the profile has none at all */
+	uint32_t
+		*in_outermost; /* likewise the operator around all others; of backward passes, of what they belong to */
 	int64_t *flops; /* 1 + those of in_operator at its first launch; 1: an earlier call has them; 0: not known */
 };
 

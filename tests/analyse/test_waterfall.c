@@ -234,15 +234,15 @@ static void test_a_kernel_that_is_replaced_is_not_named(void **state)
 		.waterfall = {.n_reasons = 1, .reason[0].part = {.kind = PART_COMPUTE, .delta = -179 * US}},
 		.side = {{.n_devices = 1, .kernels = before, .n_kernels = 2},
 	                 {.n_devices = 1, .kernels = renamed, .n_kernels = 1}}};
-	assert_int_equal(card_kernel(&a, &s->arena).name, DROPOUT);
+	assert_int_equal(card_work(&a, &s->arena).kernel, DROPOUT);
 	a.side[1].kernels = parted; /* dropout stays as it was, and has other names, too */
 	a.side[1].n_kernels = 2;
 	a.waterfall.reason[0].part.delta = -280 * US;
-	assert_int_equal(card_kernel(&a, &s->arena).name, 0);
+	assert_int_equal(card_work(&a, &s->arena).kernel, 0);
 	a.side[1].n_kernels = 0; /* with nothing in its place it has gone */
 	a.side[0].n_kernels = 1;
 	a.waterfall.reason[0].part.delta = -600 * US;
-	assert_int_equal(card_kernel(&a, &s->arena).name, GEMM);
+	assert_int_equal(card_work(&a, &s->arena).kernel, GEMM);
 }
 
 /* Kernels with one name on both sides are themselves, whatever family they are of; the others are their family's. */

@@ -218,6 +218,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_operators = tables.n_operators,
 	                     .modules = tables.modules,
 	                     .n_modules = tables.n_modules,
+	                     .outermost = tables.outermost,
+	                     .n_outermost = tables.n_outermost,
 	                     .api = tables.api,
 	                     .n_api = tables.n_api,
 	                     .copies = tables.copies,

@@ -17,7 +17,8 @@ struct tables {
 		struct owner_result *list;
 		uint32_t *slot, n, room;
 		bool some; /* the profile has them */
-	} operators, modules;
+	} operators, modules, outermost;
+	bool *several; /* by name of a kernel: several outermost operators launch it */
 	size_t n_runs;
 	double weight; /* 1 / (runs × steps of the run) */
 	const struct names *names;
@@ -45,6 +46,12 @@ static inline void *row_of(struct arena *arena, uint32_t *slot, void **rows, uin
 	return (char *)*rows + (size_t)(*slot - 1) * size;
 }
 
+static uint32_t outermost_of(const struct trace *t, size_t op)
+{
+	uint32_t call = t->ops.launch[op];
+	return call != TRACE_NONE && t->calls.in_outermost ? t->calls.in_outermost[call] : 0;
+}
+
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
 	void *rows = b->out.kernels;
@@ -53,6 +60,9 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	b->out.kernels = rows;
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
+	const uint32_t of = outermost_of(t, i);
+	b->several[k->name] |= k->instances > 0 && of != k->of;
+	k->of = b->several[k->name] ? 0 : of;
 	if (t->ops.kind[i] == OP_KERNEL)
 		tally_add(&b->kernel_lengths, b->work, t->ops.end[i] - t->ops.start[i]);
 	k->graph = t->ops.kind[i] == OP_GRAPH;
@@ -133,6 +143,8 @@ static void add_owners(struct tables *b, const struct trace *t, size_t i)
 	int64_t flops = called && alone && t->calls.flops ? t->calls.flops[call] : 0;
 	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns, flops);
 	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns, 0);
+	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
+		add_owner(b, &b->outermost, outermost_of(t, i), ns, 0);
 }
 
 static void add_ops(struct tables *b, const struct run *run)
@@ -264,6 +276,8 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->operators.slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->modules.slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->outermost.slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->several = ARENA_NEW(work, b->names->n, bool);
 	b->call_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->copy_slot[0] = ARENA_NEW(work, b->names->n, uint32_t);
 	b->copy_slot[1] = ARENA_NEW(work, b->names->n, uint32_t);
@@ -307,6 +321,7 @@ struct side_tables side_tables_end(struct tables *b)
 		qsort_r(out->kernels, out->n_kernels, sizeof *out->kernels, compare_kernels, names);
 	end_owners(&b->operators, names, &out->operators, &out->n_operators);
 	end_owners(&b->modules, names, &out->modules, &out->n_modules);
+	end_owners(&b->outermost, names, &out->outermost, &out->n_outermost);
 	if (out->n_api)
 		qsort_r(out->api, out->n_api, sizeof *out->api, compare_api, names);
 	if (out->n_copies)
