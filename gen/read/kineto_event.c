@@ -1,6 +1,7 @@
 /* An event that was read becomes a row of the lists in struct kineto, or nothing: most events say nothing that matters.
  */
 #include "read/kineto_event.h"
+#include "read/kineto_work.h"
 
 #include "base/list.h"
 #include "read/kineto.h"
@@ -266,36 +267,6 @@ void kineto_comm_give(struct kineto *k, const struct kineto_span *call, const st
 	                                          .ranks = TRACE_NONE});
 }
 
-/* ---- operators ---- */
-
-/* Products of matrices, whose floating-point operations follow from the inputs' sizes: 2 m k n a product. What else an
- * operator does (addmm's sum) is not counted, as by PyTorch's own with_flops. */
-static const struct {
-	const char *name;
-	int first; /* of its inputs that is a matrix, or a batch of them; the next is the other */
-	int dims;
-} PRODUCTS[] = {{"aten::mm", 0, 2}, {"aten::bmm", 0, 3}, {"aten::addmm", 1, 2}, {"aten::baddbmm", 1, 3}};
-
-/* 1 + the floating-point operations of an operator; 0: not known. */
-static int64_t flops_of(const struct kineto_event *e)
-{
-	size_t i = 0;
-	while (i < sizeof PRODUCTS / sizeof *PRODUCTS &&
-	       (strlen(PRODUCTS[i].name) != e->name_n || memcmp(PRODUCTS[i].name, e->name, e->name_n) != 0))
-		i++;
-	if (i == sizeof PRODUCTS / sizeof *PRODUCTS || e->complex || e->n_inputs < PRODUCTS[i].first + 2)
-		return 0;
-	const int dims = PRODUCTS[i].dims;
-	const int64_t *a = e->input[PRODUCTS[i].first].size, *b = e->input[PRODUCTS[i].first + 1].size;
-	bool good = e->input[PRODUCTS[i].first].n == dims && e->input[PRODUCTS[i].first + 1].n == dims &&
-	            a[dims - 1] == b[dims - 2] && (dims == 2 || a[0] == b[0]);
-	int64_t flops = 2;
-	for (int d = 0; d < dims && good; d++)
-		good = a[d] >= 0 && !__builtin_mul_overflow(flops, a[d], &flops);
-	good = good && b[dims - 1] >= 0 && !__builtin_mul_overflow(flops, b[dims - 1], &flops);
-	return good && flops < (int64_t)1 << 60 ? 1 + flops : 0;
-}
-
 /* ---- events ---- */
 
 static const char *time_flaw(const struct kineto_event *e)
@@ -378,7 +349,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 		break;
 	case OPERATOR:
 		add_span(k, e, KINETO_OPERATOR);
-		k->spans[k->n_spans - 1].flops = flops_of(e);
+		k->spans[k->n_spans - 1].flops = kineto_flops(e);
 		break;
 	case ANNOTATION:
 		add_span(k, e, KINETO_ANNOTATION);

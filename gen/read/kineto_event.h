@@ -12,7 +12,13 @@ struct kineto_value {
 
 enum { KINETO_NO_CATEGORY = UINT8_MAX };
 
-enum { KINETO_INPUTS = 3, KINETO_INPUT_SIZES = 4 };
+enum { KINETO_INPUTS = 4, KINETO_INPUT_SIZES = 5, KINETO_GIVEN = 11, KINETO_GIVEN_NUMBERS = 3 };
+
+/* Sizes of an operator's input: as many as it has (n), of which the first are in `size`. */
+struct kineto_input {
+	int64_t size[KINETO_INPUT_SIZES];
+	int n;
+};
 
 /* What is known of an event. Texts are the parser's, without an end. */
 struct kineto_event {
@@ -24,13 +30,14 @@ struct kineto_event {
 	struct kineto_value start, duration; /* ns */
 	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
 	struct kineto_value process, thread, correlation, device, stream, bytes, node, context, link;
-	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
-	/* of an operator's inputs, the first ones; n: sizes, as many as it has, of which the first are in `size` */
+	int64_t grid[3], block[3];                /* of a kernel; 0: not said */
+	struct kineto_input input[KINETO_INPUTS]; /* of an operator, the first ones */
+	int n_inputs, n_given;
+	/* of a convolution: its inputs that are numbers or truth values, the first of each; n: how many are there */
 	struct {
-		int64_t size[KINETO_INPUT_SIZES];
+		int32_t value[KINETO_GIVEN_NUMBERS];
 		int n;
-	} input[KINETO_INPUTS];
-	int n_inputs;
+	} given[KINETO_GIVEN];
 	bool complex; /* an input is of complex numbers */
 	/* of a communication kernel; 0: not said */
 	uint8_t collective, element_bytes;

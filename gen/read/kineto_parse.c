@@ -1,7 +1,7 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/json_writer.h"
 #include "base/list.h"
-#include "read/kineto_event.h"
+#include "read/kineto_work.h"
 #include "read/name_hash.h"
 
 #include <errno.h>
@@ -36,6 +36,7 @@ enum field {
 	BLOCK,
 	DIMS,
 	TYPES,
+	CONCRETE,
 	COLLECTIVE,
 	ELEMENTS_IN,
 	ELEMENTS_OUT,
@@ -81,6 +82,7 @@ static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"Input Dims", DIMS},
                                            {"Input dims", DIMS},
                                            {"Input type", TYPES},
+                                           {"Concrete Inputs", CONCRETE},
                                            {"grid", GRID},
                                            {"block", BLOCK},
                                            {"Collective name", COLLECTIVE},
@@ -114,11 +116,10 @@ struct parser {
 	struct kineto *k;
 	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
 	bool in_arguments, in_gpus, in_ranks, refused;
-	int64_t *sizes; /* some of `event`, in the list of which the parser is; NULL: in none */
-	int n_sizes;    /* that it held up to here … */
-	int most_sizes; /* … and how many there is room for */
-	int dims_depth; /* in the list of an operator's inputs; 0: in none */
-	bool in_types;
+	int64_t *sizes;          /* some of `event`, in the list of which the parser is; NULL: in none */
+	int n_sizes, most_sizes; /* that it held up to here, and how many there is room for */
+	int dims_depth;          /* in the list of an operator's inputs; 0: in none */
+	bool in_types, in_concrete;
 	enum field field;
 	uint64_t tokens;
 	struct kineto_event event;
@@ -218,9 +219,7 @@ static int on_number(void *context, const char *text, size_t n)
 		number->there = kineto_integer(text, n, &number->value);
 		number->value = number->there ? number->value : 0;
 	} else if (fact) {
-		int64_t value;
-		if (kineto_integer(text, n, &value))
-			*fact = value;
+		kineto_integer(text, n, fact);
 	}
 	p->field = NOTHING;
 	return 1;
@@ -261,6 +260,8 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 		p->k->host = name_hash_host(text, n);
 	else if (p->field == GPU_NAME)
 		p->gpu.name = names_add(p->k->names, text, n);
+	else if (p->in_concrete)
+		kineto_note_given(&p->event, text, n);
 	else if (p->in_types)
 		p->event.complex |= memmem(text, n, "omplex", 6) != NULL;
 	else if (number)
@@ -379,6 +380,7 @@ static int on_array(void *context)
 	p->most_sizes = 3;
 	p->n_sizes = 0;
 	p->in_types = of == TYPES;
+	p->in_concrete = of == CONCRETE && (!p->event.name_n || memmem(p->name, p->event.name_n, "conv", 4));
 	if (of == DIMS) {
 		p->dims_depth = p->depth + 1;
 	} else if (p->dims_depth && p->depth == p->dims_depth && p->event.n_inputs < KINETO_INPUTS) {
@@ -398,7 +400,7 @@ static int on_array_end(void *context)
 		p->event.input[p->event.n_inputs - 1].n = p->n_sizes;
 	p->dims_depth = p->depth < p->dims_depth ? 0 : p->dims_depth;
 	p->sizes = NULL;
-	p->in_types = false;
+	p->in_types = p->in_concrete = false;
 	if (p->event_depth && p->depth == p->event_depth - 2)
 		p->event_depth = 0;
 	else if (p->depth == 1)

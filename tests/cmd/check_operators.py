@@ -9,6 +9,7 @@ no such number. check_kineto holds real traces against the same sums.
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -196,6 +197,81 @@ def check_modules(table, gapline, folder):
         of_digests[side][what] == document[side][what] for side in ("baseline", "fixed") for what in ("modules", "operators")))
 
 
+class Attending:
+    """Steps of a linear layer and an attention of five kernels, or of one that is faster, with their backward pass on a thread of
+    its own. `around`: one operator is around the attention on both sides; else only a module is."""
+
+    def __init__(self, path, fused, around=True, drop=()):
+        self.events, self.correlation = [], 0
+        for step in range(STEPS):
+            self.at = 10_000 + (600 if fused else 1000) * step
+            self.gpu = self.at + 10
+            self.event("user_annotation", f"ProfilerStep#{step}", self.at, 590 if fused else 990)
+            self.event("python_function", "nn.Module: Net_0", self.at + 1, 200)
+            self.event("cpu_op", "aten::linear", self.at + 2, 20)
+            self.event("cpu_op", "aten::addmm", self.at + 4, 15)
+            self.launched(self.at + 6, "gemm", 100)
+            self.attention(step, self.at + 30, fused, around)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": [event for event in self.events if event["cat"] not in drop]}, file)
+
+    event, link = Nested.event, Nested.link
+
+    def launched(self, at, name, takes, tid=9):
+        self.correlation += 1
+        self.event("cuda_runtime", "cudaLaunchKernel", at, 2, tid, correlation=self.correlation)
+        self.gpu = max(self.gpu, at + 5)
+        self.event("kernel", name, self.gpu, takes, 7, 0, device=0, stream=7, correlation=self.correlation)
+        self.gpu += takes
+
+    def attention(self, step, at, fused, around):
+        self.event("python_function", "nn.Module: Attention_0", at, 160)
+        if around:
+            self.event("cpu_op", "aten::scaled_dot_product_attention", at + 2, 150)
+        inner = [("aten::_flash_attention_forward", "flash_fwd", 200)] if fused else [
+            ("aten::mul", "scale", 100), ("aten::bmm", "scores", 150), ("aten::_softmax", "softmax", 100), ("aten::bmm", "values", 150),
+            ("aten::copy_", "copy", 100)]
+        for i, (operator, kernel, takes) in enumerate(inner):
+            self.event("cpu_op", operator, at + 10 + 20 * i, 15)
+            self.link("s", 10 * step + i + 1, 9, at + 10 + 20 * i)
+            self.launched(at + 14 + 20 * i, kernel, takes)
+        back = at + 220
+        node = "ScaledDotProductFlashAttentionBackward0" if fused else "BmmBackward0"
+        self.event("cpu_op", f"autograd::engine::evaluate_function: {node}", back, 40, 10)
+        self.event("cpu_op", node, back + 5, 30, 10)
+        self.link("f", 10 * step + 1, 10, back + 5)
+        self.launched(back + 10, "flash_bwd" if fused else "values_bwd", 100, 10)
+
+
+def check_why(table, gapline, folder):
+    """Why a step got shorter is said by operator or module where kernels got other names: nothing else tells that one stands for
+    five. All kernels but one: 700 us before, 300 after; six, then two."""
+    cases = [("operator", True, (), "aten::scaled_dot_product_attention", "6 kernels \u2192 2 per step"),
+             ("module", False, (), "Net/Attention", "6 GPU operations \u2192 2 per step"),
+             ("neither", False, ("python_function",), None, None)]
+    for what, around, drop, name, counts in cases:
+        paths = [os.path.join(folder, f"why-{what}-{side}.json") for side in ("baseline", "fixed")]
+        for path, fused in zip(paths, (False, True)):
+            Attending(path, fused, around, drop)
+        digests = [path.replace(".json", ".digest") for path in paths]
+        for path, digest in zip(paths, digests):
+            gapline.run("digest", path, "-o", digest)
+        for of in paths, digests:
+            status, document, page, said = gapline.report(*of, "--warmup", "0")
+            kind = os.path.splitext(of[0])[1]
+            if not table.check(f"why: {what}{kind}, a report", status == 0 and document, said.strip()[-80:]):
+                continue
+            parts = [part for part in document["verdict"]["why"]["parts"] if part["kind"] == "compute"]
+            seen = [(part["kernel"], part["operator"], part["module"]) for part in parts]
+            table.check(f"why: {what}{kind}, as it is", seen == [(None, name if what == "operator" else None, name if what == "module" else None)], seen)
+            text = page.decode()
+            table.check(f"why: {what}{kind}, in words", name is None or f"mostly {name}: 0.700 ms \u2192 0.300 ms, {counts}" in text,
+                        text[text.find("GPU compute, mostly"):][:120])
+            slopes = re.findall(r">([^<>]*), [0-9.]+ ms, [0-9.]+ launch", text)
+            table.check(f"why: {what}{kind}, the picture puts names of one operator together",
+                        ("aten::scaled_dot_product_attention (8 kernels)" in slopes) == (what == "operator") and "gemm" in slopes, slopes)
+
+
 # Operators with their inputs, as PyTorch writes them, and their floating-point operations as one works them out by hand.
 PRODUCTS = [
     ("aten::mm", [[2048, 256], [256, 512]], "float", 536_870_912),
@@ -210,18 +286,48 @@ PRODUCTS = [
     ("aten::mm", [], "float", None),
     ("aten::mm", [[[64, 64]], [64, 64]], "float", None),
     ("aten::relu", [[64, 64]], "float", None),
+    # 16 images, 56 by 56 points each (112 by 112, a window of 7, 3 around it, each second one), 64 by 3 by 7 by 7 weights
+    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", 2 * 16 * 56 * 56 * 64 * 3 * 49,
+     ["", "", "[3, 3]", "[2, 2]", "[1, 1]"]),
+    # a line: 100 points, a window of 3 that reaches over 5: 96 are left; 32 channels in 4 groups of 8
+    ("aten::cudnn_convolution", [[2, 32, 100], [32, 8, 3], [], [], []], "c10::Half", 2 * 2 * 96 * 32 * 8 * 3,
+     ["", "", "[0]", "[1]", "[2]"]),
+    ("aten::cudnn_convolution", [[2, 4, 3, 3], [8, 4, 5, 5], [], [], []], "float", 0, ["", "", "[0, 0]", "[1, 1]", "[1, 1]"]),
+    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", None),  # strides are not recorded
+    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", None, ["", "", "[3, 3]", "[0, 0]", "[1, 1]"]),
+    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float",
+     2 * 16 * 56 * 56 * 64 * 3 * 49, ["", "", "", "[64]", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1", "[False, True, True]"]),
+    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float",
+     2 * 2 * 16 * 56 * 56 * 64 * 3 * 49, ["", "", "", "[64]", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, False]"]),
+    # transposed: each of 8 by 8 points that go in meets all weights
+    ("aten::convolution_backward", [[1, 4, 16, 16], [1, 6, 8, 8], [6, 4, 2, 2], [], [], [], [], [], [], [], []], "float",
+     2 * 2 * 8 * 8 * 6 * 4 * 2 * 2, ["", "", "", "[4]", "[2, 2]", "[0, 0]", "[1, 1]", "True", "[0, 0]", "1", "[True, True, True]"]),
+    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float", None),
+    # 2 by 8 heads; 128 queries of 64 numbers, 256 keys, values of 32: two products, and five for the gradients
+    ("aten::_flash_attention_forward", [[2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], "c10::Half", 2 * 16 * 128 * 256 * (64 + 32)),
+    ("aten::_efficient_attention_forward", [[2, 128, 8, 64], [2, 256, 2, 64], [2, 256, 2, 32], []], "float", 2 * 16 * 128 * 256 * (64 + 32)),
+    ("aten::_scaled_dot_product_cudnn_attention", [[2, 8, 128, 64], [2, 8, 256, 64], [2, 8, 256, 32]], "c10::Half",
+     2 * 16 * 128 * 256 * (64 + 32)),
+    ("aten::_flash_attention_backward", [[2, 128, 8, 32], [2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], "c10::Half",
+     2 * 16 * 128 * 256 * (3 * 64 + 2 * 32)),
+    ("aten::_cudnn_attention_backward", [[2, 8, 128, 32], [2, 8, 128, 64], [2, 8, 256, 64], [2, 8, 256, 32]], "c10::Half",
+     2 * 16 * 128 * 256 * (3 * 64 + 2 * 32)),
+    ("aten::_flash_attention_forward", [[1000, 8, 64], [1000, 8, 64], [1000, 8, 64]], "c10::Half", None),  # of several lengths
 ]
 
 
 def check_products(table, gapline, folder):
     """Each launches a memset and two kernels, 10 us long; the work is that of one product."""
-    for i, (name, dims, kind, flops) in enumerate(PRODUCTS):
+    for i, (name, dims, kind, flops, *given) in enumerate(PRODUCTS):
         events = []
         for step in range(STEPS):
             at = 1000 + 1000 * step
             event = {"ph": "X", "pid": 9, "tid": 9, "args": {}}
             events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 900})
             args = {"Input type": [kind] * len(dims), "Input Dims": dims} if dims else {}
+            args.update({"Concrete Inputs": texts for texts in given})
+            if given or i % 2:  # around it one that knows no more, or as much and counts nothing itself
+                events.append({**event, "cat": "cpu_op", "name": name if i % 2 else "aten::around", "ts": at + 9, "dur": 102, "args": args})
             events.append({**event, "cat": "cpu_op", "name": name, "ts": at + 10, "dur": 100, "args": args})
             for k, call in enumerate(("cudaFuncGetAttributes", "cudaMemsetAsync", "cudaLaunchKernel", "cudaLaunchKernel")):
                 args = {"correlation": 4 * step + k + 1}
@@ -251,6 +357,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gapline-operators-") as folder:
         check_operators(table, Gapline(command, folder), folder)
         check_modules(table, Gapline(command, folder), folder)
+        check_why(table, Gapline(command, folder), folder)
         check_products(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0

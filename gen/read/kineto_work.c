@@ -1,0 +1,163 @@
+#include "read/kineto_work.h"
+
+#include <string.h>
+
+enum rule {
+	PRODUCT,          /* of two matrices, or of batches of them: 2 m k n */
+	CONVOLUTION,      /* input, weights: as many products as the output has points, for all weights */
+	CONVOLUTION_BACK, /* gradient of the output, input, weights: that again for each gradient that is asked for */
+	ATTENTION,        /* query, key, value: two products */
+	ATTENTION_BACK    /* gradient of the output, and those: five */
+};
+
+/* The operators that launch, and where their tensors are among their inputs. */
+static const struct work {
+	const char *name;
+	uint8_t rule, first; /* which input is the first of those */
+	uint8_t dims;        /* of a product: how many sizes each has; of attention: which of them is the sequence */
+	uint8_t padding, stride, dilation, transposed, mask; /* of convolutions: which inputs those are */
+} WORK[] = {
+	{"aten::mm", PRODUCT, .dims = 2},
+	{"aten::bmm", PRODUCT, .dims = 3},
+	{"aten::addmm", PRODUCT, 1, .dims = 2},
+	{"aten::_addmm_activation", PRODUCT, 1, .dims = 2},
+	{"aten::baddbmm", PRODUCT, 1, .dims = 3},
+	{"aten::_scaled_mm", PRODUCT, .dims = 2},
+	{"aten::cudnn_convolution", CONVOLUTION, .padding = 2, .stride = 3, .dilation = 4},
+	{"aten::miopen_convolution", CONVOLUTION, .padding = 3, .stride = 4, .dilation = 5},
+	{"aten::_conv_depthwise2d", CONVOLUTION, .padding = 5, .stride = 4, .dilation = 6},
+	{"aten::convolution_backward", CONVOLUTION_BACK, .transposed = 7, .mask = 10},
+	{"aten::_flash_attention_forward", ATTENTION, .dims = 1},
+	{"aten::_efficient_attention_forward", ATTENTION, .dims = 1},
+	{"aten::_cudnn_attention_forward", ATTENTION, .dims = 2},
+	{"aten::_scaled_dot_product_cudnn_attention", ATTENTION, .dims = 2},
+	{"aten::_flash_attention_backward", ATTENTION_BACK, 1, .dims = 1},
+	{"aten::_efficient_attention_backward", ATTENTION_BACK, 1, .dims = 1},
+	{"aten::_cudnn_attention_backward", ATTENTION_BACK, 1, .dims = 2},
+	{"aten::_scaled_dot_product_cudnn_attention_backward", ATTENTION_BACK, 1, .dims = 2},
+};
+
+/* A product that may overflow, or have a factor that is no size; then it is not known. */
+struct product {
+	int64_t value;
+	bool known;
+};
+
+static void times(struct product *p, int64_t factor)
+{
+	p->known = p->known && factor >= 0 && !__builtin_mul_overflow(p->value, factor, &p->value);
+}
+
+/* All sizes from `from` on. */
+static void times_all(struct product *p, const struct kineto_input *input, int from)
+{
+	p->known = p->known && input->n <= KINETO_INPUT_SIZES;
+	for (int d = from; d < input->n && p->known; d++)
+		times(p, input->size[d]);
+}
+
+static void count_product(struct product *p, const struct kineto_input *a, const struct kineto_input *b, int dims)
+{
+	p->known = a->n == dims && b->n == dims && a->size[dims - 1] == b->size[dims - 2] &&
+	           (dims == 2 || a->size[0] == b->size[0]);
+	times_all(p, a, 0);
+	times(p, b->size[dims - 1]);
+}
+
+/* Of a dimension with its window, or, of which one number is said for all, of any. */
+static int64_t given(const struct kineto_event *e, int which, int dimension)
+{
+	const int n = e->given[which].n;
+	return n == 0 || (n > 1 && dimension >= n) ? -1 : e->given[which].value[n == 1 ? 0 : dimension];
+}
+
+static void count_convolution(struct product *p, const struct kineto_event *e, const struct work *w)
+{
+	const struct kineto_input *x = &e->input[0], *weights = &e->input[1];
+	p->known = x->n > 2 && x->n == weights->n && x->n <= KINETO_INPUT_SIZES;
+	for (int d = 2; d < x->n && p->known; d++) {
+		const int64_t padding = given(e, w->padding, d - 2), stride = given(e, w->stride, d - 2);
+		const int64_t dilation = given(e, w->dilation, d - 2), size = x->size[d], window = weights->size[d];
+		const int64_t most = (int64_t)1 << 31;
+		p->known = padding >= 0 && stride > 0 && dilation > 0 && size >= 0 && window > 0 && padding < most &&
+		           dilation < most && size < most && window < most;
+		if (!p->known)
+			return;
+		const int64_t room = size + 2 * padding - dilation * (window - 1) - 1;
+		times(p, room < 0 ? 0 : room / stride + 1);
+	}
+	times(p, x->size[0]);
+	times_all(p, weights, 0);
+}
+
+static void count_convolution_back(struct product *p, const struct kineto_event *e, const struct work *w)
+{
+	const struct kineto_input *out = &e->input[0], *x = &e->input[1], *weights = &e->input[2];
+	const bool transposed = given(e, w->transposed, 0) == 1;
+	p->known = out->n > 2 && out->n == weights->n && out->n == x->n && e->given[w->mask].n == 3 &&
+	           given(e, w->transposed, 0) >= 0;
+	times(p, out->size[0]);
+	times_all(p, transposed ? x : out, 2);
+	times_all(p, weights, 0);
+	times(p, e->given[w->mask].value[0] + e->given[w->mask].value[1]);
+}
+
+static void count_attention(struct product *p, const struct kineto_event *e, const struct work *w)
+{
+	const struct kineto_input *q = &e->input[w->first], *k = q + 1, *v = q + 2;
+	const int at = w->dims, heads = 3 - w->dims;
+	const bool back = w->rule == ATTENTION_BACK;
+	/* Several heads of the query may share a key. */
+	p->known = q->n == 4 && k->n == 4 && v->n == 4 && q->size[0] == k->size[0] && q->size[0] == v->size[0] &&
+	           q->size[3] == k->size[3] && k->size[at] == v->size[at] && q->size[3] >= 0 && v->size[3] >= 0 &&
+	           q->size[3] < 1 << 30 && v->size[3] < 1 << 30;
+	times(p, q->size[0]);
+	times(p, q->size[heads]);
+	times(p, q->size[at]);
+	times(p, k->size[at]);
+	times(p, (back ? 3 : 1) * q->size[3] + (back ? 2 : 1) * v->size[3]);
+}
+
+int64_t kineto_flops(const struct kineto_event *e)
+{
+	static const uint8_t inputs[] = {2, 2, 3, 3, 3};
+	const struct work *w = WORK, *end = WORK + sizeof WORK / sizeof *WORK;
+	struct product p = {.value = 2};
+	while (w < end && (strlen(w->name) != e->name_n || memcmp(w->name, e->name, e->name_n) != 0))
+		w++;
+	if (w == end || e->complex || e->n_inputs < w->first + inputs[w->rule])
+		return 0;
+	if (w->rule == PRODUCT)
+		count_product(&p, &e->input[w->first], &e->input[w->first + 1], w->dims);
+	else if (w->rule == CONVOLUTION)
+		count_convolution(&p, e, w);
+	else if (w->rule == CONVOLUTION_BACK)
+		count_convolution_back(&p, e, w);
+	else
+		count_attention(&p, e, w);
+	return p.known && p.value < (int64_t)1 << 60 ? 1 + p.value : 0;
+}
+
+static int numbers(const char *text, size_t n, int32_t *number, int most)
+{
+	int found = 0;
+	for (size_t i = 0; i < n && found < most; i++) {
+		const bool negative = text[i] == '-';
+		int64_t value = 0;
+		size_t from = i += negative;
+		for (; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+			value = value < INT32_MAX / 10 ? value * 10 + (text[i] - '0') : INT32_MAX;
+		if (i > from)
+			number[found++] = (int32_t)(negative ? -value : value);
+		else if (i < n && (text[i] == 'T' || text[i] == 'F'))
+			number[found++] = text[i] == 'T';
+	}
+	return found;
+}
+
+void kineto_note_given(struct kineto_event *e, const char *text, size_t n)
+{
+	if (e->n_given < KINETO_GIVEN)
+		e->given[e->n_given].n = numbers(text, n, e->given[e->n_given].value, KINETO_GIVEN_NUMBERS);
+	e->n_given++;
+}

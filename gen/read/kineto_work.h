@@ -1,0 +1,17 @@
+/* What an operator has to do, by the sizes of its inputs: floating-point operations as PyTorch counts them itself in
+ * torch.utils.flop_counter (torch/utils/flop_counter.py, v2.5: bmm_flop, conv_flop_count, conv_backward_flop,
+ * sdpa_flop_count, sdpa_backward_flop_count). A multiplication and an addition are two; sums of a bias are none, and
+ * what a causal mask leaves out counts. One thing is otherwise: of a convolution in groups the gradient of the weights
+ * is as much as that of the input; PyTorch counts products between groups, which nobody works out. */
+#ifndef GAPLINE_READ_KINETO_WORK_H
+#define GAPLINE_READ_KINETO_WORK_H
+
+#include "read/kineto_event.h"
+
+/* 1 + the floating-point operations of an operator; 0: not known. */
+int64_t kineto_flops(const struct kineto_event *event);
+
+/* The next of an operator's inputs, in words: numbers as "[1, 1]", truth values as "[True, False]", else nothing. */
+void kineto_note_given(struct kineto_event *event, const char *text, size_t n);
+
+#endif
