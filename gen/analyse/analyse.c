@@ -44,36 +44,6 @@ static struct verdict_side series_of(const struct side_facts *facts, const struc
 	return (struct verdict_side){list, n, steps, side->items};
 }
 
-/* The measured steps are requests in all runs: each takes as long as it took, not the time between two ends. */
-static bool are_requests(const struct side_facts *facts, int n_sides)
-{
-	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < facts[s].n_runs; r++)
-			if (!facts[s].runs[r].n_requests)
-				return false;
-	return true;
-}
-
-static struct verdict_side requests_of(const struct verdict_side *steps, const struct side_facts *facts,
-                                       struct arena *arena)
-{
-	struct verdict_run *list = ARENA_NEW(arena, steps->n_runs, struct verdict_run);
-	for (size_t r = 0; r < steps->n_runs; r++) {
-		list[r] = steps->runs[r];
-		list[r].period = facts->runs[r].request;
-	}
-	return (struct verdict_side){list, steps->n_runs, steps->steps, steps->items};
-}
-
-static double longest_of(const struct verdict_side *side, const struct series *series)
-{
-	double longest = 0;
-	for (size_t r = 0; r < side->n_runs; r++)
-		for (size_t i = series[r].cut; i < side->runs[r].n; i++)
-			longest = fmax(longest, (double)side->runs[r].period[i]);
-	return longest;
-}
-
 /* The mean step of a side's runs between launches over that between ends, a logarithm. */
 static double queue_of(const struct run_table *runs, size_t n)
 {
@@ -158,10 +128,9 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 	return ncu_evidence(&input, arena);
 }
 
-/* A side as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. `times` are
- * its steps', or its requests'. */
+/* Side s as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. */
 static struct side with_verdict(const struct side *built, const struct side_facts *facts,
-                                const struct headline *headline, const struct verdict_side *times, bool requests,
+                                const struct headline *headline, const struct latencies *times, int s,
                                 const struct series *series, struct arena *arena)
 {
 	struct side side = *built;
@@ -171,9 +140,8 @@ static struct side with_verdict(const struct side *built, const struct side_fact
 		side.runs[r] = built->runs[r];
 		side.runs[r].series = series ? &series[r] : NULL;
 	}
-	quantiles_of_side(times, series, side.quantile);
+	latencies_of_side(times, s, series, side.latency);
 	slowest_of_run(&facts->runs[built->median_run], &side.slowest);
-	side.longest_request = requests && series ? longest_of(times, series) : 0;
 	return side;
 }
 
@@ -223,20 +191,20 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct verdict recorded = verdict_judge(sides, asked->warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
-	const bool requests = are_requests(facts, 2);
-	struct verdict_side times[2] = {sides[0], sides[1]};
+	struct latencies times;
+	latencies_find(sides, facts, recorded.series, 2, arena, &times);
 	for (int s = 0; s < 2; s++) {
 		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s, arena);
-		times[s] = requests ? requests_of(&sides[s], &facts[s], arena) : sides[s];
-		side[s] = with_verdict(&built[s], &facts[s], &headline, &times[s], requests, recorded.series[s], arena);
+		side[s] = with_verdict(&built[s], &facts[s], &headline, &times, s, recorded.series[s], arena);
 	}
 	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual =
 		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &asked->gates, arena);
-	struct quantile_change quantile[QUANTILES];
-	quantiles_changes(times, &recorded, quantile);
+	struct quantile_change quantile[LATENCIES][QUANTILES];
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
+		quantiles_changes(times.of[of], &recorded, quantile[of]);
 	const struct energy_change energy = stopwatch_energy(unrecorded, &verdict);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile, &energy};
 	const struct gates gates = gate_metric_judge(&usual, &asked->gates, &source, arena);
@@ -379,9 +347,8 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	struct stopwatch_side timed = {0};
 	struct series *series = ARENA_NEW(arena, job->n, struct series);
 	const struct side_facts *facts = &job->facts;
-	const bool requests = are_requests(facts, 1);
 	const struct verdict_side steps = series_of(facts, built, arena);
-	const struct verdict_side times = requests ? requests_of(&steps, facts, arena) : steps;
+	struct latencies times;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run_table *run = &facts->runs[r];
 		const struct verdict_run one = {
@@ -391,8 +358,9 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	if (stopwatch)
 		timed = facts->timed;
 	const struct headline headline = headline_alone(built, series, &timed);
-	struct side side =
-		with_verdict(built, facts, &headline, &times, requests, built->steps.found ? series : NULL, arena);
+	const struct series *of_steps = built->steps.found ? series : NULL;
+	latencies_find(&steps, facts, &of_steps, 1, arena, &times);
+	struct side side = with_verdict(built, facts, &headline, &times, 0, of_steps, arena);
 	const struct fact *rest = nothing_but_rest(facts, 1, arena);
 	if (!rest)
 		rest = possible_recording(facts, 1, arena);

@@ -13,6 +13,8 @@ struct analyse_options {
 	const char *items_name;
 	const char *step; /* --step NAME, or NULL: found automatically */
 	bool requests;    /* the steps are requests, each as long as its range and its work take: --requests */
+	const char *first,
+		*each;    /* --first, --each: ranges in a step in which its tokens are made; NULL: not asked for */
 	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */
 	int warmup;       /* --warmup N, or -1: found automatically */
 	bool events;      /* sides with their median run event by event */

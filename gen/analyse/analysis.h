@@ -22,8 +22,8 @@ struct analysis {
 	struct side side[2];
 	bool all_ranks; /* a result lists all of them, however many there are (folded.h); whoever asked sets it */
 	struct verdict verdict;
-	struct energy_change energy;                /* of timed runs */
-	struct quantile_change quantile[QUANTILES]; /* of the recorded steps */
+	struct energy_change energy;                           /* of timed runs */
+	struct quantile_change quantile[LATENCIES][QUANTILES]; /* of the recorded steps */
 	bool recorded_apart; /* the speedup is the stopwatch's, and a side's step as it was recorded, of which the parts
 	                      * and findings are, is another one */
 	bool while_recorded; /* the speedup is of recorded programs, and may be another by more than 5 % without */

@@ -5,6 +5,7 @@
 
 #include "analyse/judge/gates.h"
 #include "analyse/judge/verdict.h"
+#include "analyse/latency_result.h"
 #include "analyse/words.h"
 
 /* A phase that has another name on the fixed side, by its place in the step. */
@@ -56,13 +57,6 @@ struct energy_change {
 	bool known, has_interval; /* an interval needs three runs of each side */
 	double joule[2];          /* of a step, the mean over runs */
 	double ratio, lo, hi;     /* both `ratio` without an interval */
-};
-
-/* A quantile of the fixed side over the baseline's: 1.1 is 10 % longer. */
-struct quantile_change {
-	double p;
-	bool known, has_interval;
-	double ratio, lo, hi; /* lo = hi = ratio without an interval */
 };
 
 /* Facts about the data that could turn a result round, each one of the verdict's reasons; NULL: it is not so. */

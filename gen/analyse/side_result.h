@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_SIDE_RESULT_H
 
 #include "analyse/events_result.h"
+#include "analyse/latency_result.h"
 #include "analyse/metrics_result.h"
 #include "analyse/words.h"
 #include "fact/fact.h"
@@ -325,36 +326,6 @@ struct side_steps {
 	double mean, median, min, max; /* ns, over all measured periods; mean: mean of runs' means */
 };
 
-enum { QUANTILES = 4 };
-
-/* One quantile of one side; of several runs the geometric mean of theirs. */
-struct quantile {
-	double p;           /* 0.5, 0.9, 0.95 or 0.99 */
-	bool known;         /* there are steps */
-	double at;          /* ns */
-	bool has_interval;  /* else there are too few steps that do not depend on each other, in a run at least */
-	double lo, hi;      /* ns; both `at` without an interval */
-	double independent; /* how many such steps the run with the fewest has … */
-	double needed;      /* … and about how many it takes */
-};
-
-enum { SLOWEST_PARTS = 3 };
-
-/* Where the slowest steps of a run wait: what they take longer than those about the median. */
-struct slowest {
-	uint32_t n;  /* the slowest 1 %; 0: not known, of requests, fewer than 100 steps, or more than are kept one by
-	                one */
-	uint32_t of; /* of so many */
-	double ns;   /* how much longer, the mean */
-	struct slowest_part {
-		enum part_kind kind;
-		enum cause cause; /* of PART_IDLE … */
-		uint32_t phase;   /* … in that phase: a name, 0 where nobody marked it */
-		double ns;
-	} part[SLOWEST_PARTS]; /* those that make a tenth of it or more, the largest first */
-	uint32_t n_parts;
-};
-
 /* What lies before the first step; without steps, before the last module was loaded. It is part of no step. */
 struct startup_row {
 	enum startup_part part;
@@ -451,10 +422,9 @@ struct side {
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	struct side_steps steps;
-	double items;                        /* that a step works on; 0: not told */
-	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) … */
-	struct slowest slowest;              /* of the run whose timeline is shown */
-	double longest_request; /* … where they are requests, of how long each took: then the longest, ns; else 0 */
+	double items;                      /* that a step works on; 0: not told */
+	struct latency latency[LATENCIES]; /* of the recorded steps (judge/quantiles) … */
+	struct slowest slowest;            /* … and of the run whose timeline is shown */
 	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
 	uint32_t n_loops;

@@ -4,6 +4,7 @@
 #include "analyse/run/agree.h"
 #include "analyse/run/find_steps.h"
 #include "analyse/run/work_phases.h"
+#include "analyse/side/tokens.h"
 #include "base/parallel.h"
 
 #include <malloc.h>
@@ -35,6 +36,8 @@ static void find_steps(void *context, size_t i)
 	struct task *task = (struct task *)context + i;
 	struct err cause;
 	run_of(task)->requests = task->options->requests;
+	run_of(task)->tokens.first_name = task->options->first;
+	run_of(task)->tokens.each_name = task->options->each;
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
 		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
@@ -108,6 +111,11 @@ static int check_work(const struct sides_job *job, struct err *err)
 			        job->inputs[r].file, job->words.label);
 			return ANALYSE_EMPTY;
 		}
+	for (size_t r = 0; r < job->n; r++) {
+		struct err cause;
+		if (tokens_check(&job->runs[r], &cause) < 0)
+			return err_set(err, "%s (%s): %s", job->inputs[r].file, job->words.label, cause.text);
+	}
 	return 0;
 }
 

@@ -398,6 +398,8 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	const struct opt options[] = {
 		{OPT_TEXT, 0, "step", "NAME", .text = &c->analysis.step},
 		{OPT_TEXT, 0, "requests", "NAME", .text = &c->requests},
+		{OPT_TEXT, 0, "first", "NAME", .text = &c->analysis.first},
+		{OPT_TEXT, 0, "each", "NAME", .text = &c->analysis.each},
 		{OPT_CHOICE, 0, "files-are", "WHAT", .choice = &c->files_are, .choices = compare_files_are},
 		{OPT_TEXT, 0, "loop", "NAME", .text = &c->analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", .whole = &c->analysis.warmup, .max = 1e9},

@@ -70,7 +70,7 @@ void compare_release(struct compare *c);
 /* The options of the comparison, which both commands have, in parts, so that each can put its own between them.
  * Writes rows, returns how many. */
 enum {
-	COMPARE_STEP_OPTIONS = 9,
+	COMPARE_STEP_OPTIONS = 11,
 	COMPARE_PRINT_OPTIONS = 6,
 	COMPARE_OUTPUT_OPTIONS = 10,
 	COMPARE_RESULT_OPTIONS = 2,

@@ -9,6 +9,8 @@
 static int check_options(const struct compare *c, const char *path, struct err *err)
 {
 	const char *option = c->requests                  ? "--requests"
+	                     : c->analysis.first          ? "--first"
+	                     : c->analysis.each           ? "--each"
 	                     : c->analysis.step           ? "--step"
 	                     : c->analysis.loop           ? "--loop"
 	                     : c->analysis.warmup >= 0    ? "--warmup"

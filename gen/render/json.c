@@ -77,9 +77,9 @@ static void write_estimate(struct json *json, const char *key, const struct verd
 	json_end_object(json);
 }
 
-static void write_quantiles(struct json *json, const struct quantile_change *change)
+static void write_quantiles(struct json *json, const char *key, const struct quantile_change *change)
 {
-	json_array(json, "quantiles");
+	json_array(json, key);
 	for (int k = 0; k < QUANTILES && change[k].known; k++) {
 		json_object(json, NULL);
 		json_number(json, "p", change[k].p);
@@ -215,7 +215,9 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	          : v->exchange.in_turns ? "in_turns"
 	                                 : "one_after_the_other");
 	write_controls(json, v);
-	write_quantiles(json, a->quantile);
+	write_quantiles(json, "quantiles", a->quantile[LATENCY_STEP]);
+	write_quantiles(json, "first_token", a->quantile[LATENCY_FIRST]);
+	write_quantiles(json, "per_token", a->quantile[LATENCY_EACH]);
 	write_energy(json, &a->energy);
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);

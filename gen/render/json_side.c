@@ -40,11 +40,11 @@ static void write_source(struct json *json, const struct trace_source *s)
 }
 
 /* The ends are null where there are too few steps for an interval. */
-static void write_quantiles(struct json *json, const struct side *s)
+static void write_quantiles(struct json *json, const struct latency *l)
 {
 	json_array(json, "quantiles");
-	for (int k = 0; k < QUANTILES && s->quantile[k].known; k++) {
-		const struct quantile *q = &s->quantile[k];
+	for (int k = 0; k < QUANTILES && l->quantile[k].known; k++) {
+		const struct quantile *q = &l->quantile[k];
 		json_object(json, NULL);
 		json_number(json, "p", q->p);
 		json_ms(json, "ms", q->at);
@@ -54,6 +54,20 @@ static void write_quantiles(struct json *json, const struct side *s)
 		json_end_object(json);
 	}
 	json_end_array(json);
+}
+
+static void write_tokens(struct json *json, const char *key, const struct latency *l)
+{
+	if (!l->n) {
+		json_null(json, key);
+		return;
+	}
+	json_object(json, key);
+	json_integer(json, "requests", (int64_t)l->n);
+	json_integer(json, "of", (int64_t)l->of);
+	write_quantiles(json, l);
+	json_ms(json, "longest_ms", l->longest);
+	json_end_object(json);
 }
 
 /* The parts are those that make a tenth of it or more. */
@@ -103,8 +117,11 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_ms(json, "min", s->steps.min);
 	json_ms(json, "max", s->steps.max);
 	json_end_object(json);
-	write_quantiles(json, s);
-	json_ms(json, "longest_request_ms", s->longest_request > 0 ? s->longest_request : NAN);
+	const struct latency *l = s->latency;
+	write_quantiles(json, &l[LATENCY_STEP]);
+	json_ms(json, "longest_request_ms", l[LATENCY_STEP].longest > 0 ? l[LATENCY_STEP].longest : NAN);
+	write_tokens(json, "first_token", &l[LATENCY_FIRST]);
+	write_tokens(json, "per_token", &l[LATENCY_EACH]);
 	write_slowest(json, &s->slowest, a->names);
 	json_integer(json, "runs", s->n_runs);
 	if (s->headline.n_stopwatch)

@@ -62,17 +62,24 @@ static const char *with_interval(const struct quantile *q, struct unit unit, str
 }
 
 /* The median always; beyond it, what is more than the longest of a few steps. */
-static void fill_quantiles(const struct analysis *a, struct unit unit, struct rows *rows, struct arena *arena)
+static void fill_latency(const struct analysis *a, enum latency_of of, struct unit unit, struct rows *rows,
+                         struct arena *arena)
 {
+	static const char *const longest[] = {"longest_request", "longest_first", "longest_each"};
+	static const char *const named[] = {"requests", "first", "each"};
+	const struct latency *l[2] = {&a->side[0].latency[of], &a->side[1].latency[of]};
+	const bool some = l[0]->n < l[0]->of || l[1]->n < l[1]->of;
 	for (int k = 0; k < QUANTILES; k++) {
-		const struct quantile *b = &a->side[0].quantile[k], *f = &a->side[1].quantile[k];
-		const struct quantile_change *c = &a->quantile[k];
+		const struct quantile *b = &l[0]->quantile[k], *f = &l[1]->quantile[k];
+		const struct quantile_change *c = &a->quantile[of][k];
 		if ((!b->known && !f->known) || (k > 0 && !b->has_interval && !f->has_interval))
 			continue;
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          SAY(NULL, arena, quantile_row, .p = (int64_t)lround(100 * b->p),
-		              .requests = a->side[0].longest_request > 0));
+		              .of = l[0]->longest > 0 ? named[of] : "steps",
+		              .n = some ? (int64_t)(l[0]->n + l[1]->n) : FACT_UNKNOWN,
+		              .all = (int64_t)(l[0]->of + l[1]->of)));
 		page_fill(row, "before", with_interval(b, unit, arena));
 		page_fill(row, "after", with_interval(f, unit, arena));
 		const char *change = c->known ? format_change(arena, unit, f->at - b->at) : "";
@@ -82,13 +89,12 @@ static void fill_quantiles(const struct analysis *a, struct unit unit, struct ro
 			             .high = arena_format(arena, "%+.1f", 100 * (c->hi - 1)));
 		page_fill(row, "change", change);
 	}
-	const double longest[2] = {a->side[0].longest_request, a->side[1].longest_request};
-	if (longest[0] > 0) {
+	if (l[0]->longest > 0) {
 		struct scope *row = page_row(rows);
-		page_fill(row, "name", SAY(NULL, arena, time_row, .what = "longest_request", .of = "step"));
-		page_fill(row, "before", format_number(arena, unit, longest[0]));
-		page_fill(row, "after", format_number(arena, unit, longest[1]));
-		page_fill(row, "change", format_change(arena, unit, longest[1] - longest[0]));
+		page_fill(row, "name", SAY(NULL, arena, time_row, .what = longest[of], .of = "step"));
+		page_fill(row, "before", format_number(arena, unit, l[0]->longest));
+		page_fill(row, "after", format_number(arena, unit, l[1]->longest));
+		page_fill(row, "change", format_change(arena, unit, l[1]->longest - l[0]->longest));
 	}
 }
 
@@ -213,7 +219,8 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 		page_fill(row, "after", format_number(arena, unit, v[1]));
 		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
 	}
-	fill_quantiles(a, unit, rows, arena);
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
+		fill_latency(a, of, unit, rows, arena);
 	fill_energy(a, page);
 	fill_memory(a, page);
 	fill_slowest(a, page);

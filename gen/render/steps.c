@@ -91,7 +91,7 @@ static void draw_tail(const struct analysis *a, int side, const struct tails *t,
 	xmlNode *dots = svg_group(svg, class_of[side]);
 	svg_attribute(dots, "fill", colour[side]);
 	for (int k = 0; k < QUANTILES; k++) {
-		const struct quantile *q = &s->quantile[k];
+		const struct quantile *q = &s->latency[LATENCY_STEP].quantile[k];
 		if (!q->known || q->at > t->most || (k && !q->has_interval))
 			continue;
 		double y = height_at(t, q->p);

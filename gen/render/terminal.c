@@ -129,6 +129,33 @@ static void put_reasons(struct terminal *t, const struct verdict *v)
 	}
 }
 
+static const char *percent(struct terminal *t, bool known, double ratio)
+{
+	return known ? arena_format(&t->arena, "%+.1f", 100 * (ratio - 1)) : NULL;
+}
+
+/* How long requests take, and what is timed inside of them: the median, and what has an interval. */
+static void put_latency(struct terminal *t)
+{
+	static const char *const label[] = {"requests", "first_token", "per_token"};
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++) {
+		const struct latency *l[2] = {&t->a->side[0].latency[of], &t->a->side[1].latency[of]};
+		struct facts list = {0};
+		for (int k = 0; k < QUANTILES && l[0]->longest > 0; k++) {
+			const struct quantile_change *c = &t->a->quantile[of][k];
+			if (!c->known || (k && !c->has_interval))
+				continue;
+			facts_add(&list, &t->arena,
+			          FACT_NEW(&t->arena, latency_pair, FACT_NO_SIDE, .p = (int64_t)lround(100 * c->p),
+			                   .times = words_pair(&t->arena, l[0]->quantile[k].at, l[1]->quantile[k].at),
+			                   .low = percent(t, c->has_interval, c->lo),
+			                   .high = percent(t, c->has_interval, c->hi)));
+		}
+		if (list.n)
+			put_line(t, label[of], SAY(NULL, &t->arena, latency_line, .list = &list));
+	}
+}
+
 /* What Nsight Compute says of the heaviest kernels, or where its command stands. */
 static void put_inside(struct terminal *t)
 {
@@ -172,6 +199,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "profiled", words_recorded(a, &t.arena));
 	put_line(&t, "", v->typical_line ? say_fact(v->typical_line, a->names, &t.arena) : "");
 	put_line(&t, "", words_rates(a, &t.arena));
+	put_latency(&t);
 	put_line(&t, "kernels", words_once(a, &t.arena));
 	put_line(&t, "why", words_change(a, &t.arena));
 	put_line(&t, "prediction", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");

@@ -34,6 +34,15 @@ static bool has_columns(const struct run_table *run)
 	return good;
 }
 
+/* Of none of the steps, or one beside each period. */
+static bool are_times(const int64_t *list, uint32_t n, const struct run_table *run)
+{
+	bool good = !n || n == run->n_periods;
+	for (uint32_t i = 0; i < n && good; i++)
+		good = list[i] >= 0 && is_time(list[i]);
+	return good;
+}
+
 static bool has_times(const struct run_table *run)
 {
 	const int64_t times[] = {run->window_start, run->window_end, run->begin,    run->first_op,
@@ -45,9 +54,8 @@ static bool has_times(const struct run_table *run)
 	                (run->source.started >= 0 && run->source.started < 2 * LONGEST));
 	for (uint32_t i = 0; i < run->n_periods && good; i++)
 		good = run->period[i] >= 0 && is_time(run->period[i]);
-	for (uint32_t i = 0; i < run->n_requests && good; i++)
-		good = run->request[i] >= 0 && is_time(run->request[i]);
-	return good && (!run->n_requests || run->n_requests == run->n_periods);
+	return good && are_times(run->request, run->n_requests, run) && are_times(run->first, run->n_first, run) &&
+	       are_times(run->each, run->n_each, run);
 }
 
 static bool has_counts(const struct run_table *run)

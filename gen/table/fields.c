@@ -4,13 +4,13 @@
 
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
- * (side.headline, side.quantile, side.longest_request, side.slowest, side.items, side_facts.timed.other_gpus,
+ * (side.headline, side.latency, side.slowest, side.items, side_facts.timed.other_gpus,
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 11880, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12456, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
-_Static_assert(sizeof(struct run_table) == 736, "something new in struct run_table");
+_Static_assert(sizeof(struct run_table) == 760, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
@@ -392,10 +392,14 @@ static const struct record facts = RECORD_OF(facts_fields);
 /* ---- what was asked for ---- */
 
 #define S struct gate_expression
-static const struct field expression_fields[] = {
-	TEXT(text),  ENUM(metric, METRIC_MEMORY + 1),  ENUM(cause, CAUSE_COUNT),
-	TEXT(phase), ENUM(compare, GATE_AT_LEAST + 1), ENUM(unit, GATE_CHANGE + 1),
-	REAL(limit)};
+static const struct field expression_fields[] = {TEXT(text),
+                                                 ENUM(metric, METRIC_MEMORY + 1),
+                                                 ENUM(cause, CAUSE_COUNT),
+                                                 TEXT(phase),
+                                                 ENUM(latency, LATENCIES),
+                                                 ENUM(compare, GATE_AT_LEAST + 1),
+                                                 ENUM(unit, GATE_CHANGE + 1),
+                                                 REAL(limit)};
 static const struct record expression = RECORD_OF(expression_fields);
 #undef S
 

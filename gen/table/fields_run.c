@@ -147,6 +147,8 @@ static const struct field run_fields[] = {
 	INT(last_op),
 	LIST_OF(period, n_periods, RECORD_NUMBERS),
 	LIST_OF(request, n_requests, RECORD_NUMBERS),
+	LIST_OF(first, n_first, RECORD_NUMBERS),
+	LIST_OF(each, n_each, RECORD_NUMBERS),
 	PART_OF(place, place),
 	REAL(worked_off),
 	LIST_OF(kernels, n_kernels, run_kernel),

@@ -344,21 +344,30 @@ static void quantiles_go_by_their_intervals(void **state)
 	make(&m);
 	static const double at[2] = {10 * MS, 5 * MS};
 	for (int s = 0; s < 2; s++) {
-		m.a.side[s].quantile[0] = (struct quantile){
+		m.a.side[s].latency[0].quantile[0] = (struct quantile){
 			.p = .5, .known = true, .at = at[s], .has_interval = true, .lo = at[s] * .8, .hi = at[s] * 1.2};
-		m.a.side[s].quantile[3] = (struct quantile){.p = .99,
-		                                            .known = true,
-		                                            .at = at[s],
-		                                            .lo = at[s],
-		                                            .hi = at[s],
-		                                            .independent = 120.7,
-		                                            .needed = 500};
+		m.a.side[s].latency[0].quantile[3] = (struct quantile){.p = .99,
+		                                                       .known = true,
+		                                                       .at = at[s],
+		                                                       .lo = at[s],
+		                                                       .hi = at[s],
+		                                                       .independent = 120.7,
+		                                                       .needed = 500};
 	}
-	m.a.side[0].quantile[3].has_interval = true;
-	m.a.quantile[0] =
+	m.a.side[0].latency[0].quantile[3].has_interval = true;
+	m.a.quantile[0][0] =
 		(struct quantile_change){.known = true, .has_interval = true, .ratio = .5, .lo = .4, .hi = .6};
-	m.a.quantile[3] = (struct quantile_change){.known = true, .ratio = .5, .lo = .5, .hi = .5};
+	m.a.quantile[0][3] = (struct quantile_change){.known = true, .ratio = .5, .lo = .5, .hi = .5};
+	/* the time to the first token, of which p50 is known and took as long before */
+	m.a.side[1].latency[LATENCY_FIRST].quantile[0] = (struct quantile){
+		.p = .5, .known = true, .at = MS, .has_interval = true, .lo = .9 * MS, .hi = 1.1 * MS};
+	m.a.quantile[LATENCY_FIRST][0] =
+		(struct quantile_change){.known = true, .has_interval = true, .ratio = 1, .lo = .95, .hi = 1.02};
 	static const struct expected cases[] = {
+		{"p50:first<1.2ms", GATE_PASSED, MS, "measured 1.00 ms (0.90 ms to 1.10 ms): passed"},
+		{"p50:first<=+3%", GATE_PASSED, 0, NULL},
+		{"p50:first<=+1%", GATE_INCONCLUSIVE, 0, "because the interval covers the limit"},
+		{"p50:each<1ms", GATE_INCONCLUSIVE, 0, "no range of tokens was named (--first, --each)"},
 		{"p50<7ms", GATE_PASSED, 5 * MS, "measured 5.00 ms (4.00 ms to 6.00 ms): passed"},
 		{"p50<3.9ms", GATE_FAILED, 5 * MS, NULL},
 		{"p50<5.5ms", GATE_INCONCLUSIVE, 5 * MS, "because the interval covers the limit"},

@@ -218,6 +218,55 @@ def requests(folder):
     check(done.returncode == 2 and "--requests" in done.stderr, done.stderr)
 
 
+def tokens(folder):
+    """The first token is there when data has been loaded, the second at the step's end; then four ranges a step, of which
+    the first launches all work."""
+    loads = {"base": 400_000, "fixed": 300_000}
+    for seed, (name, load) in enumerate(loads.items(), 1):
+        tiny.write(folder / f"{name}.sqlite", jitter=0, steps=70, load=load + seed, seed=seed)
+    gates = "p50:first<=-20%", "p50:first<0.35ms", "p50:each<0.5ms", "p99:first<1s"
+    done, doc, text, _, page = report(folder, "--requests", "step", "--first", "data_load", "--each", "compute", *(w for gate in gates for w in ("--gate", gate)))
+    for side, load in zip(("baseline", "fixed"), (0.400001, 0.300002)):
+        first, each = doc[side]["steps"]["first_token"], doc[side]["steps"]["per_token"]
+        check(first["requests"] == first["of"] == doc[side]["steps"]["measured"] == each["requests"], side, first)
+        near(first["quantiles"][0]["ms"], load, f"{side}: to the first token")
+        near(first["longest_ms"], load, f"{side}: the longest")
+        near(each["quantiles"][1]["ms"], 0.506, f"{side}: each token")
+        check(first["quantiles"][1]["lo_ms"] is not None and first["quantiles"][3]["lo_ms"] is None, side, first)
+    near(doc["verdict"]["first_token"][0]["ratio"], 0.300002 / 0.400001, "the change")
+    near(doc["verdict"]["per_token"][0]["ratio"], 1, "no change")
+    results = [gate["result"] for gate in doc["verdict"]["gates"]]
+    check(results == ["passed", "passed", "failed", "inconclusive"] and done.returncode == 1, "gates", doc["verdict"]["gates"])
+    check("p50 to first token" in page and "p90 per output token" in page and "longest to first token" in page, "the page's rows")
+    lines = [line for line in text.splitlines() if "1st token" in line]
+    check(len(lines) == 1 and "p50 0.4000 \u2192 0.3000 ms (-25.0 to -25.0 %)" in lines[0], "the terminal", text)
+    for name in loads:  # the first range ends before its work, and holds others of its name
+        db = sqlite3.connect(folder / f"{name}.sqlite")
+        for start, end, tid in db.execute("SELECT start, end, globalTid FROM NVTX_EVENTS WHERE text = 'compute' ORDER BY start").fetchall()[:-7]:
+            quarter = (end - start) // 4
+            for k in range(4):
+                stop = end if k == 3 else start + (k + 1) * quarter
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, 'token', ?, NULL, NULL, 0)", (start + k * quarter, stop, tid))
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, 'token', ?, NULL, NULL, 0)", (start + k * quarter + 1, stop - 1, tid))
+        db.commit()
+        db.close()
+    _, doc, _, _, page = report(folder, "--requests", "step", "--first", "token", "--each", "token")
+    first, each = (doc["baseline"]["steps"][key] for key in ("first_token", "per_token"))
+    check(first["requests"] == first["of"] - 7 and "62 of 69 requests" not in page and "of 138 requests" in page, "some have none", first)
+    near(first["quantiles"][0]["ms"], 0.400001 + 0.503, "the work of the first range")
+    near(each["quantiles"][0]["ms"], 0.003 / 3, "three more tokens")
+    _, doc, *_ = report(folder, "--requests", "step", "--each", "token")
+    check(doc["baseline"]["steps"]["first_token"] is None, "not asked for")
+    near(doc["baseline"]["steps"]["per_token"]["quantiles"][0]["ms"], 0.003 / 3, "without the first one's name")
+    run = [GAPLINE, "report", folder / "base.sqlite", folder / "fixed.sqlite", "-o", folder / "no.html"]
+    for words, why in (["--first", "nothing"], "no request holds a range 'nothing' on its own thread"), (["--each", "data_load"], "after its first token"), (["--step", "none", "--first", "token"], "have no time of their own"):
+        done = subprocess.run([*run, *words], capture_output=True, text=True)
+        check(done.returncode == 2 and why in done.stderr and words[-2] in done.stderr, words, done.returncode, done.stderr)
+    overlapping(folder / "base.sqlite", 3)
+    done = subprocess.run([*run, "--requests", "step", "--first", "token"], capture_output=True, text=True)
+    check(done.returncode == 2 and "lies in several requests that are open on one thread" in done.stderr, done.stderr)
+
+
 def slowest(folder):
     """Of 200 steps each hundredth loads 5 ms longer: the slowest 1 % are these two, and wait for the host in data_load."""
     for name, seed in ("base", 1), ("fixed", 2):
@@ -239,7 +288,7 @@ def slowest(folder):
     check(doc["fixed"]["steps"]["slowest"] is None, "none is slower", doc["fixed"]["steps"]["slowest"])
 
 
-CASES = [requests, slowest, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+CASES = [requests, tokens, slowest, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
 for case in CASES:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

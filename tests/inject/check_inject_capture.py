@@ -5,6 +5,7 @@
 """
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -125,6 +126,51 @@ class Capture(Case):
                 self.assertEqual(gpu, {"forward": 0.04, "backward": 0.02})
                 gpu = {r["name"]: round(r["gpu_ms"], 3) for r in side["nvtx"]}
                 self.assertEqual(gpu, {"step": 0.06, "forward": 0.04, "backward": 0.02})
+
+    def test_server_log(self):
+        """Quantiles of 10,000 requests, of the time to the first token and per output token, are those of the server's
+        own log, which notes the time before and after each of its marks. Requests that are over before the first one, and
+        the last ones of the recording, are not measured: the bounds allow for any of them to be missing."""
+        logs, profiles = {}, [pathlib.Path(self.folder.name) / f"{case}.sqlite" for case in ("server", "short_server")]
+        env = {k: v for k, v in self.environment(FAKE_EXACT="1").items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+        for side, profile in zip(("baseline", "fixed"), profiles):
+            command = [GAPLINE, "capture", "--collector", "cupti", "-o", profile, "--", TARGET, profile.stem]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            logs[side] = [[int(x) for x in line.split()] for line in done.stdout.splitlines()]
+        command = [GAPLINE, "report", *profiles, "-o", os.devnull, "--json", "-", "--warmup", "1", "--requests"]
+        doc, prefill = (json.loads(subprocess.run([*command, *words], capture_output=True, text=True, timeout=100).stdout)
+                        for words in (["request", "--first", "prefill", "--each", "decode"], ["prefill"]))
+        self.assertEqual([len(log) for log in logs.values()], [10000, 1000])
+        for side, log in logs.items():
+            steps = doc[side]["steps"]
+            least = {  # and most: a mark was made between the two times beside it
+                "quantiles": [(e[0] - s[1], e[1] - s[0]) for s, e in ((r[1:3], r[7:9]) for r in log)],
+                "first_token": [(e[0] - s[1], e[1] - s[0]) for s, e in ((r[1:3], r[3:5]) for r in log)],
+                "per_token": [((r[5] - r[4]) / r[0], (r[6] - r[3]) / r[0]) for r in log if r[0]],
+                "prefill": [(e[0] - s[1], e[1] - s[0]) for s, e in ((r[9:11], r[3:5]) for r in log)],
+            }
+            for what, times in least.items():
+                low, high = (sorted(t[i] / 1e6 for t in times) for i in (0, 1))
+                of = prefill[side]["steps"] if what == "prefill" else steps
+                found = of["quantiles"] if what in ("quantiles", "prefill") else of[what]["quantiles"]
+                n = of["measured"] if what in ("quantiles", "prefill") else of[what]["requests"]
+                left_out = len(times) - n
+                self.assertTrue(0 <= left_out <= len(times) // 10, (side, what, left_out))
+                longest = of["longest_request_ms"] if what in ("quantiles", "prefill") else of[what]["longest_ms"]
+                self.assertTrue(low[n - 1] <= longest <= high[-1], (side, what, longest))
+                for q in found:
+                    rank = math.ceil(n * q["p"] - 1e-9)
+                    at = low[rank - 1], high[min(rank - 1 + left_out, len(high) - 1)]
+                    self.assertTrue(at[0] <= q["ms"] <= at[1], (side, what, q, at))
+                    if q["p"] == 0.5:
+                        self.assertLess(at[1], 1.3 * at[0], "the log itself is exact enough")
+                    if side == "baseline" and q["lo_ms"] is not None:  # at least as wide as that of independent requests
+                        d = 1.96 * math.sqrt(n * q["p"] * (1 - q["p"]))
+                        ends = math.floor(n * q["p"] - d + 0.5), math.floor(n * q["p"] + d + 0.5) + 1
+                        self.assertLessEqual(q["lo_ms"], high[ends[0] - 1 + left_out], (side, what, q))
+                        self.assertGreaterEqual(q["hi_ms"], low[ends[1] - 1], (side, what, q))
+                self.assertIsNotNone(found[1]["lo_ms"], (side, what, found))
 
     def test_memory(self):
         """Allocations, where they are asked for: the peak is what the program adds up to."""

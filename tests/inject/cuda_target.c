@@ -249,6 +249,95 @@ static void memory(void)
 	fake->memory(1, 0x20000000, 256 * MB);
 }
 
+/* A server: requests on threads, a prefill and some tokens each. Notes of each request when it began, had its first
+ * token, its last one, was over and began its prefill, as the times right before and after the range was told; prints
+ * all at the end. */
+enum { SERVERS = 4, REQUESTS_MOST = 10000, TIMES = 10 };
+struct served {
+	uint64_t time[TIMES];
+	unsigned tokens;
+};
+static struct served served[SERVERS][REQUESTS_MOST / SERVERS];
+static unsigned served_each;
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void begin_range(const char *name, uint64_t *time)
+{
+	time[0] = clock_ns();
+	nvtxRangePushA(name);
+	time[1] = clock_ns();
+}
+
+static void end_range(uint64_t *time)
+{
+	time[0] = clock_ns();
+	nvtxRangePop();
+	time[1] = clock_ns();
+}
+
+static void compute(const char *kernel, unsigned us)
+{
+	uint64_t now = clock_ns();
+	fake->launch(kernel, now, now + 5000);
+	usleep(us);
+}
+
+static void *serve(void *list)
+{
+	unsigned seed = 1 + (unsigned)((struct served(*)[REQUESTS_MOST / SERVERS]) list - served);
+	struct served *all = list;
+	cuda->use(0);
+	for (unsigned i = 0; i < served_each; i++) {
+		struct served *s = &all[i];
+		uint64_t ignored[2];
+		s->tokens = (unsigned)rand_r(&seed) % 4;
+		begin_range("request", &s->time[0]);
+		begin_range("prefill", &s->time[8]);
+		compute("gemm", rand_r(&seed) % 40 ? 50 + (unsigned)rand_r(&seed) % 200 : 2000);
+		end_range(&s->time[2]);
+		for (unsigned t = 0; t < s->tokens; t++) {
+			begin_range("decode", ignored);
+			compute("gemv", 20 + (unsigned)rand_r(&seed) % 100);
+			end_range(&s->time[4]);
+		}
+		end_range(&s->time[6]);
+	}
+	return NULL;
+}
+
+static void serves(unsigned requests)
+{
+	pthread_t thread[SERVERS];
+	served_each = requests / SERVERS;
+	for (int i = 0; i < SERVERS; i++)
+		pthread_create(&thread[i], NULL, serve, served[i]);
+	for (int i = 0; i < SERVERS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < SERVERS; i++)
+		for (unsigned k = 0; k < served_each; k++) {
+			printf("%u", served[i][k].tokens);
+			for (int t = 0; t < TIMES; t++)
+				printf(" %llu", (unsigned long long)served[i][k].time[t]);
+			printf("\n");
+		}
+}
+
+static void server(void)
+{
+	serves(REQUESTS_MOST);
+}
+
+static void short_server(void)
+{
+	serves(REQUESTS_MOST / 10);
+}
+
 static void child(void)
 {
 	/* CUDA is begun in the child, which is how it has to be with fork. */
@@ -282,7 +371,9 @@ int main(int argc, char **argv)
 	             {"memory", memory},
 	             {"later", later},
 	             {"longer_steps", longer_steps},
-	             {"graph", graph}};
+	             {"graph", graph},
+	             {"server", server},
+	             {"short_server", short_server}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -145,6 +145,15 @@ static int read_cause(struct parser *p, struct gate_expression *out)
 	return expected(p, from, arena_format(p->arena, "a cause of idle time is expected: %s", all));
 }
 
+static int read_latency(struct parser *p, struct gate_expression *out)
+{
+	const char *from = ++p->at, *name = read_word(p);
+	if (strcmp(name, "first") != 0 && strcmp(name, "each") != 0)
+		return expected(p, from, "first or each is expected");
+	out->latency = strcmp(name, "first") == 0 ? LATENCY_FIRST : LATENCY_EACH;
+	return 0;
+}
+
 static int read_metric(struct parser *p, struct gate_expression *out, enum kind *kind)
 {
 	const char *from = p->at, *name = read_word(p), *all = "phase:NAME.cost, idle:CAUSE";
@@ -157,6 +166,8 @@ static int read_metric(struct parser *p, struct gate_expression *out, enum kind 
 		out->metric = metrics[i].metric;
 		*kind = metrics[i].kind;
 		p->milliseconds = strcmp(name, "step_ms") == 0;
+		if (out->metric >= METRIC_P50 && out->metric <= METRIC_P99 && *p->at == ':')
+			return read_latency(p, out);
 		return out->metric == METRIC_IDLE && *p->at == ':' ? read_cause(p, out) : 0;
 	}
 	return expected(p, from, arena_format(p->arena, "what is held against the limit is one of %s", all));

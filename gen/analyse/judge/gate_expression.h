@@ -6,6 +6,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_GATE_EXPRESSION_H
 #define GAPLINE_ANALYSE_JUDGE_GATE_EXPRESSION_H
 
+#include "analyse/latency_result.h"
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -52,8 +53,9 @@ enum gate_unit {
 struct gate_expression {
 	const char *text; /* as given; borrowed */
 	enum gate_metric metric;
-	int cause;         /* of METRIC_CAUSE: an enum cause */
-	const char *phase; /* of METRIC_PHASE_…: its name, arena text; else NULL */
+	int cause;               /* of METRIC_CAUSE: an enum cause */
+	enum latency_of latency; /* of METRIC_P50 and the other quantiles */
+	const char *phase;       /* of METRIC_PHASE_…: its name, arena text; else NULL */
 	enum gate_operator compare;
 	enum gate_unit unit;
 	double limit;

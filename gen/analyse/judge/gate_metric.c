@@ -148,25 +148,27 @@ static bool is_quantile(const struct gate_expression *e)
 static const struct fact *too_few(const struct question *q, const struct quantile *of, int s)
 {
 	return FACT_NEW(q->arena, quantile_unsure, s, .quantile = (int64_t)round(100 * of->p), .needed = of->needed,
-	                .of = q->a->side[s].longest_request > 0 ? "requests" : "steps",
+	                .of = q->a->side[s].latency[LATENCY_STEP].longest > 0 ? "requests" : "steps",
 	                .independent = floor(of->independent));
 }
 
 static struct value quantile_value(const struct question *q)
 {
-	const struct quantile *of = &q->a->side[1].quantile[q->e->metric - METRIC_P50];
+	const struct quantile *of = &q->a->side[1].latency[q->e->latency].quantile[q->e->metric - METRIC_P50];
 	return of->known ? (struct value){of->at, of->lo, of->hi, NULL, of->has_interval ? NULL : too_few(q, of, 1)}
-	                 : missing(unknown(q, "steps", 1));
+	                 : missing(unknown(q, q->e->latency ? "tokens" : "steps", 1));
 }
 
 static struct value quantile_change(const struct question *q)
 {
 	int k = q->e->metric - METRIC_P50;
-	const struct quantile_change *of = &q->a->quantile[k];
-	int few = q->a->side[1].quantile[k].has_interval ? 0 : 1;
+	const struct quantile_change *of = &q->a->quantile[q->e->latency][k];
+	const struct quantile *side[2] = {&q->a->side[0].latency[q->e->latency].quantile[k],
+	                                  &q->a->side[1].latency[q->e->latency].quantile[k]};
+	int few = side[1]->has_interval ? 0 : 1;
 	if (!of->known)
-		return missing(unknown(q, "steps_to_compare", 1));
-	const struct fact *unsure = of->has_interval ? NULL : too_few(q, &q->a->side[few].quantile[k], few);
+		return missing(unknown(q, q->e->latency && !side[1]->known ? "tokens" : "steps_to_compare", 1));
+	const struct fact *unsure = of->has_interval ? NULL : too_few(q, side[few], few);
 	return (struct value){100 * (of->ratio - 1), 100 * (of->lo - 1), 100 * (of->hi - 1), NULL, unsure};
 }
 

@@ -11,7 +11,7 @@ struct gate_source {
 	const struct side *side; /* both */
 	const struct verdict *verdict;
 	const struct renames *renames;
-	const struct quantile_change *quantile; /* QUANTILES */
+	const struct quantile_change (*quantile)[QUANTILES]; /* LATENCIES */
 	const struct energy_change *energy;
 };
 

@@ -199,6 +199,73 @@ void quantiles_changes(const struct verdict_side side[2], const struct verdict *
 	}
 }
 
+/* ---- requests, and the tokens in them ---- */
+
+static const int64_t *list_of(const struct run_table *run, enum latency_of of)
+{
+	const int64_t *const list[LATENCIES] = {run->n_requests ? run->request : NULL, run->n_first ? run->first : NULL,
+	                                        run->n_each ? run->each : NULL};
+	return list[of];
+}
+
+static bool all_have(const struct verdict_side *steps, const struct side_facts *facts, int n_sides, enum latency_of of)
+{
+	bool all = true;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			all = all && steps[s].steps && list_of(&facts[s].runs[r], of);
+	return all;
+}
+
+/* A run's times behind those of the warm-up, without steps that have none. */
+static struct verdict_run times_of(const struct verdict_run *steps, const int64_t *list, size_t cut, bool tokens,
+                                   struct arena *arena)
+{
+	struct verdict_run out = *steps;
+	int64_t *known = ARENA_NEW(arena, steps->n, int64_t);
+	out.period = known;
+	out.n = 0;
+	for (size_t i = 0; i < steps->n; i++)
+		if (i < cut || !tokens || list[i] > 0)
+			known[out.n++] = list[i];
+	return out;
+}
+
+void latencies_find(const struct verdict_side *steps, const struct side_facts *facts,
+                    const struct series *const series[], int n_sides, struct arena *arena, struct latencies *out)
+{
+	*out = (struct latencies){.requests = all_have(steps, facts, n_sides, LATENCY_STEP)};
+	for (int s = 0; s < n_sides; s++)
+		out->of[LATENCY_STEP][s] = steps[s];
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
+		for (int s = 0; all_have(steps, facts, n_sides, of) && s < n_sides; s++) {
+			struct verdict_run *list = ARENA_NEW(arena, steps[s].n_runs, struct verdict_run);
+			for (size_t r = 0; r < steps[s].n_runs; r++)
+				list[r] = times_of(&steps[s].runs[r], list_of(&facts[s].runs[r], of), series[s][r].cut,
+				                   of != LATENCY_STEP, arena);
+			out->of[of][s] = steps[s];
+			out->of[of][s].runs = list;
+		}
+}
+
+void latencies_of_side(const struct latencies *times, int side, const struct series *series,
+                       struct latency out[LATENCIES])
+{
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++) {
+		const struct verdict_side *runs = &times->of[of][side], *all = &times->of[LATENCY_STEP][side];
+		struct latency *l = &out[of];
+		*l = (struct latency){.longest = 0};
+		quantiles_of_side(runs, series, l->quantile);
+		for (size_t r = 0; runs->steps && r < runs->n_runs; r++) {
+			size_t cut = series[r].cut;
+			l->n += runs->runs[r].n > cut ? runs->runs[r].n - cut : 0;
+			l->of += all->runs[r].n > cut ? all->runs[r].n - cut : 0;
+			for (size_t i = cut; (times->requests || of != LATENCY_STEP) && i < runs->runs[r].n; i++)
+				l->longest = fmax(l->longest, (double)runs->runs[r].period[i]);
+		}
+	}
+}
+
 /* ---- where the slowest wait ---- */
 
 static int by_period(const void *a, const void *b, void *periods)

@@ -6,8 +6,7 @@
 
 #include "analyse/judge/verdict.h"
 #include "analyse/pair_result.h"
-#include "analyse/side/run_table.h"
-#include "analyse/side_result.h"
+#include "analyse/side/side.h"
 
 /* The quantiles 0.5, 0.9, 0.95 and 0.99 of `periods`, n of them, each > 0, in the order in which they were measured. */
 void quantiles_of_run(const int64_t *periods, size_t n, struct quantile out[QUANTILES]);
@@ -20,6 +19,21 @@ void quantiles_of_side(const struct verdict_side *side, const struct series *ser
  * other lengths add what they have in common. */
 void quantiles_changes(const struct verdict_side side[2], const struct verdict *verdict,
                        struct quantile_change out[QUANTILES]);
+
+/* What is timed of the steps of two sides, or of one. What not all of their runs have is no side's; `steps` is false
+ * then. */
+struct latencies {
+	struct verdict_side of[LATENCIES][2];
+	bool requests; /* the steps are requests in all runs: each takes as long as it took, not the time between two
+	                * ends
+	                */
+};
+
+/* `steps` are the sides' periods; `series` as above, by side; NULL: a side without steps. */
+void latencies_find(const struct verdict_side *steps, const struct side_facts *facts,
+                    const struct series *const series[], int n_sides, struct arena *arena, struct latencies *out);
+void latencies_of_side(const struct latencies *times, int side, const struct series *series,
+                       struct latency out[LATENCIES]);
 
 /* Where the slowest steps of a run wait. */
 void slowest_of_run(const struct run_table *run, struct slowest *out);

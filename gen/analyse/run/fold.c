@@ -180,3 +180,10 @@ void fold_decide(const struct fold_counts *c, struct names *names, size_t steps,
 		out->list[i] = names_add_text(names, entries[i].text);
 	arena_release(&scratch);
 }
+
+bool fold_means(const char *normalised, const char *wanted)
+{
+	size_t n = strlen(wanted);
+	const char *rest = strncmp(normalised, wanted, n) == 0 ? normalised + n : NULL;
+	return rest && (!*rest || strcmp(rest, "#") == 0 || strcmp(rest, "_#") == 0);
+}

@@ -32,6 +32,9 @@ struct fold_counts {
 	uint32_t *of, n_names; /* by name id, of those that there were at first: 1 + index into `list`, 0: none */
 };
 
+/* Whether a name that was asked for is this normalised one, with its mask or without. */
+bool fold_means(const char *normalised, const char *wanted);
+
 /* Adds the ranges of one file of a run after the other, whose threads are numbered from `first_thread` there. */
 void fold_count(const struct names *names, const struct again_ranges *ranges, uint32_t n, uint32_t first_thread,
                 struct arena *arena, struct fold_counts *counts);

@@ -12,11 +12,7 @@
 static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c, const char *wanted)
 {
 	const struct trace *t = x->trace;
-	const char *name = names_text(t->names, x->pieces[c->first].name);
-	size_t length = strlen(wanted);
-	if (strcmp(name, wanted) == 0)
-		return true;
-	if (strncmp(name, wanted, length) == 0 && (strcmp(name + length, "#") == 0 || strcmp(name + length, "_#") == 0))
+	if (fold_means(names_text(t->names, x->pieces[c->first].name), wanted))
 		return true;
 	for (size_t k = c->first; k < c->first + c->n; k++)
 		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++)

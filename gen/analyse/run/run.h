@@ -101,7 +101,13 @@ struct run {
 	bool shrinks;           /* … in it, or in one run of several that have as many: all of them count */
 	bool uneven;            /* it does, and the runs have not as many, or others: pattern_agree */
 	struct activity activity;
-	bool requests;    /* its steps were asked for as requests: --requests */
+	bool requests; /* its steps were asked for as requests: --requests */
+	struct run_tokens {
+		const char *first_name, *each_name; /* --first, --each; NULL: not asked for */
+		int64_t *first, *each; /* by step, ns: to the first token, and each after it (side/tokens.h); 0: not
+		                          known of this one; NULL: not asked for, or no step has a time of its own */
+		uint32_t unclear;      /* steps of which it is not known whose ranges are whose */
+	} tokens;
 	bool stranger;    /* what it repeats is nothing that the baseline repeats: pattern_agree */
 	bool forgot;      /* it had steps, but not those of all other runs, and counts as without: pattern_agree */
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */

@@ -6,6 +6,7 @@
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
 #include "analyse/side/holes.h"
+#include "analyse/side/tokens.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -159,6 +160,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	ranges_add(g->ranges, part);
 	recording_add(g->out.recording, run, part);
 	backlog_note(run, part);
+	tokens_add(run, part);
 	add_kernels(&g->kernels, run, part);
 	holes_add(&g->holes, run, part);
 	run_table_print(run, part->trace);
@@ -171,6 +173,7 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	g->kernels = (struct kernels){.work = g->work};
 	g->holes = (struct holes){.work = g->work};
 	keymap_init(&g->kernels.keys, g->work);
+	tokens_begin(run);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
 		struct run *part = parts_open(run, i, &scratch);

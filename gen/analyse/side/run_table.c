@@ -124,6 +124,14 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
 		out.n_requests = run->n_periods;
 	}
+	if (run->tokens.first && run->n_periods) {
+		out.first = copy_of(arena, run->tokens.first + 1, run->n_periods * sizeof *out.first);
+		out.n_first = run->n_periods;
+	}
+	if (run->tokens.each && run->n_periods) {
+		out.each = copy_of(arena, run->tokens.each + 1, run->n_periods * sizeof *out.each);
+		out.n_each = run->n_periods;
+	}
 	if (run->loop < run->loops.n) {
 		const struct run_loop *loop = &run->loops.list[run->loop];
 		out.loop_title = arena_copy(arena, loop->title, strlen(loop->title));

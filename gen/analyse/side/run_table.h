@@ -40,6 +40,9 @@ struct run_table {
 	const int64_t
 		*request;    /* beside each period, of steps that are requests: how long it took from its own start */
 	uint32_t n_requests; /* n_periods, or 0: they are none */
+	const int64_t *first, *each; /* likewise, of steps whose tokens are marked: how long the first one took, and
+	                                each after it; 0: not known of this one */
+	uint32_t n_first, n_each;    /* n_periods, or 0: not asked for */
 	struct exchange_place place;
 	double worked_off; /* ns a step: backlog_worked_off */
 	const struct run_kernel *kernels;
