@@ -336,6 +336,7 @@ static struct headline headline_alone(const struct side *side, const struct seri
 	                         .recorded = recorded,
 	                         .typical = side->steps.found ? exp(typical) : side->steps.mean,
 	                         .stopwatch = stopwatch,
+	                         .energy = stopwatch_joule(timed),
 	                         .n_stopwatch = (uint32_t)timed->n_runs};
 }
 

@@ -351,6 +351,7 @@ struct headline {
 	double typical;        /* exp of the mean over runs of the 10 % trimmed mean of ln period */
 	double stopwatch;      /* in its timed runs, mean of those that can be used; 0: there are none */
 	const double *timed;   /* … of each of them, in order */
+	double energy;         /* J a step, the mean of these runs; 0: not known of all of them */
 	uint32_t n_stopwatch;  /* how many of them can be used, … */
 	uint32_t n_unused;     /* … and how many cannot, … */
 	const char *unused;    /* … and why, of the first of them: a clause; NULL without one */

@@ -34,6 +34,9 @@ const char *trend_what(const struct trend_change *c, struct arena *arena);
 /* "No change of 1 % or more in 200 commits." and, where there were too few for one, that. */
 const char *trend_quiet(const struct trend *trend, const struct trend_series *s, struct arena *arena);
 
+/* "Energy: 3.1 J per step …"; NULL: no commit says it. */
+const char *trend_energy(const struct trend *t, const struct trend_series *s, struct arena *arena);
+
 /* "5d6e7f8 against 1a2b3c4: 1.05× faster …": t->last in words. */
 const char *trend_last(const struct trend *trend, struct arena *arena);
 

@@ -2,6 +2,7 @@
 #include "render/assets.h"
 #include "render/page.h"
 #include "render/trend.h"
+#include "say/number.h"
 #include "say/say.h"
 
 #include <math.h>
@@ -90,6 +91,8 @@ static void fill_series(const struct trend *t, const struct trend_series *s, str
 	struct unit unit = format_unit(s->level);
 	page_fill(scope, "title", s->like);
 	page_fill(scope, "text", SAY(NULL, arena, series_shows, .commits = (int64_t)s->n));
+	page_if(scope, "energy", s->energy.n > 0);
+	page_fill(scope, "energy", s->energy.n ? trend_energy(t, s, arena) : "");
 	trend_draw(t, s, arena, page_draw(scope, "picture"));
 	page_if(scope, "none", s->n_changes == 0);
 	page_fill(scope, "none", trend_quiet(t, s, arena));
@@ -127,7 +130,11 @@ static void fill_commits(const struct trend *t, struct page *page)
 	struct unit unit = format_unit(t->series[0].level);
 	size_t from = t->n_commits > MOST_COMMITS ? t->n_commits - MOST_COMMITS : 0;
 	bool times = t->commits[0].has_time;
+	bool energy = false;
+	for (size_t i = 0; i < t->n_series; i++)
+		energy = energy || t->series[i].energy.n;
 	page_if(&page->top, "times", times);
+	page_if(&page->top, "joules", energy);
 	page_fill(&page->top, "commits.caption", SAY(NULL, arena, commits_caption, .unit = unit.name));
 	struct rows *rows = page_rows(&page->top, "commit");
 	size_t kept = t->n_commits - from, shown = kept > SHOWN + FEW ? SHOWN : kept;
@@ -144,6 +151,8 @@ static void fill_commits(const struct trend *t, struct page *page)
 		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
 		for (int k = 0; k < TREND_PARTS; k++)
 			page_fill(row, part[k], c->unused ? "" : format_number(arena, unit, c->part[k]));
+		page_if(row, "joule", energy);
+		page_fill(row, "joule", c->energy > 0 ? say_count(arena, c->energy) : "");
 		page_fill(row, "note", note_of(t, c, arena));
 	}
 	page_if(&page->top, "commits.all", shown < kept);

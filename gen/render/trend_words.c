@@ -67,6 +67,24 @@ const char *trend_quiet(const struct trend *t, const struct trend_series *s, str
 	           .few = s->n < TREND_LEARNING, .learning = TREND_LEARNING);
 }
 
+const char *trend_energy(const struct trend *t, const struct trend_series *s, struct arena *arena)
+{
+	const struct trend_energy *e = &s->energy;
+	struct facts changes = {0};
+	for (size_t i = 0; i < e->changes.n; i++) {
+		const struct change *c = &e->changes.list[i];
+		facts_add(&changes, arena,
+		          FACT_NEW(arena, energy_changed, FACT_NO_SIDE, .commit = t->commits[e->commit[c->at]].name,
+		                   .change = trend_percent(arena, c->shift), .low = trend_percent(arena, c->lo),
+		                   .high = trend_percent(arena, c->hi)));
+	}
+	if (!e->n)
+		return NULL;
+	return SAY(NULL, arena, trend_energy, .now = t->commits[e->commit[e->n - 1]].energy, .level = e->level,
+	           .commits = (int64_t)e->n, .least = changes.n ? NAN : t->least,
+	           .changes = changes.n ? &changes : NULL);
+}
+
 const char *trend_last(const struct trend *t, struct arena *arena)
 {
 	return SAY(NULL, arena, last_two, .before = t->last->before, .after = t->last->after, .said = t->last->said);
@@ -89,6 +107,8 @@ void trend_terminal(const struct trend *t, struct buf *out)
 		               .now = trend_commit_at(t, s, s->n - 1)->step));
 		if (!s->n_changes)
 			buf_format(out, "  %s\n", trend_quiet(t, s, &arena));
+		if (s->energy.n)
+			buf_format(out, "  %s\n", trend_energy(t, s, &arena));
 		if (i == 0 && t->last)
 			buf_format(out, "  %s\n", trend_last(t, &arena));
 		for (size_t k = s->n_changes; k > 0; k--) {
@@ -142,6 +162,33 @@ static void write_commit(struct json *json, const struct trend_commit *c)
 		json_null(json, "per_step");
 	else
 		write_parts(json, "per_step", c->part);
+	json_number(json, "energy_j", c->energy > 0 ? c->energy : NAN);
+	json_end_object(json);
+}
+
+static void write_energy(struct json *json, const struct trend *t, const struct trend_energy *e)
+{
+	if (!e->n) {
+		json_null(json, "energy");
+		return;
+	}
+	json_object(json, "energy");
+	json_integer(json, "commits", (int64_t)e->n);
+	json_number(json, "level_j", e->level);
+	json_array(json, "changes");
+	for (size_t i = 0; i < e->changes.n; i++) {
+		const struct change *c = &e->changes.list[i];
+		json_object(json, NULL);
+		json_text(json, "commit", t->commits[e->commit[c->at]].name);
+		json_integer(json, "within_commits", (int64_t)c->within);
+		json_number(json, "change", expm1(c->shift));
+		json_array(json, "ci95");
+		json_number(json, NULL, expm1(c->lo));
+		json_number(json, NULL, expm1(c->hi));
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -204,6 +251,7 @@ static void write_series(struct json *json, const struct trend *t, const struct 
 	json_text(json, "level_since", trend_commit_at(t, s, s->since)->name);
 	json_number(json, "noise", s->noise);
 	json_number(json, "drift", s->drift != 0 ? s->drift : NAN);
+	write_energy(json, t, &s->energy);
 	write_last(json, s == t->series ? t->last : NULL);
 	json_array(json, "changes");
 	for (size_t i = 0; i < s->n_changes; i++)

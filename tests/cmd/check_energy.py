@@ -78,6 +78,31 @@ def known(folder):
     assert report(folder)[1]["energy"] == energy, "a digest says something else"
 
 
+def trend(folder):
+    """Sixty commits, of which the last twenty use 5 % more; one says nothing, for one of its runs is too short."""
+    db = folder / "h.db"
+    for i in range(60):
+        joules = [1000 * (1.05 if i >= 40 else 1) + (i * 7 + r) % 5 for r in range(3)]
+        side(folder / "commit.sqlite", False, joules if i != 10 else [1000, -2, 1000], seed=10 + i)
+        subprocess.run([GAPLINE, "history", "add", "--commit", f"c{i}", "--time", str(1_790_000_000 + 3600 * i), "--db", db, "-q", folder / "commit.sqlite"], check=True)
+    command = [GAPLINE, "history", "report", "--db", db, "--json", folder / "trend.json", "-o", folder / "trend.html"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True)
+    doc = json.loads((folder / "trend.json").read_text())
+    jsonschema.Draft202012Validator(json.loads((HERE.parents[1] / "docs/reference/gapline-history.schema.json").read_text())).validate(doc)
+    right = [None if i == 10 else sum(1000 * (1.05 if i >= 40 else 1) + (i * 7 + r) % 5 for r in range(3)) / 3 / STEPS for i in range(60)]
+    found = [c["energy_j"] for c in doc["commits"]]
+    assert [f is None for f in found] == [r is None for r in right], found
+    assert all(r is None or abs(f - r) < 1e-9 for f, r in zip(found, right)), (found, right)
+    (series,) = doc["series"]
+    (change,) = series["energy"]["changes"]
+    assert series["energy"]["commits"] == 59 and change["commit"] == "c40" and abs(change["change"] - 0.05) < 0.002, change
+    assert change["ci95"][0] < 0.05 < change["ci95"][1] and abs(series["energy"]["level_j"] - 1.052) < 0.002, series["energy"]
+    page = (folder / "trend.html").read_text()
+    for text in said.stdout + said.stderr, page:
+        assert "J per step at the last of 59 commits that say it, median 1.05 J; +5.0 %" in text and "since c40" in text, text[:3000]
+    assert "Energy, J" in page
+
+
 def unknown(folder):
     for flaw, why in ((None, "no_counter"), (-1, "no_counter"), (-2, "short"), (-3, "shared"), (-4, "mig"), (-99, "no_counter")):
         side(folder / "base.sqlite", False, (1000, 1010, 990, 1000))
@@ -117,6 +142,6 @@ def noted(folder):
     assert "GPU-0000000" not in (folder / "copy.json").read_text()
 
 
-for case in known, unknown, noted:
+for case in known, trend, unknown, noted:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

@@ -282,6 +282,14 @@ static int energy_flaw(const struct stopwatch_side *side)
 	return side->n_runs ? 0 : ENERGY_FLAWS;
 }
 
+double stopwatch_joule(const struct stopwatch_side *side)
+{
+	double sum = 0;
+	for (size_t r = 0; r < side->n_runs; r++)
+		sum += side->runs[r].energy;
+	return energy_flaw(side) ? 0 : sum / (double)side->n_runs;
+}
+
 struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const struct verdict *verdict)
 {
 	static const char *const why[ENERGY_FLAWS + 1] = {NULL, "no_counter", "short", "shared", "mig", "not_asked"};
@@ -303,7 +311,7 @@ struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const
 		double *of = ARENA_NEW(&work, n[s], double);
 		for (size_t r = 0; r < n[s]; r++)
 			of[r] = side[s].runs[r].energy;
-		out.joule[s] = stats_mean(of, n[s]);
+		out.joule[s] = stopwatch_joule(&side[s]);
 		for (size_t r = 0; r < n[s]; r++)
 			of[r] /= out.joule[s];
 		x[s] = of;

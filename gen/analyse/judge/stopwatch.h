@@ -38,6 +38,9 @@ struct stopwatch_side {
 struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded,
                                  struct arena *arena);
 
+/* J a step of timed runs, the mean; 0: it is not known of all of them. */
+double stopwatch_joule(const struct stopwatch_side *side);
+
 /* How the energy per step changed in timed runs, beside the verdict that says what may be compared. */
 struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const struct verdict *verdict);
 

@@ -71,6 +71,7 @@ void trend_measure(const struct analysis *one, struct arena *arena, struct trend
 	c->part[TREND_COMM] = side->budget.comm_exposed;
 	c->part[TREND_COPY] = side->budget.copy_exposed;
 	c->part[TREND_IDLE] = side->budget.idle;
+	c->energy = side->headline.energy;
 	c->phases = ARENA_NEW(arena, side->n_phases, struct trend_phase);
 	for (uint32_t i = 0; i < side->n_phases; i++)
 		if (side->phases[i].name)
@@ -206,6 +207,24 @@ static void find_changes(const struct trend *t, struct trend_series *s, double l
 	s->level = level_of(t, s, (struct stretch){s->since, s->n}, s->n - 1, changes.drift);
 }
 
+static void find_energy(const struct trend *t, struct trend_series *s, double least,
+                        const struct changes_limits *limits, struct arena *arena)
+{
+	struct trend_energy *e = &s->energy;
+	double *value = ARENA_NEW(arena, s->n, double);
+	e->commit = ARENA_NEW(arena, s->n, uint32_t);
+	for (size_t i = 0; i < s->n; i++)
+		if (commit_at(t, s, i)->energy > 0) {
+			value[e->n] = log(commit_at(t, s, i)->energy);
+			e->commit[e->n++] = s->commit[i];
+		}
+	if (!e->n)
+		return;
+	e->changes = changes_find(value, e->n, log1p(least), limits, arena);
+	size_t since = e->changes.n ? e->changes.list[e->changes.n - 1].at : 0;
+	e->level = exp(changes_level(value + since, e->n - since, arena));
+}
+
 struct trend trend_build(const struct trend_commit *commits, size_t n, double least, struct arena *arena)
 {
 	struct trend t = {.commits = commits, .n_commits = n, .least = least};
@@ -222,5 +241,7 @@ struct trend trend_build(const struct trend_commit *commits, size_t n, double le
 	}
 	for (size_t i = 0; i < t.n_series; i++)
 		find_changes(&t, &t.series[i], least, limits, arena);
+	for (size_t i = 0; i < t.n_series; i++)
+		find_energy(&t, &t.series[i], least, limits, arena);
 	return t;
 }

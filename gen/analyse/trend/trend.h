@@ -27,6 +27,7 @@ struct trend_commit {
 	double step;              /* mean over runs, … */
 	double least, most;       /* … of which these are the shortest and the longest */
 	double part[TREND_PARTS]; /* of the recorded step: they add up to it */
+	double energy;            /* J a step, of the runs without a profiler; 0: not known */
 	struct trend_phase *phases;
 	uint32_t n_phases;
 	const char *driver; /* "" where it is not known */
@@ -45,6 +46,14 @@ struct trend_change {
 	const char *driver_before, *driver_after; /* where the driver changed between the two commits; else NULL */
 };
 
+/* Energy of those commits that say it. */
+struct trend_energy {
+	uint32_t *commit; /* indices into trend.commits, in order */
+	size_t n;
+	struct changes changes;
+	double level; /* median since the last change, J a step */
+};
+
 /* Commits that can be compared. */
 struct trend_series {
 	const char *like;
@@ -56,6 +65,7 @@ struct trend_series {
 	double drift; /* of the last level, a share from one commit to the next; 0: none */
 	double level; /* median of the last level, ns a step; where it drifts, as at the last commit */
 	size_t since; /* the place at which it begins */
+	struct trend_energy energy;
 };
 
 /* The latest two commits as a report judges them, where too few are there for a change of the level. */
