@@ -28,6 +28,10 @@ struct nsys {
 	int64_t *gpu_number;              /* by GPU: the id in TARGET_INFO_GPU; -1: none */
 	int64_t launcher;                 /* process id of gapline between nsys and the program, 0: none */
 	bool own_collector;               /* gapline's own collector wrote the rows, not nsys */
+	struct nsys_peak {                /* what PyTorch's allocator handed out at most, as a mark says it */
+		int64_t pid, device, bytes;
+	} * peaks;
+	size_t n_peaks, room_peaks;
 };
 
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,

@@ -10,6 +10,7 @@ enum {
 	CLASS_CUDA_BACKTRACE = 67, /* repeats a call to carry its backtrace */
 	CLASS_OSRT_STARTED = 31,   /* notes of the tracer itself, not calls */
 	CLASS_OSRT_FINISHED = 32,
+	TYPE_MARK = 34,
 	TYPE_THREAD_NAME = 39,
 	TYPE_PUSH_POP = 59,
 	TYPE_START_END = 60,
@@ -106,6 +107,24 @@ static void take_notes(struct nsys *r, struct notes *notes)
 	arena_release(&notes->arena);
 }
 
+/* A mark of the module that adds ranges to PyTorch programs (inject/python): the device, and bytes. */
+static void read_peak(struct nsys *r, int64_t pid, const char *text, size_t n)
+{
+	static const char begins[] = "gapline: max_memory_allocated ";
+	const size_t before = sizeof begins - 1;
+	const int64_t most = (int64_t)1 << 50;
+	if (!text || n <= before || memcmp(text, begins, before) != 0)
+		return;
+	char *at, *end;
+	struct nsys_peak peak = {.pid = pid,
+	                         .device = strtoll(arena_copy(r->arena, text + before, n - before), &at, 10)};
+	peak.bytes = strtoll(at, &end, 10);
+	if (end == at || *end || peak.device < 0 || peak.bytes < 0 || peak.bytes > most)
+		return;
+	LIST_GROW(r->arena, r->peaks, r->n_peaks, r->room_peaks);
+	r->peaks[r->n_peaks++] = peak;
+}
+
 int nsys_read_ranges(struct nsys *r)
 {
 	static const char *const columns[] = {"text", "binaryData", "jsonText",  "domainId", "start",
@@ -145,6 +164,8 @@ int nsys_read_ranges(struct nsys *r)
 		}
 		build_mark(&r->build, start);
 		build_mark(&r->build, end);
+		if (type == TYPE_MARK)
+			read_peak(r, thread.pid, text, n);
 		if (type != TYPE_DOMAIN && type != TYPE_THREAD_NAME)
 			continue;
 		LIST_GROW(&notes.arena, notes.list, notes.n, notes.room);

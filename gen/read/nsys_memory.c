@@ -41,11 +41,11 @@ struct memory {
 };
 
 /* The process of a row. Where two have one number (of several machines' containers) nobody can tell. */
-static uint32_t process_of(const struct trace *t, int64_t global)
+static uint32_t process_of(const struct trace *t, int64_t pid)
 {
 	uint32_t found = TRACE_NONE;
 	for (uint32_t i = 0; i < t->n_processes; i++)
-		if (t->processes[i].pid == nsys_pid(global)) {
+		if (t->processes[i].pid == pid) {
 			if (found != TRACE_NONE)
 				return TRACE_NONE;
 			found = i;
@@ -115,7 +115,7 @@ static int read_rows(struct memory *m)
 			note_all(t, TRACE_NONE, MEMORY_DAMAGED);
 			continue;
 		}
-		event.process = process_of(t, global);
+		event.process = process_of(t, nsys_pid(global));
 		if (event.process == TRACE_NONE)
 			continue;
 		event.device = device_of(t, event.process, ordinal);
@@ -342,6 +342,20 @@ static void judge(struct memory *m)
 	}
 }
 
+/* What a PyTorch program says itself is what its author knows as its memory, whatever its allocator took of CUDA. */
+static void take_peaks(struct nsys *r)
+{
+	for (size_t i = 0; i < r->n_peaks; i++) {
+		uint32_t at = device_of(r->trace, process_of(r->trace, r->peaks[i].pid), r->peaks[i].device);
+		struct trace_device *device = at == TRACE_NONE ? NULL : &r->trace->devices[at];
+		if (!device || (device->memory == MEMORY_ALLOCATOR && device->memory_peak > r->peaks[i].bytes))
+			continue;
+		device->memory = MEMORY_ALLOCATOR;
+		device->memory_peak = r->peaks[i].bytes;
+		memset(device->held, 0, sizeof device->held);
+	}
+}
+
 int nsys_read_memory(struct nsys *r)
 {
 	struct memory m = {.r = r};
@@ -371,6 +385,7 @@ int nsys_read_memory(struct nsys *r)
 		look_for_starts(&m);
 		look_for_unmapping(&m);
 		judge(&m);
+		take_peaks(r);
 	}
 	arena_release(&m.scratch);
 	return result;

@@ -310,6 +310,10 @@ static int read_side_by_side(struct nsys *r, struct source *source)
 	for (int i = 1; i < GROUPS; i++) {
 		if (result == 0)
 			build_join(&r->build, &parts[i].own.build);
+		if (parts[i].own.n_peaks) { /* one of them read all ranges and marks */
+			r->peaks = parts[i].own.peaks;
+			r->n_peaks = parts[i].own.n_peaks;
+		}
 		db_close(&parts[i].own.db);
 		arena_adopt(r->arena, &parts[i].arena);
 	}

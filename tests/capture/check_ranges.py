@@ -87,6 +87,13 @@ class Ranges(unittest.TestCase):
         self.assertEqual(steps, "2")
         self.assertTrue(0 < int(ns) < 10**9)
 
+    def test_what_the_allocator_handed_out(self):
+        """Said at the end, of each GPU, and of no program that has not used one."""
+        self.python(NETWORK + LOOP, self.env | {"STANDIN_PEAKS": "505413632 0"})
+        noted = self.noted()
+        self.assertEqual(noted[-2:], ["mark gapline: max_memory_allocated 0 505413632", "mark gapline: max_memory_allocated 1 0"])
+        self.assertEqual(sum(line.startswith("mark") for line in noted), 2)
+
     def test_nothing_is_computed_differently(self):
         with_ranges = self.python(NETWORK + LOOP + "print(model, optimizer.param_groups)").stdout.split(" object at")[0]
         without = self.python(NETWORK + LOOP + "print(model, optimizer.param_groups)", self.plain).stdout

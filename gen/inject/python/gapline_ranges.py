@@ -11,7 +11,8 @@ Waits for torch to be imported and does nothing in a program without it. What it
 torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
 code that is being compiled it does nothing at all. An error of its own ends it, is said once, and never reaches the
 program. What it took is written to $GAPLINE_RANGES when the process ends, a
-line a process: steps, nanoseconds, and the error if there was one."""
+line a process: steps, nanoseconds, and the error if there was one. A mark for each GPU says then what PyTorch's allocator
+had handed out at most."""
 
 import atexit
 import functools
@@ -22,6 +23,7 @@ import threading
 import time
 
 STEP = "gapline: step"
+PEAK = "gapline: max_memory_allocated"
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 now = time.perf_counter_ns
 
@@ -346,6 +348,14 @@ def write_report():
         file.write(f"{state.steps} {state.own} {state.broken or ''}".replace("\n", " ") + "\n")
 
 
+def mark_memory():
+    """By the program's own count, which it may have reset. Of several GPUs each has a mark, used or not."""
+    cuda = sys.modules["torch"].cuda if state.nvtx and not state.broken else None
+    if cuda and cuda.is_initialized():
+        for device in range(cuda.device_count()):
+            state.nvtx.mark(f"{PEAK} {device} {cuda.max_memory_allocated(device)}")
+
+
 def after_fork():
     """A forked process is another one: the open range is its parent's."""
     state.pid, state.steps, state.own, state.step = os.getpid(), 0, 0, None
@@ -361,5 +371,6 @@ def begin():
 def quietly_write():
     try:
         write_report()
+        mark_memory()
     except Exception:  # noqa: BLE001 # gapline says that it learned nothing
         pass

@@ -18,6 +18,10 @@ def range_pop():
     _note("pop")
 
 
+def mark(text):
+    _note("mark", text)
+
+
 def range_start(name):
     global _open
     _open += 1
