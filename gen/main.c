@@ -89,11 +89,12 @@ static int unknown_command(const char *name)
 }
 
 /* "gapline A B" compares, "gapline A" shows: files and sides of reports in the command's place, up to the first option.
- */
+ * No command has a dot or a slash in its name: such a name is of a file, which the command says is missing. */
 static const struct cmd *command_for_files(int argc, char **argv)
 {
 	struct stat file;
-	if (*argv[1] == '-' || (stat(argv[1], &file) && !page_is_side(argv[1])))
+	bool is_file = strpbrk(argv[1], "./") || !stat(argv[1], &file) || page_is_side(argv[1]);
+	if (*argv[1] == '-' || !is_file)
 		return NULL;
 	return cmd_find(argc > 2 && *argv[2] != '-' ? "report" : "show");
 }

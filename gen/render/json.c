@@ -185,7 +185,7 @@ static void write_controls(struct json *json, const struct verdict *v)
 	}
 	json_object(json, "controls");
 	json_number(json, "gpu", exp(v->controls.gpu));
-	json_number(json, "host", exp(v->controls.host));
+	json_number(json, "host", v->controls.host_seen ? exp(v->controls.host) : NAN);
 	json_number(json, "waits", fmin(v->controls.waits[0], v->controls.waits[1]));
 	json_end_object(json);
 }

@@ -24,20 +24,23 @@ static const char *slower(double ln)
 const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
 	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)), .slower_gpu = slower(c->gpu),
-	                .host = expm1(fabs(c->host)), .slower_host = slower(c->host),
+	                .host = expm1(fabs(c->host)), .slower_host = c->host_seen ? slower(c->host) : "unknown",
 	                .allows = c->clock != 0 ? "both" : "host");
 }
 
 struct controls controls_find(const struct side side[2], const struct comparison *kernels)
 {
 	double shared, host = paces_ratio(&side[0].recording.paces, &side[1].recording.paces, &shared);
-	struct controls out = {
-		.gpu = kernels->clock, .clock = kernels->as_clock, .host = shared >= EVIDENCE_CONTROLS ? host : 0};
+	bool host_seen = shared >= EVIDENCE_CONTROLS;
+	struct controls out = {.gpu = kernels->clock,
+	                       .clock = kernels->as_clock,
+	                       .host = host_seen ? host : 0,
+	                       .host_seen = host_seen};
 	for (int s = 0; s < 2; s++) {
 		double wait = waits_of(&side[s]), step = side[s].budget.period;
 		out.waits[s] = step > 0 ? fmin(wait / step, 1) : 0;
 	}
 	out.known = kernels->clock_share >= EVIDENCE_CONTROLS &&
-	            (shared >= EVIDENCE_CONTROLS || fmax(out.waits[0], out.waits[1]) <= EVIDENCE_WAITS);
+	            (host_seen || fmax(out.waits[0], out.waits[1]) <= EVIDENCE_WAITS);
 	return out;
 }
