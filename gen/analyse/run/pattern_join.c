@@ -40,6 +40,7 @@ static void add_makeup(struct run_loop *to, const struct run_loop *from, struct 
 	for (uint32_t i = 0; i < from->n_makeup; i++) {
 		struct run_loop_op *op = &sum[keymap_add(&names, from->makeup[i].name)];
 		op->name = from->makeup[i].name;
+		op->comm = from->makeup[i].comm;
 		op->n += from->makeup[i].n;
 		op->time += from->makeup[i].time;
 	}
@@ -48,8 +49,18 @@ static void add_makeup(struct run_loop *to, const struct run_loop *from, struct 
 	arena_release(&scratch);
 }
 
+double run_loop_work(const struct run_loop *loop)
+{
+	double work = 0;
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		work += loop->makeup[i].comm ? 0 : loop->makeup[i].time;
+	return work;
+}
+
 double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 {
+	const double work[2] = {run_loop_work(a), run_loop_work(b)};
+	bool works = work[0] > 0 && work[1] > 0; /* else they do nothing but communicate */
 	struct arena scratch = {0};
 	struct keymap names;
 	keymap_init(&names, &scratch);
@@ -61,13 +72,14 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 		uint32_t at = keymap_find(&names, b->makeup[i].name);
 		if (at != UINT32_MAX) {
 			shared[at] = 1;
-			of_b += b->makeup[i].time;
+			of_b += works && b->makeup[i].comm ? 0 : b->makeup[i].time;
 		}
 	}
 	for (uint32_t i = 0; i < a->n_makeup; i++)
-		both += shared[i] ? a->makeup[i].time : 0;
+		both += shared[i] && !(works && a->makeup[i].comm) ? a->makeup[i].time : 0;
 	arena_release(&scratch);
-	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
+	double all[2] = {works ? work[0] : a->time, works ? work[1] : b->time};
+	return (all[0] > 0 ? both / all[0] : 0) / 2 + (all[1] > 0 ? of_b / all[1] : 0) / 2;
 }
 
 /* Which of the loops that there were before is the same one of another process; UINT32_MAX: none. */

@@ -2,8 +2,10 @@
 
 #include "analyse/judge/kernel_key.h"
 #include "analyse/run/op_words.h"
+#include "analyse/run/pattern_join.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
@@ -15,14 +17,14 @@ static const double AS_MANY = 1.1;                /* times as many at most: of k
  * say the same; else 0. */
 static double times_as_many(const struct run_loop *a, const struct run_loop *b)
 {
-	double all = 0, sum = 0, agree = 0;
+	double all = 0, sum = 0, agree = 0, work = run_loop_work(a);
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; i < a->n_makeup; i++)
 			for (uint32_t k = 0; k < b->n_makeup; k++) {
 				const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
-				if (x->name != y->name || x->n <= 0)
+				if (x->name != y->name || x->n <= 0 || (x->comm && work > 0))
 					continue;
-				double weight = x->time / a->time, times = y->n / x->n;
+				double weight = x->time / (work > 0 ? work : a->time), times = y->n / x->n;
 				if (pass == 0) {
 					all += weight;
 					sum += weight * times;
@@ -145,12 +147,14 @@ bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b)
 
 uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
 {
-	double times = times_as_many(shorter, longer);
-	uint32_t together = (uint32_t)(times + 0.5);
-	if (together < 2 || times < together - 0.1 * together || times > together + 0.1 * together)
+	/* a fix may have changed how many kernels a cycle has, and not how often it is there */
+	double often = (double)shorter->n / longer->n, times = times_as_many(shorter, longer);
+	uint32_t together = (uint32_t)(often + 0.5);
+	if (fabs(often - together) > 0.01 * together || fabs(times - together) > 0.1 * together)
+		together = (uint32_t)(times + 0.5);
+	if (together < 2 || fabs(times - together) > 0.1 * together)
 		return 0;
-	double often = (double)longer->n * together / shorter->n;
-	return often > 0.9 && often < 1.1 ? together : 0;
+	return often > 0.9 * together && often < 1.1 * together ? together : 0;
 }
 
 /* ---- what two programs repeat ---- */
@@ -177,7 +181,7 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 		const struct run_loop_op *op = &loop->makeup[i];
 		const char *name = names_text(names, op->name);
 		bool graph = begins(name, "[CUDA graph");
-		if (*name == '[' && !graph)
+		if ((*name == '[' && !graph) || op->comm)
 			continue;
 		kinds.time += op->time;
 		if (graph || begins(name, "triton_") || strstr(name, "_fusion")) {

@@ -4,6 +4,7 @@
 #include "analyse/run/trials.h"
 #include "base/keymap.h"
 #include "base/list.h"
+#include "trace/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,8 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
 }
 
 /* What a process's loop is made of. */
-static void find_makeup(const struct part *part, uint32_t number, struct arena *arena, struct run_loop *loop)
+static void find_makeup(const struct trace *t, const struct part *part, uint32_t number, struct arena *arena,
+                        struct run_loop *loop)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct arena scratch = {0};
@@ -150,7 +152,9 @@ static void find_makeup(const struct part *part, uint32_t number, struct arena *
 	loop->makeup = ARENA_NEW(arena, names.n, struct run_loop_op);
 	loop->n_makeup = names.n;
 	for (uint32_t i = 0; i < names.n; i++)
-		loop->makeup[i].name = (uint32_t)names.keys[i];
+		loop->makeup[i] =
+			(struct run_loop_op){.name = (uint32_t)names.keys[i],
+		                             .comm = classify_comm(names_text(t->names, (uint32_t)names.keys[i]))};
 	for (size_t i = 0; i < s->n; i++)
 		if (part->pattern.loop[i] == number + 1) {
 			loop->makeup[of_token[s->token[i]] - 1].n += 1. / part->pattern.loops[number].n;
@@ -326,7 +330,7 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 		                          .time = from->time,
 		                          .start = INT64_MAX,
 		                          .end = INT64_MIN};
-		find_makeup(part, l, arena, loop);
+		find_makeup(t, part, l, arena, loop);
 		loop->search = is_search(t, loop);
 		find_stretch(t, part, l, loop);
 		out->launcher[l] = find_launcher(t, part, l, process);

@@ -8,6 +8,7 @@
 struct run_loop_op {
 	uint32_t name;
 	double n, time;
+	bool comm; /* communication: most of its time may be waiting for other ranks */
 };
 
 /* A loop: what repeats in one process, or the same in several (ranks). */

@@ -248,7 +248,9 @@ static bool work_falls(const struct run *run)
 	enum { PARTS = 8, LEAST = 8 * PARTS };
 	const struct steps *s = &run->steps;
 	double work[PARTS] = {0};
-	if (s->n < LEAST)
+	const struct run_loop *loop = &run->loops.list[run->loop];
+	/* where ranks communicate, the time of that is waiting, and falls with their imbalance */
+	if (s->n < LEAST || run_loop_work(loop) < RULE_NEARLY_ALL * loop->time)
 		return false;
 	for (uint32_t i = 0; i < run->loops.n_cycles; i++) {
 		const struct run_cycle *c = &run->loops.cycles[i];
