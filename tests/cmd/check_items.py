@@ -7,7 +7,9 @@ The profiles are of tests/support/tiny_profile.py without jitter, so every numbe
 takes load + 6 us + its kernels, 906 us in the baseline.
 """
 import json
+import math
 import pathlib
+import random
 import sqlite3
 import subprocess
 import sys
@@ -267,6 +269,35 @@ def tokens(folder):
     check(done.returncode == 2 and "lies in several requests that are open on one thread" in done.stderr, done.stderr)
 
 
+def log_of_requests(folder):
+    """A log of 10,000 requests, lognormal, some three times as long, each resembling the one before. What gapline says of each
+    500 is what the log says of them, and the intervals hold the quantiles of the whole log."""
+    chance, level, log = random.Random(41), 0.0, []
+    for _ in range(10_000):
+        level = 0.3 * level + chance.gauss(0, 0.4)
+        log.append(round(1_000_000 * math.exp(level) * (3 if chance.random() < 0.05 else 1)))
+    whole, rest, held, told = sorted(log), 506_000, 0, 0
+
+    def quantile(ordered, p):
+        return (ordered[math.ceil(len(ordered) * p - 1e-9) - 1] + rest) / 1e6
+
+    for first in range(0, len(log), 1000):
+        parts = [log[first : first + 500], log[first + 500 : first + 1000]]
+        for i, part in enumerate(parts):
+            path = folder / ("fixed.sqlite" if i else "base.sqlite")
+            path.unlink(missing_ok=True)
+            tiny.write(path, jitter=0, steps=501, loads=[1_000_000 + i, *part], seed=1 + i)
+        _, doc, *_ = report(folder, "--requests", "step", "--warmup", "1")
+        for side, part in zip(("baseline", "fixed"), parts):
+            check(doc[side]["steps"]["measured"] == 500, "measured", doc[side]["steps"]["measured"])
+            for q in doc[side]["steps"]["quantiles"]:
+                near(q["ms"], quantile(sorted(part), q["p"]), f"requests {first}, {side}, p{q['p']}")
+                if q["lo_ms"] is not None:
+                    told += 1
+                    held += q["lo_ms"] <= quantile(whole, q["p"]) <= q["hi_ms"]
+    check(told >= 55 and held >= 0.93 * told, "intervals", held, "of", told, "hold the log's quantiles")
+
+
 def slowest(folder):
     """Of 200 steps each hundredth loads 5 ms longer: the slowest 1 % are these two, and wait for the host in data_load."""
     for name, seed in ("base", 1), ("fixed", 2):
@@ -288,7 +319,7 @@ def slowest(folder):
     check(doc["fixed"]["steps"]["slowest"] is None, "none is slower", doc["fixed"]["steps"]["slowest"])
 
 
-CASES = [requests, tokens, slowest, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+CASES = [requests, tokens, log_of_requests, slowest, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
 for case in CASES:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

@@ -37,15 +37,15 @@ def jitters(seed, size):
         yield (state >> 33) % (size + 1)
 
 
-def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None, memory=(), window=False):
-    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others. `memory`: rows (time, address, bytes, kind, 1 where freed) of allocations; `window`: not recorded from the start."""
+def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, loads=None, started=None, memory=(), window=False):
+    """`loads`: instead of `load`, of each step. `started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others. `memory`: rows (time, address, bytes, kind, 1 where freed) of allocations; `window`: not recorded from the start."""
     tid = GLOBAL_PID | TID
     rows = {"KERNEL": [], "RUNTIME": [], "NVTX": []}
     now, correlation = 1_000_000, 1
     noise = jitters(seed, jitter)
-    for _ in range(steps):
+    for i in range(steps):
         begin = now
-        now += load + next(noise)
+        now += (loads[i] if loads else load) + next(noise)
         loaded, gpu = now, now + LAUNCH + LATENCY
         for i in range(kernels + more_kernels):
             length, name = (kernel, 1) if i < kernels else (kernel // 10, 5)
