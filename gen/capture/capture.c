@@ -170,7 +170,9 @@ static int start(struct capture *c, struct err *err)
 	if (!rc && (!r->plan || r->plan->steps)) /* a process that is timed as a whole needs none */
 		rc = python_ranges_wanted(r->options->ranges, r->command, &ranges, c->job.arena, err);
 	if (!rc && ranges)
-		c->job.environment = python_ranges_environment(c->job.environment, c->job.folder, c->job.arena);
+		c->job.environment =
+			python_ranges_environment(c->job.environment, c->job.folder,
+		                                  r->options->ranges == RANGES_MODULES && !r->plan, c->job.arena);
 	const struct proc_spawn spawn = {
 		.argv = c->job.argv,
 		.environment = c->job.environment,

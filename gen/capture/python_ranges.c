@@ -46,17 +46,21 @@ static bool is_python(const char *command, struct arena *arena)
 int python_ranges_wanted(enum ranges_how how, const char *const *command, bool *wanted, struct arena *arena,
                          struct err *err)
 {
-	*wanted = how == RANGES_PYTORCH || (how == RANGES_AUTO && is_python(command[0], arena));
+	*wanted =
+		how == RANGES_PYTORCH || how == RANGES_MODULES || (how == RANGES_AUTO && is_python(command[0], arena));
 	if (!*wanted || module_folder(arena))
 		return 0;
 	*wanted = false;
 	if (how == RANGES_AUTO)
 		return 0;
-	return err_set(err, "--annotate pytorch: gapline's Python module is not installed beside it (inject/" MODULE
-	                    " or ../lib/gapline/" MODULE ")");
+	return err_set(err,
+	               "--annotate %s: gapline's Python module is not installed beside it (inject/" MODULE
+	               " or ../lib/gapline/" MODULE ")",
+	               how == RANGES_MODULES ? "modules" : "pytorch");
 }
 
-const char *const *python_ranges_environment(const char *const *environment, const char *folder, struct arena *arena)
+const char *const *python_ranges_environment(const char *const *environment, const char *folder, bool modules,
+                                             struct arena *arena)
 {
 	size_t n = 0;
 	while (environment && environment[n])
@@ -65,7 +69,7 @@ const char *const *python_ranges_environment(const char *const *environment, con
 	if (n)
 		memcpy(all, environment, n * sizeof *all);
 	all[n++] = arena_format(arena, "PYTHONPATH=%s%s%s", module_folder(arena), path ? ":" : "", path ? path : "");
-	all[n++] = arena_format(arena, "GAPLINE_RANGES=%s", report_file(folder, arena));
+	all[n++] = arena_format(arena, "GAPLINE_RANGES=%s%s", modules ? "modules:" : "", report_file(folder, arena));
 	return all;
 }
 

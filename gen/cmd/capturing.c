@@ -9,7 +9,7 @@
 static const char *const collector_choices[] = {"auto", "nsys", "cupti", NULL}; /* as in enum collector_kind */
 static const char *const range_choices[] = {"none", "cudaProfilerApi", NULL};
 static const char *const kill_choices[] = {"sigterm", "sigkill", "none", NULL};
-static const char *const annotate_choices[] = {"auto", "pytorch", "none", NULL}; /* as in enum ranges_how */
+static const char *const annotate_choices[] = {"auto", "pytorch", "modules", "none", NULL}; /* as in enum ranges_how */
 static const int kill_signals[] = {SIGTERM, SIGKILL, 0};
 
 size_t capturing_options(struct capturing *c, struct opt *rows)

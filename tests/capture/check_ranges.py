@@ -129,6 +129,47 @@ class Ranges(unittest.TestCase):
         self.python(NETWORK.replace("Outer", "OptimizedModule") + "import torch._dynamo\ntorch._dynamo.utils.counters['frames']['total'] = 1\n" + LOOP)
         self.assertIn("push forward", self.noted())
 
+    def of_modules(self, text):
+        """What the program's own "here" is followed by."""
+        (self.folder / "nvtx").unlink(missing_ok=True)
+        self.python(NETWORK + text, self.env | {"GAPLINE_RANGES": f"modules:{self.report}"})
+        noted = self.noted()
+        return noted[noted.index("push here") + 2:]
+
+    def test_every_module_has_its_path(self):
+        here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
+        paths = ["push Outer", "push Outer.inner", "pop", "pop"]
+        self.assertEqual(self.of_modules("model.eval()\n" + here + "model(1); model(1)\n"), 2 * paths)
+        self.assertEqual(self.report.read_text().split()[0], "2")  # there are no steps: its own calls
+        self.report.unlink()
+        self.assertEqual(self.of_modules("model._modules['inner'].eval(); model.eval(); model.eval()\n" + here + "model(1)\n"), paths)
+        trained = self.of_modules("optimizer.step()\n" + here + "model(1).backward(); optimizer.step()\n")
+        self.assertEqual(trained, ["push forward", *paths, "pop", *BACKWARD, *OPTIMIZER, "end 2", "start 3 gapline: step"])
+        self.assertEqual(self.report.read_text().split()[-2:][0], "1")
+
+    def test_compiled_modules_have_no_ranges(self):
+        here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
+        inner = "model._modules['inner']"
+        for compiled, left in ((f"torch.compile({inner})", ["push Outer", "pop"]), (f"{inner}.compile()", ["push Outer", "pop"]),
+                               ("torch.compile(model)", []), ("torch.compile(model=model)", []), ("torch.compile(model.forward)", []), ("model.compile()", []), ("torch.compile(lambda x: model(x))", []),
+                               ("torch.compile(mode='max-autotune')", [])):
+            with self.subTest(compiled=compiled):
+                self.assertEqual(self.of_modules(f"model.eval(); {compiled}\n{here}model(1)\n"), left)
+        self.assertEqual(self.of_modules(f"{inner}.compile(); model.eval()\n{here}model(1)\n"), ["push Outer", "pop"])
+        self.assertEqual(self.of_modules("import torch._dynamo\ntorch._dynamo.utils.counters['frames']['total'] = 1\nmodel.eval()\n"
+                                         f"{here}model(1)\n"), [])
+
+    def test_what_becomes_a_graph_has_no_hooks(self):
+        """PyTorch refuses it; what is in it may have them, and has its ranges while it is captured."""
+        here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
+        graphed = self.of_modules("model.eval(); torch.cuda.make_graphed_callables((model,), ())\n" + here + "model(1)\n")
+        self.assertEqual(graphed, ["push Outer.inner", "pop"])
+        self.python(NETWORK + LOOP + "torch.cuda.make_graphed_callables(model, ())\n")
+
+    def test_modules_are_not_kept(self):
+        self.of_modules("model.eval()\nimport gc, weakref\ngone = weakref.ref(model)\nhere = torch.cuda.nvtx\nhere.range_push('here'); "
+                        "here.range_pop()\ndel model\ngc.collect()\nassert gone() is None\n")
+
     def test_dynamo_leaves_every_function_alone(self):
         skipped = self.python(NETWORK + "print(*sorted(set(torch._dynamo.eval_frame.skipped)))").stdout.split()
         defined = set(re.findall(r"^ *def (\w+)", (MODULE / "gapline_ranges.py").read_text(), re.MULTILINE))
@@ -219,6 +260,9 @@ class Capture(unittest.TestCase):
     def test_a_wrapper_gets_them_when_told_so(self):
         self.assertIsNone(self.run_capture(command="./wrapper")[0])
         self.assertIsNotNone(self.run_capture("--annotate", "pytorch", command="./wrapper")[0])
+        ns, nvtx, said = self.run_capture("--annotate", "modules", command="./wrapper")
+        self.assertIsNotNone(ns)
+        self.assertIn("push Outer.inner", nvtx)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,10 @@
     gapline: step   from the end of one optimizer step to the end of the next; with several optimizers, of the one that
                     stepped first. It is a start/end range, for it does not nest in the program's own.
 
+With `--annotate modules` besides, around the forward of every module, its path: GPT.layers.3.attn. Modules are found at
+the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges:
+what is compiled loses its hooks first, and what may be compiled gets none.
+
 Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
 torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
 code that is being compiled it does nothing at all. An error of its own ends it, is said once, and never reaches the
@@ -21,9 +25,11 @@ import os
 import sys
 import threading
 import time
+import weakref
 
 STEP = "gapline: step"
 PEAK = "gapline: max_memory_allocated"
+MODULES = "modules:"  # before the file in $GAPLINE_RANGES
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 now = time.perf_counter_ns
 
@@ -42,8 +48,11 @@ class State:
         self.nvtx, self.is_compiling = None, never
         self.lead = None  # weak reference to the optimizer whose steps count
         self.step = None  # the open range
-        self.steps = self.own = 0
+        self.steps = self.own = self.calls = 0  # calls: of modules that are in none
         self.roots_known = False
+        self.asked = None
+        self.hooks = weakref.WeakKeyDictionary()  # by module: the names of its ranges, and what takes its hooks away
+        self.every_module = False
 
 
 state = State()
@@ -108,8 +117,6 @@ def ranged(name, function):
 
 @quietly
 def step_ended(optimizer):
-    import weakref
-
     lead = state.lead() if state.lead else None
     if lead is None:
         state.lead = weakref.ref(optimizer)
@@ -197,8 +204,102 @@ def watch_roots(optimizer):
         if id(module) in children or may_be_compiled(module):
             continue
         if any(id(p) in parameters for p in module.parameters()):
-            module.register_forward_pre_hook(lambda *_: push("forward") and None)
-            module.register_forward_hook(lambda *_: pop(), always_call=True)
+            hook(module, "forward")
+            if state.every_module:
+                watch_tree(module, type(module).__name__)
+
+
+# ---- every module ----
+
+
+@quietly
+def enter(name):
+    state.calls += "." not in name and name != "forward"
+    state.nvtx.range_push(name)
+
+
+def hook(module, name):
+    """A range of this name around the module's forward; the name may change later."""
+    names = [name]
+    handles = (module.register_forward_pre_hook(lambda *_: enter(names[0])),
+               module.register_forward_hook(lambda *_: pop(), always_call=True))
+    state.hooks.setdefault(module, []).append((names, handles))
+
+
+def watch_tree(module, path):
+    """This module and those in it. A module that is in several has one path."""
+    if getattr(module, "_compiled_call_impl", None) is not None or type(module).__name__ in SCRIPTS:
+        return
+    known = [names for names, _ in state.hooks.get(module, ()) if names[0] != "forward"]
+    if known:
+        known[0][0] = path
+    else:
+        hook(module, path)
+    if type(module).__name__ == "OptimizedModule":  # what it holds is compiled
+        return
+    for name, child in module._modules.items():
+        if child is not None:
+            watch_tree(child, f"{path}.{name}")
+
+
+SCRIPTS = ("RecursiveScriptModule", "TopLevelTracedModule", "TracedModule")
+
+
+@quietly
+def watch(module):
+    begin = now()
+    if state.every_module and module not in state.hooks and not may_be_compiled(module):
+        watch_tree(module, type(module).__name__)
+    state.own -= now() - begin  # once, not in a step
+
+
+@quietly
+def unhook(module):
+    for _, handles in state.hooks.pop(module, ()):
+        for handle in handles:
+            handle.remove()
+
+
+@quietly
+def before_compiling(what, file):
+    """A module is compiled with all that is in it; a function may call any. Libraries compile functions of their own."""
+    if hasattr(what, "_modules"):
+        unhook(what)
+        for child in what._modules.values():
+            before_compiling(child, file)
+    elif "site-packages" not in file:
+        state.every_module = False
+        for module in list(state.hooks):
+            unhook(module)
+
+
+def before_graphing(what, _):
+    """What is made a graph must have no hooks of its own."""
+    for one in what if isinstance(what, tuple) else (what,):
+        unhook(one)
+
+
+def with_first(first, function):
+    @functools.wraps(function)
+    def both(*arguments, **keywords):
+        what = arguments[0] if arguments else keywords.get("model", keywords.get("callables"))
+        first(getattr(what, "__self__", what), sys._getframe(1).f_code.co_filename)
+        return function(*arguments, **keywords)
+
+    return both
+
+
+def patch_modules(torch):
+    evaluate = torch.nn.Module.eval
+
+    @functools.wraps(evaluate)
+    def evaluated(module):
+        result = evaluate(module)
+        watch(module)
+        return result
+
+    torch.nn.Module.eval = evaluated
+    torch.nn.Module.compile = with_first(before_compiling, torch.nn.Module.compile)
 
 
 # ---- other processes ----
@@ -211,7 +312,7 @@ def is_python(program):
 
 def environment(env):
     env["PYTHONPATH"] = FOLDER + (os.pathsep + env["PYTHONPATH"] if "PYTHONPATH" in env else "")
-    env["GAPLINE_RANGES"] = state.report
+    env["GAPLINE_RANGES"] = state.asked
     return env
 
 
@@ -260,6 +361,10 @@ def patch_torch(torch):
     state.is_compiling = torch.compiler.is_compiling
     state.nvtx.range_end(state.nvtx.range_start("gapline: ranges"))  # raises where torch was built without NVTX
     torch.autograd.backward = ranged("backward", torch.autograd.backward)
+    torch.compile = with_first(before_compiling, torch.compile)
+    torch.cuda.make_graphed_callables = with_first(before_graphing, torch.cuda.make_graphed_callables)
+    if state.every_module:
+        patch_modules(torch)
 
 
 def patch_optimizer(module):
@@ -342,10 +447,11 @@ def loaded(name):
 
 
 def write_report():
-    if os.getpid() != state.pid or not (state.steps or state.broken):
+    steps = state.steps or (state.every_module and state.calls)
+    if os.getpid() != state.pid or not (steps or state.broken):
         return
     with open(state.report, "a", encoding="utf-8") as file:
-        file.write(f"{state.steps} {state.own} {state.broken or ''}".replace("\n", " ") + "\n")
+        file.write(f"{int(steps)} {state.own} {state.broken or ''}".replace("\n", " ") + "\n")
 
 
 def mark_memory():
@@ -362,7 +468,9 @@ def after_fork():
 
 
 def begin():
-    state.report = os.environ.pop("GAPLINE_RANGES")
+    state.asked = os.environ.pop("GAPLINE_RANGES")
+    state.every_module = state.asked.startswith(MODULES)
+    state.report = state.asked[len(MODULES) :] if state.every_module else state.asked
     sys.meta_path.insert(0, Watcher())
     os.register_at_fork(after_in_child=after_fork)
     atexit.register(quietly_write)

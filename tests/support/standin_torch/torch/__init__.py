@@ -7,3 +7,7 @@ from torch import autograd, compiler, cuda, nn, optim, utils
 class Tensor:
     def backward(self):
         autograd.backward(self)
+
+
+def compile(model=None, **_):
+    return model

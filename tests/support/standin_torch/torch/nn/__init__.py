@@ -1,3 +1,9 @@
+class Handle:
+    def __init__(self, hooks, hook):
+        hooks.append(hook)
+        self.remove = lambda: hooks.remove(hook)
+
+
 class Module:
     def __init__(self):
         self._modules, self._parameters, self._before, self._after = {}, [], [], []
@@ -9,11 +15,17 @@ class Module:
             yield from child.parameters()
 
     def register_forward_pre_hook(self, hook):
-        self._before.append(hook)
+        return Handle(self._before, hook)
 
     def register_forward_hook(self, hook, *, always_call=False):
         assert always_call
-        self._after.append(hook)
+        return Handle(self._after, hook)
+
+    def eval(self):
+        return self
+
+    def compile(self):
+        self._compiled_call_impl = self.forward
 
     def __call__(self, *arguments):
         for hook in self._before:
