@@ -56,19 +56,30 @@ def copies(digest, rank, ranks):
     return digest_file.gzip.compress(digest_file.write(found), 1)
 
 
-def make(gapline, folder, ranks, layers, steps=STEPS):
+def play(gapline, folder, layers, steps=STEPS):
+    """The digests of the ranks that are played, by side."""
+    played = {}
     for side, seed, slow in ("baseline", 1, SLOW), ("fixed", 2, None):
         files = tiny_job.write(folder / f"{side}-played", ranks=PLAYED, steps=steps, layers=layers, slow=slow, seed=seed)
-        played = []
+        played[side] = []
         for file in files:
             subprocess.run([gapline, "digest", "-q", file, "-o", file.with_suffix(".digest")], check=True)
-            played.append(file.with_suffix(".digest").read_bytes())
+            played[side].append(file.with_suffix(".digest").read_bytes())
             file.unlink()
+    return played
+
+
+def write(played, folder, ranks):
+    for side, digests in played.items():
         (folder / side).mkdir()
         for rank in range(ranks):
             of = rank % PLAYED
             of = of if of != SLOW or rank < PLAYED else of + 1
-            (folder / side / f"rank-{rank:05}.digest").write_bytes(copies(played[of], rank, ranks))
+            (folder / side / f"rank-{rank:05}.digest").write_bytes(copies(digests[of], rank, ranks))
+
+
+def make(gapline, folder, ranks, layers):
+    write(play(gapline, folder, layers), folder, ranks)
 
 
 def command(gapline, folder, ranks):
@@ -95,10 +106,11 @@ def check_named(folder, ranks):
 def check_growth(gapline, folder):
     counts, sizes = [], []
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads that wait for each other count
+    played = play(gapline, folder, 1, steps=12)
     for ranks in GROWTH:
         inside = folder / str(ranks)
         inside.mkdir()
-        make(gapline, inside, ranks, 1, steps=12)
+        write(played, inside, ranks)
         counts.append(count(command(gapline, inside, ranks)))
         sizes.append((inside / "report.json").stat().st_size)
         check_named(inside, ranks)
