@@ -3,7 +3,10 @@
 repository keeps; of one table of `gapline stats` beside a bare loop over that table's rows; and on profiles with one thing in excess, where they must not grow faster than the profile.
 
     check_instructions.py event GAPLINE GENERATE [--refresh]
-    check_instructions.py growth GAPLINE GENERATE [SHAPE ...]
+    check_instructions.py growth GAPLINE GENERATE [--half] [SHAPE ...]
+
+--half: of half the sizes, in half the time, where what grows with the square has to weigh twice as much to be seen; but
+for the shapes that are below where lists are cut then.
 
 Instructions hardly depend on what else the machine does. They do depend on compiler and libraries, so bench/
 instructions.tsv keeps numbers for each set of them; without those for this machine's set, status 77. Status 77 also without
@@ -46,6 +49,7 @@ SHAPES = {
     "one-name": 8000,
     "one-time": 8000,
 }
+WHOLE = ("kernels",)  # whatever is asked for
 BASELINE = {"renamed": "names"}  # what a shape is compared with, if not with itself
 
 
@@ -128,12 +132,12 @@ def check_event(gapline, generate, refresh):
     return failed
 
 
-def check_growth(gapline, generate, shapes):
+def check_growth(gapline, generate, part, shapes):
     failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-growth-") as folder:
         for shape in shapes or SHAPES:
             counts = []
-            n = SHAPES[shape]
+            n = SHAPES[shape] // (1 if shape in WHOLE else part)
             for size in (n // 4, n, 4 * n):
                 paths = []
                 for side in BASELINE.get(shape, shape), shape:
@@ -159,7 +163,7 @@ def main():
         sys.exit(77)
     if what == "event":
         sys.exit(check_event(gapline, generate, "--refresh" in sys.argv))
-    sys.exit(check_growth(gapline, generate, sys.argv[4:]))
+    sys.exit(check_growth(gapline, generate, 2 if "--half" in sys.argv else 1, [word for word in sys.argv[4:] if word != "--half"]))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROWS = 10000000
-TRIALS = 3  # and as many again, if these say too much: what is measured is the smallest
+TRIALS = 2  # and as many again, if these say too much: what is measured is the smallest
 MOST = 1.3  # measured: 1.23 to 1.25; of a fifth of the rows 1.65, for part of it is the same of any number
 
 

@@ -2,9 +2,10 @@
 """`gapline capture --trace cuda,nvtx,py` around Python programs, with a stand-in for the driver and for CUPTI: what a
 report says of their functions is what the programs' own clocks say, and however they fork and end, they are not harmed.
 
-    check_python_capture.py GAPLINE FOLDER_OF_THE_FAKES PYTHON_CUDA CUDA_TARGET [--python FILE]
+    check_python_capture.py GAPLINE FOLDER_OF_THE_FAKES PYTHON_CUDA CUDA_TARGET [--python FILE] [shares|others]
 
 FILE: another interpreter, for the programs. Of one that is not known it is tried that this is said, and nothing else.
+`shares` are the tests that hold shares of time, `others` all others.
 """
 
 import contextlib
@@ -442,5 +443,11 @@ class Endings(Case):
                     self.assertGreater(n, 0)
 
 
+class Those(unittest.TestLoader):
+    def loadTestsFromTestCase(self, case):
+        left_out = (["shares"], ["others"])[case in (Shares, Lock)]
+        return self.suiteClass() if sys.argv[-1:] == left_out else super().loadTestsFromTestCase(case)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=1)
+    unittest.main(argv=sys.argv[:1], verbosity=1, testLoader=Those())
