@@ -5,8 +5,8 @@ repository keeps; of one table of `gapline stats` beside a bare loop over that t
     check_instructions.py event GAPLINE GENERATE [--refresh]
     check_instructions.py growth GAPLINE GENERATE [--half] [SHAPE ...]
 
---half: of half the sizes, in half the time, where what grows with the square has to weigh twice as much to be seen; but
-for the shapes that are below where lists are cut then.
+--half: of half the sizes, where what grows with the square has to weigh twice as much to be seen: the shapes that take
+longest, and are beyond where lists are cut then, too.
 
 Instructions hardly depend on what else the machine does. They do depend on compiler and libraries, so bench/
 instructions.tsv keeps numbers for each set of them; without those for this machine's set, status 77. Status 77 also without
@@ -49,7 +49,7 @@ SHAPES = {
     "one-name": 8000,
     "one-time": 8000,
 }
-WHOLE = ("kernels",)  # whatever is asked for
+HALVED = ("names", "renamed", "one-launch", "one-name", "steps", "processes")
 BASELINE = {"renamed": "names"}  # what a shape is compared with, if not with itself
 
 
@@ -137,7 +137,7 @@ def check_growth(gapline, generate, part, shapes):
     with tempfile.TemporaryDirectory(prefix="gapline-growth-") as folder:
         for shape in shapes or SHAPES:
             counts = []
-            n = SHAPES[shape] // (1 if shape in WHOLE else part)
+            n = SHAPES[shape] // (part if shape in HALVED else 1)
             for size in (n // 4, n, 4 * n):
                 paths = []
                 for side in BASELINE.get(shape, shape), shape:
