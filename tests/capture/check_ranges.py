@@ -143,6 +143,8 @@ class Ranges(unittest.TestCase):
         self.assertEqual(self.report.read_text().split()[0], "2")  # there are no steps: its own calls
         self.report.unlink()
         self.assertEqual(self.of_modules("model._modules['inner'].eval(); model.eval(); model.eval()\n" + here + "model(1)\n"), paths)
+        self.assertEqual(self.of_modules("model._modules['7'] = model._modules.pop('inner')\nOuter.forward = lambda self, x: self._modules['7'](x)\n"
+                                         "model.eval()\n" + here + "model(1)\n"), ["push Outer", "push Outer.*", "pop", "pop"])
         trained = self.of_modules("optimizer.step()\n" + here + "model(1).backward(); optimizer.step()\n")
         self.assertEqual(trained, ["push forward", *paths, "pop", *BACKWARD, *OPTIMIZER, "end 2", "start 3 gapline: step"])
         self.assertEqual(self.report.read_text().split()[-2:][0], "1")

@@ -7,8 +7,8 @@
     gapline: step   from the end of one optimizer step to the end of the next; with several optimizers, of the one that
                     stepped first. It is a start/end range, for it does not nest in the program's own.
 
-With `--annotate modules` besides, around the forward of every module, its path: GPT.layers.3.attn. Modules are found at
-the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges:
+With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. Modules are
+found at the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges:
 what is compiled loses its hooks first, and what may be compiled gets none.
 
 Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
@@ -239,7 +239,7 @@ def watch_tree(module, path):
         return
     for name, child in module._modules.items():
         if child is not None:
-            watch_tree(child, f"{path}.{name}")
+            watch_tree(child, f"{path}.{'*' if name.isdigit() else name}")
 
 
 SCRIPTS = ("RecursiveScriptModule", "TopLevelTracedModule", "TracedModule")
