@@ -116,8 +116,9 @@ static void take_flops(struct owners *p, struct kineto_span *call)
 	if (!of || !of->flops)
 		return;
 	bool launches = classify_call(names_text(p->k->names, call->name)) == CALL_LAUNCH;
-	call->flops = launches ? of->flops : 1;
-	of->flops = launches ? 1 : of->flops;
+	const int64_t none = trace_flops(0, (enum flop_format)(of->flops & 3));
+	call->flops = launches ? of->flops : none;
+	of->flops = launches ? none : of->flops;
 }
 
 /* Of two operators in each other that both know them, the inner one has them; nothing counts twice. */
@@ -127,8 +128,8 @@ static void yield_flops(struct owners *p, struct kineto_span *s)
 	while (n && !p->operators.list[n - 1].span->flops)
 		n--;
 	struct kineto_span *around = n ? p->operators.list[n - 1].span : NULL;
-	if (around && around->flops == 1)
-		s->flops = 1;
+	if (around && around->flops >> 2 == 1)
+		s->flops = around->flops;
 	else if (around)
 		around->flops = 0;
 }

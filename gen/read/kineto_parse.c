@@ -263,7 +263,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 	else if (p->in_concrete)
 		kineto_note_given(&p->event, text, n);
 	else if (p->in_types)
-		p->event.complex |= memmem(text, n, "omplex", 6) != NULL;
+		kineto_note_type(&p->event, text, n);
 	else if (number)
 		*number = kineto_number(text, n);
 	else

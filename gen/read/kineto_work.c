@@ -135,7 +135,8 @@ int64_t kineto_flops(const struct kineto_event *e)
 		count_convolution_back(&p, e, w);
 	else
 		count_attention(&p, e, w);
-	return p.known && p.value < (int64_t)1 << 60 ? 1 + p.value : 0;
+	enum flop_format format = (enum flop_format)e->format[w->first];
+	return p.known && p.value < (int64_t)1 << 57 ? trace_flops(p.value, format) : 0;
 }
 
 static int numbers(const char *text, size_t n, int32_t *number, int most)
@@ -160,4 +161,19 @@ void kineto_note_given(struct kineto_event *e, const char *text, size_t n)
 	if (e->n_given < KINETO_GIVEN)
 		e->given[e->n_given].n = numbers(text, n, e->given[e->n_given].value, KINETO_GIVEN_NUMBERS);
 	e->n_given++;
+}
+
+void kineto_note_type(struct kineto_event *e, const char *text, size_t n)
+{
+	static const struct {
+		const char *type;
+		enum flop_format format;
+	} types[] = {{"Half", FLOP_16}, {"BFloat16", FLOP_16}, {"Float8_e", FLOP_8}, {"signed char", FLOP_INT8}};
+	const char *colon = memrchr(text, ':', n);
+	size_t skip = colon ? (size_t)(colon + 1 - text) : 0;
+	e->complex |= memmem(text, n, "omplex", 6) != NULL;
+	for (size_t i = 0; i < sizeof types / sizeof *types && e->n_types < KINETO_INPUTS; i++)
+		if (n - skip >= strlen(types[i].type) && memcmp(text + skip, types[i].type, strlen(types[i].type)) == 0)
+			e->format[e->n_types] = (uint8_t)types[i].format;
+	e->n_types++;
 }

@@ -8,8 +8,11 @@
 
 #include "read/kineto_event.h"
 
-/* 1 + the floating-point operations of an operator; 0: not known. */
+/* The floating-point operations of an operator, as trace_flops; 0: not known. */
 int64_t kineto_flops(const struct kineto_event *event);
+
+/* The type of an operator's next input: "float", "c10::Half". */
+void kineto_note_type(struct kineto_event *event, const char *text, size_t n);
 
 /* The next of an operator's inputs, in words: numbers as "[1, 1]", truth values as "[True, False]", else nothing. */
 void kineto_note_given(struct kineto_event *event, const char *text, size_t n);

@@ -347,8 +347,11 @@ static void fill_rate(const struct analysis *a, const struct table_row *line, st
 	const char *text[2];
 	double rate[2];
 	for (int s = 0; s < 2; s++) {
-		rate[s] = line->at[s] < 0 ? 0 : a->side[s].operators[line->at[s]].tflops;
-		text[s] = rate[s] > 0 ? SAY(NULL, row->page->arena, flops_rate, .rate = rate[s]) : "\xE2\x80\x93";
+		const struct owner_result *o = line->at[s] < 0 ? NULL : &a->side[s].operators[line->at[s]];
+		rate[s] = o ? o->tflops : 0;
+		text[s] = rate[s] > 0 ? SAY(NULL, row->page->arena, flops_rate, .rate = rate[s],
+		                            .share = o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN)
+		                      : "\xE2\x80\x93";
 	}
 	fill_pair(row, "rate", text[0], text[1], rate);
 }
@@ -377,10 +380,16 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 	fill_end(&f, things);
 	if (modules)
 		return;
-	double after = a->n_sides > 1 ? a->side[1].flops_share : NAN;
-	bool rates = a->side[0].flops_share > 0 || after > 0;
+	const struct side *before = &a->side[0], *after = &a->side[1];
+	const bool pair = a->n_sides > 1, rates = before->flops_share > 0 || (pair && after->flops_share > 0);
 	page_fill(&page->top, "operators.flops",
-	          rates ? SAY(NULL, arena, flops_known, .before = a->side[0].flops_share, .after = after) : "");
+	          rates ? SAY(NULL, arena, flops_known, .before = before->flops_share,
+	                      .after = pair ? after->flops_share : NAN,
+	                      .peak_before = before->peak_share > 0 ? before->peak_share : NAN,
+	                      .mfu_before = before->mfu,
+	                      .peak_after = pair && after->peak_share > 0 ? after->peak_share : NAN,
+	                      .mfu_after = after->mfu)
+	                : "");
 	if (!rates)
 		page_attribute(&page->top, "operators", "class", "part without-rates");
 }

@@ -117,6 +117,13 @@ static inline uint64_t trace_shape(const int64_t grid[3], const int64_t block[3]
 	return hash ? hash : 1;
 }
 
+/* Floating-point operations and of which numbers they are: a number of 8 bits or 16, an integer, or any other. */
+enum flop_format { FLOP_OTHER, FLOP_16, FLOP_8, FLOP_INT8 };
+static inline int64_t trace_flops(int64_t n, enum flop_format format)
+{
+	return (n + 1) << 2 | (int64_t)format;
+}
+
 /* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
  * (docs/method/analysis.md, Causes). Told by the call's name: classify_call. */
 enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
@@ -138,7 +145,7 @@ struct trace_calls {
 	uint32_t *in_operator, *in_module; /* PyTorch's innermost ones, 0: none; NULL: the profile has none at all */
 	uint32_t
 		*in_outermost; /* likewise the operator around all others; of backward passes, of what they belong to */
-	int64_t *flops; /* 1 + those of in_operator at its first launch; 1: an earlier call has them; 0: not known */
+	int64_t *flops;        /* trace_flops of in_operator at its first launch, later of 0; 0: not known */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };

@@ -279,6 +279,7 @@ PRODUCTS = [
     ("aten::addmm", [[706], [32, 1377], [1377, 706], [], []], "float", 62_218_368),
     ("aten::bmm", [[8, 128, 64], [8, 64, 128]], "c10::Half", 16_777_216),
     ("aten::baddbmm", [[4, 10, 30], [4, 10, 20], [4, 20, 30], [], []], "float", 48_000),
+    ("aten::_scaled_mm", [[64, 128], [128, 256], [], [], [], []], "c10::Float8_e4m3fn", 2 * 64 * 128 * 256),
     ("aten::mm", [[0, 256], [256, 512]], "float", 0),
     ("aten::mm", [[64, 64], [64, 64]], "c10::complex<float>", None),
     ("aten::mm", [[64, 64], [32, 64]], "float", None),  # no product of these exists
@@ -316,6 +317,38 @@ PRODUCTS = [
 ]
 
 
+PEAKS = {"c10::Half": 989.4e12, "c10::BFloat16": 989.4e12, "c10::Float8_e4m3fn": 1978.9e12}  # of an H100 SXM; float: not known
+
+
+def check_peaks(table, gapline, folder):
+    """Two GPUs of a model, products of 20 us each and step on one of them, in steps of 1 ms: what the page says of peak and MFU.
+    A model without a data sheet has none."""
+    flops = 2 * 2048 ** 3
+    for model, known in (("NVIDIA H100 80GB HBM3", True), ("NVIDIA H100", False)):
+        events = []
+        for step in range(STEPS):
+            event = {"ph": "X", "pid": 9, "tid": 9}
+            at = 1000 + 1000 * step
+            events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 1000})
+            events.append({**event, "cat": "cpu_op", "name": "aten::mm", "ts": at + 10, "dur": 100,
+                           "args": {"Input type": ["c10::Half"] * 2, "Input Dims": [[2048, 2048]] * 2}})
+            for device, takes in ((0, 20), (1, 60)):
+                args = {"correlation": 2 * step + device + 1}
+                events.append({**event, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 20 + device, "dur": 1, "args": args})
+                events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": device, "tid": 7, "ts": at + 100, "dur": takes,
+                               "args": {**args, "device": device, "stream": 7}})
+        path = os.path.join(folder, "peaks.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"deviceProperties": [{"id": i, "name": model} for i in range(2)], "traceEvents": events}, file)
+        _, document, page, said = gapline.report(path, path, "--warmup", "0")
+        share = flops / 80e-6 / 989.4e12  # the second kernel is the same operator's: 20 us and 60
+        mfu = flops / 1e-3 / 2 / 989.4e12
+        text = " ".join(page.decode().split())
+        expected = f"reach {share * 100:.0f} % of the tensor cores' peak (data sheet); MFU is at least {mfu * 100:.1f} %."
+        table.check(f"peaks: {model}", document and (expected in text) == known and ("MFU" in text) == known,
+                    text[text.find("Floating-point operations are"):][:300], expected)
+
+
 def check_products(table, gapline, folder):
     """Each launches a memset and two kernels, 10 us long; the work is that of one product."""
     for i, (name, dims, kind, flops, *given) in enumerate(PRODUCTS):
@@ -337,13 +370,15 @@ def check_products(table, gapline, folder):
                                    "ts": at + 100 + 20 * k, "dur": 10, "args": {**args, "device": 0, "stream": 7, "bytes": 64}})
         paths = [os.path.join(folder, f"product-{i}{end}") for end in (".json", ".digest")]
         with open(paths[0], "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": events}, file)
+            json.dump({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}, file)
         gapline.run("digest", paths[0], "-o", paths[1])
         for path in paths:
             document = gapline.report(path, path, "--warmup", "0")[1]
             row = document["baseline"]["operators"][0] if document else {}
-            seen = [row.get(key) for key in ("name", "flop_per_step", "flop_known_ms_per_step", "tflop_per_second")]
-            want = [name, flops, 0.03 if flops is not None else 0, None if flops is None else flops / 30e-6 / 1e12]
+            seen = [row.get(key) for key in ("name", "flop_per_step", "flop_known_ms_per_step", "tflop_per_second", "share_of_peak")]
+            peak = PEAKS.get(kind) if flops is not None else None
+            want = [name, flops, 0.03 if flops is not None else 0, None if flops is None else flops / 30e-6 / 1e12,
+                    peak and flops / 30e-6 / peak]
             good = all(a == b or (None not in (a, b) and not isinstance(a, str) and abs(a - b) <= 1e-9 * abs(b)) for a, b in zip(seen, want))
             table.check(f"products: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
 
@@ -359,6 +394,7 @@ def main():
         check_modules(table, Gapline(command, folder), folder)
         check_why(table, Gapline(command, folder), folder)
         check_products(table, Gapline(command, folder), folder)
+        check_peaks(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

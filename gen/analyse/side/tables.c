@@ -1,6 +1,7 @@
 #include "analyse/side/tables.h"
 
 #include "analyse/run/tally.h"
+#include "analyse/side/peaks.h"
 #include "base/list.h"
 #include "base/sort.h"
 
@@ -119,7 +120,8 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	}
 }
 
-static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns, int64_t flops)
+/* `flops` as in struct trace_calls; `peak`: a ns, 0: not known. */
+static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns, int64_t flops, double peak)
 {
 	void *rows = owners->list;
 	struct owner_result *o =
@@ -132,7 +134,18 @@ static void add_owner(struct tables *b, struct owners *owners, uint32_t name, in
 	if (!flops)
 		return;
 	o->flops_known += (double)ns * b->weight;
-	o->flops += (double)(flops - 1) * b->weight;
+	o->flops += (double)((flops >> 2) - 1) * b->weight;
+	if (!(peak > 0))
+		return;
+	o->ideal_known += (double)ns * b->weight;
+	o->ideal += (double)((flops >> 2) - 1) / peak * b->weight;
+}
+
+static double peak_of(const struct trace *t, size_t op, int64_t flops)
+{
+	const uint32_t gpu = t->devices[t->ops.device[op]].gpu;
+	return gpu == TRACE_NONE ? 0
+	                         : peak_flops(names_text(t->names, t->gpus[gpu].name), (enum flop_format)(flops & 3));
 }
 
 static void add_owners(struct tables *b, const struct trace *t, size_t i)
@@ -141,10 +154,11 @@ static void add_owners(struct tables *b, const struct trace *t, size_t i)
 	int64_t ns = t->ops.end[i] - t->ops.start[i];
 	bool called = call != TRACE_NONE, alone = !(t->ops.flags[i] & OPF_GRAPH_NODE);
 	int64_t flops = called && alone && t->calls.flops ? t->calls.flops[call] : 0;
-	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns, flops);
-	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns, 0);
+	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns, flops,
+	          flops ? peak_of(t, i, flops) : 0);
+	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns, 0, 0);
 	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
-		add_owner(b, &b->outermost, outermost_of(t, i), ns, 0);
+		add_owner(b, &b->outermost, outermost_of(t, i), ns, 0, 0);
 }
 
 static void add_ops(struct tables *b, const struct run *run)
