@@ -156,7 +156,7 @@ static uint32_t join_equal(struct table_row *row, uint32_t n)
 static uint32_t choose_shown(const struct table *t, double least)
 {
 	uint32_t shown = t->n <= TABLE_SHOWN ? t->n : TABLE_SHOWN - 1;
-	while (shown > TABLE_FEW && longest(&t->row[shown - 1]) < least)
+	while (shown > 1 && longest(&t->row[shown - 1]) < least)
 		shown--;
 	return shown + 1 == t->n ? t->n : shown;
 }
@@ -186,7 +186,7 @@ struct table table_make(const struct analysis *a, enum table_kind kind, struct a
 		for (uint32_t i = 0; i < rows_of(&a->side[s], kind); i++)
 			t.row[t.n++] = one_row(&a->side[s], kind, i, (int)s);
 	t.n = join_equal(t.row, t.n);
-	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
+	double step = fmax(a->side[0].budget.period, a->n_sides > 1 ? a->side[1].budget.period : 0);
 	bool few = kind == TABLE_COPIES || kind == TABLE_STARTUP;
 	t.shown = few ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */
 	for (uint32_t i = 0; i < t.n; i++)

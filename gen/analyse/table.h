@@ -13,7 +13,6 @@
 enum {
 	TABLE_SHOWN = 30,  /* rows shown at first, with the one that sums up the others */
 	TABLE_KEPT = 1000, /* rows that can be opened */
-	TABLE_FEW = 6,     /* so many are shown however short they are */
 	TABLE_BRIEF = 10   /* rows, or sentences, of an output that has no room for more and opens none */
 };
 

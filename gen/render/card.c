@@ -363,7 +363,8 @@ void card_fill(const struct analysis *a, struct page *page)
 	bool pair = a->n_sides > 1;
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
-	               arena_format(page->arena, "verdict %s", pair ? verdict_result_name(a->verdict.result) : ""));
+	               arena_format(page->arena, "verdict %s%s", pair ? verdict_result_name(a->verdict.result) : "",
+	                            pair && other_work(a, page->arena) ? " other" : ""));
 	page_fill(&page->top, "why.title",
 	          say(FACT_NEW(page->arena, why_title, FACT_NO_SIDE, .what = pair ? "change" : "budget"), page));
 	glance_draw(a, page->arena, page_draw(&page->top, "bars"));

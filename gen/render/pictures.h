@@ -28,8 +28,9 @@ void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *
 /* Marks the swatches that glance_draw shows: those that are wide enough to be seen, and to be named where they are. */
 void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen[], bool named[]);
 
-/* The distribution of both sides' periods on one scale, and each side's periods in order. */
-void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+/* The distribution of both sides' periods on one scale, and each side's periods in order. false: no side has periods,
+ * and nothing is drawn. */
+bool steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* The longest kernels, or families of them, before and after. */
 bool slopes_differ(const struct analysis *analysis, struct arena *arena); /* else numbers say it better */
@@ -58,7 +59,7 @@ void icicle_draw(const struct analysis *analysis, struct unit unit, struct arena
 /* A bar that is cut into slices, each with its words in it. Widths are shares of the page's, so that bars fit on a
  * phone and words keep their size; a word that has no room there is put away (the class `desk`). What the page has on a
  * desk, and the height of a bar. */
-enum { SLICES_WIDTH = 760, SLICES_BAR = 44 };
+enum { SLICES_WIDTH = 640, SLICES_BAR = 44 };
 
 struct slice {
 	int which; /* a swatch: palette.h */

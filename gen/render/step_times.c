@@ -199,7 +199,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	page_fill(&page->top, "steps.link", say_word(WORDS_environment, steps ? "steps" : "runs"));
 	page_fill(&page->top, "steps.caption",
 	          SAY(NULL, arena, steps_caption, .runs = one, .unit = unit.name, .of = per, .timed = stopwatch));
-	steps_draw(a, arena, page_draw(&page->top, "steps"));
+	page_if(&page->top, "steps.drawn", steps_draw(a, arena, page_draw(&page->top, "steps")));
 	const struct pair times[] = {
 		{stopwatch ? SAY(NULL, arena, time_row, .what = "timed", .of = per) : "",
 	         {b->headline.stopwatch, f->headline.stopwatch}},
@@ -281,7 +281,7 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 		              time[1]);
 		if (known[0] && known[1])
 			tables_change(row, "change", format_change(arena, unit, change),
-			              fabs(change) < VISIBLE * t.most ? 0 : change);
+			              part == STARTUP_PROFILER || fabs(change) < VISIBLE * t.most ? 0 : change);
 		else
 			page_fill(row, "change", "");
 		page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));

@@ -258,18 +258,19 @@ static bool has_periods(const struct side *s)
 	return false;
 }
 
-void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+bool steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
+	bool any = has_periods(&a->side[0]) || (a->n_sides > 1 && has_periods(&a->side[1]));
+	if (!any)
+		return false; /* nothing but the runs' own times, which are dots beside the verdict already */
 	xmlNode *svg =
 		svg_picture(parent, WIDTH, 100,
 	                    say_fact(FACT_NEW(arena, steps_title, FACT_NO_SIDE, .pair = a->n_sides > 1), NULL, arena),
 	                    say_fact(FACT_NEW(arena, steps_means, FACT_NO_SIDE), NULL, arena));
 	double y = draw_tails(a, arena, svg);
-	bool any = false;
 	for (int s = 0; s < (int)a->n_sides; s++)
-		if (has_periods(&a->side[s])) {
+		if (has_periods(&a->side[s]))
 			draw_panel(a, s, arena, svg, s ? WIDTH - PANEL - 10 : 0, y);
-			any = true;
-		}
-	svg_resize(svg, WIDTH, any ? y + DEPTH + 63 : y);
+	svg_resize(svg, WIDTH, y + DEPTH + 63);
+	return true;
 }

@@ -90,6 +90,15 @@ def make_reports(gapline, tests, folder):
     report([pair[0], pair[0]], folder / "nothing")
     jobs = [tiny_job.write(folder / side, ranks=16, steps=30, slow=slow, seed=seed)[0].parent for seed, (side, slow) in enumerate((("baseline-job", 5), ("fixed-job", None)), 1)]
     report(["--baseline", jobs[0], "--fixed", jobs[1]], folder / "gpus16")
+    runs = ["--baseline", EXAMPLE / "runs" / "baseline*", "--fixed", EXAMPLE / "runs" / "fixed*"]
+    report(runs, folder / "wide")
+    report([*runs, "--step", "none"], folder / "span")
+    jobs = [tiny_job.write(folder / f"{side}-32", ranks=32, steps=30, slow=slow, seed=seed)[0].parent for seed, (side, slow) in enumerate((("baseline", 17), ("fixed", None)), 1)]
+    report(["--baseline", jobs[0], "--fixed", jobs[1]], folder / "gpus32")
+    work = [folder / "work-a.sqlite", folder / "work-b.sqlite"]
+    tiny_profile.write(work[0], load=100_000, more_kernels=20)
+    tiny_profile.write(work[1], load=100_000, seed=2)
+    report(work, folder / "other")
     kernels = []
     for side in "baseline", "fixed":
         kernels.append(folder / f"kernel-bound-{side}.sqlite")
@@ -98,6 +107,7 @@ def make_reports(gapline, tests, folder):
     for name, capture in ("gpt2", GPT2), ("compile", CAPTURES / "torch-compile"):
         if capture.is_dir():
             report([*capture.glob("baseline.sqlite*"), *capture.glob("fixed.sqlite*")], folder / name)
+    started.append(pool.submit(make_profile, gapline, EXAMPLE / "baseline.sqlite.gz", folder / "profile"))
     bad = []
     for source in pair:
         target = folder / source.name.removesuffix(".gz")
@@ -132,6 +142,11 @@ def make_trend(gapline, folder):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         list(pool.map(add, range(70)))
     subprocess.run([gapline, "history", "report", "--db", folder / "trend.db", "-o", folder / "trend.html", "-q"], check=True)
+
+
+def make_profile(gapline, profile, base):
+    """Of one profile: its page and its JSON."""
+    subprocess.run([gapline, "show", profile, "-o", f"{base}.html", "--json", f"{base}.json", "-q"], check=True)
 
 
 def make_report(gapline, pair, base, statuses=(0,)):

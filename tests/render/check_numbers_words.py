@@ -202,8 +202,8 @@ class Words:
         waits = [[row["ms_per_step"] for row in budget["idle"]] for budget in budgets]
         joined = [[part[f"{label}_ms"] for part in self.result["waterfall"] if part["part"]["kind"] == "idle"] for label in ("baseline", "fixed")]
         most = max([most, *(side["steps"]["recorded_timed_ms"] or 0 for side in self.sides), *(side["steps"]["stopwatch_ms"] or 0 for side in self.sides)])
-        tiny = [max(pair) / most * 760 < 1.001 for pair in zip(*joined)] if any(joined) else []
-        hidden = [sum(ms for ms, small in zip(of, tiny) if small) for of in joined] if tiny else [sum(ms for ms in of if ms / most * 760 < 1) for of in waits]
+        tiny = [max(pair) / most * 640 < 1.001 for pair in zip(*joined)] if any(joined) else []
+        hidden = [sum(ms for ms, small in zip(of, tiny) if small) for of in joined] if tiny else [sum(ms for ms in of if ms / most * 640 < 1) for of in waits]
         work = {"GPU compute": "compute", "communication": "comm_exposed", "copies": "copy_exposed"}
         steps = [side["steps"] for side in self.sides]
         headlines = [of["period_ms"]["mean"] for of in steps]

@@ -12,8 +12,10 @@ const folder = process.env.GAPLINE_REPORTS;
 export const fileOf = name => path.join(folder, name.includes('.') ? name : `${name}.html`);
 /* Of the captures beside the repository, those that are there. */
 export const RECORDED = ['gpt2', 'compile'].filter(name => existsSync(fileOf(name)));
+/* One of each kind: a verdict that is sure, wide, of other work, none, slower, of more GPUs than rows, of whole runs; and a profile alone. */
+export const KINDS = [RECORDED.includes('compile') ? 'compile' : 'pair', 'wide', 'other', 'undecided', 'slower', 'gpus32', 'profile', 'span'];
 /* All whose page a checker reads. */
-export const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'hostile', 'large', 'one', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'names', 'trend', ...RECORDED];
+export const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'hostile', 'large', 'one', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'names', 'trend', 'wide', 'other', 'gpus32', 'profile', 'span', ...RECORDED];
 export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
 
 let browser = null, server = null;

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { fileOf, isReady, jsonOf, open, RECORDED } from './browser.mjs';
+import { stat } from 'node:fs/promises';
+import { fileOf, isReady, jsonOf, KINDS, open, RECORDED } from './browser.mjs';
 
 const DESK = { width: 1440, height: 900 }, PHONE = { width: 390, height: 844 };
-const PAIRS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel', ...RECORDED];
+const PAIRS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'wide', 'other', 'gpus32', 'span', ...RECORDED];
+const LARGEST = 1.5e6; /* bytes of a page */
 /* Numbers and units of pictures are none. */
 const words = text => text.split(/\s+/).filter(word => /\p{L}/u.test(word)).length;
 
@@ -53,6 +55,36 @@ test('what happened, on what it rests, why and what next stand on the first scre
 		assert.equal(await page.locator('figure circle').count(), speedup === null ? 0 : runs(json.baseline) + runs(json.fixed), report);
 		assert.deepEqual(page.wrong, [], report);
 	}
+});
+
+test('a page has at most 1.5 MB, and its first screen fits a desk without scrolling, few words and fewer doubts', async () => {
+	for (const report of new Set([...KINDS, 'large', 'traced-large', 'names', 'hostile', ...RECORDED])) {
+		const { size } = await stat(fileOf(report));
+		assert.ok(size <= LARGEST, `${report}: ${size} bytes`);
+		if (!KINDS.includes(report)) continue;
+		const page = await open(report, { viewport: DESK }), said = await card(page);
+		assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
+		assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words`);
+		assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
+	}
+});
+
+test('work that differs is said in the headline, whole, and its colour is no approval', async () => {
+	const page = await open('other'), said = await card(page);
+	assert.match(said.headline, /^[\d.]+× faster, with other work: relu runs only in the baseline$/);
+	const tones = await page.evaluate(() => ['--doubt', '--good'].map(name => getComputedStyle(document.documentElement).getPropertyValue(name)));
+	assert.deepEqual(await page.evaluate(() => getComputedStyle(document.querySelector('#verdict')).getPropertyValue('--tone')), tones[0]);
+	assert.notEqual(tones[0], tones[1]);
+});
+
+test('no word of a bar is cut off by the end of its piece, on any desk', async () => {
+	for (const report of KINDS)
+		for (const width of [1250, 1280, 1440, 1920, 800]) {
+			const page = await open(report, { viewport: { width, height: 900 } });
+			const cut = await page.evaluate(() => [...document.querySelectorAll('.why svg svg text')].filter(text => text.checkVisibility() && text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).map(text => text.textContent));
+			assert.deepEqual(cut, [], `${report}, ${width}`);
+			await page.context().close();
+		}
 });
 
 test('on a phone the verdict and its chips stand on the first screen, and nothing is wider', async () => {
