@@ -13,7 +13,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { PNG } from 'pngjs';
-import { frames, open } from './browser.mjs';
+import { frames, KINDS, open, serve } from './browser.mjs';
 
 const KEPT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), 'looks');
 const CELL = 16, REFRESH = Boolean(process.env.GAPLINE_REFRESH);
@@ -31,12 +31,8 @@ const LOOKS = {
 	static: { report: 'pair', javaScriptEnabled: false, parts: ['timeline'] },
 	forced: { report: 'pair', forcedColors: 'active', colorScheme: 'dark', parts: ['verdict', 'timeline'] },
 	stopwatch: { report: 'stopwatch', parts: ['verdict'] },
-	slower: { report: 'slower', parts: ['verdict'] },
 	unchanged: { report: 'self', parts: ['verdict'] },
 	inconclusive: { report: 'inconclusive', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
-	undecided: { report: 'undecided', parts: ['verdict'] },
-	'undecided-phone': { report: 'undecided', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
-	'undecided-paper': { report: 'undecided', viewport: { width: 703, height: 1000 }, print: true, parts: ['verdict'] },
 	trend: { report: 'trend', javaScriptEnabled: false, parts: ['verdict', 'series-1'] },
 	'trend-dark': { report: 'trend', javaScriptEnabled: false, colorScheme: 'dark', parts: ['verdict', 'series-1'] },
 	'trend-phone': { report: 'trend', javaScriptEnabled: false, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'series-1'] },
@@ -47,6 +43,19 @@ const LOOKS = {
 	nothing: { report: 'nothing', parts: ['verdict'] },
 	'no-steps': { report: 'no-steps', colorScheme: 'dark', parts: ['verdict'] },
 };
+
+/* The verdict of each kind of report, in every way in which a page is read. */
+const WAYS = {
+	light: {},
+	dark: { colorScheme: 'dark' },
+	phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+	paper: { viewport: { width: 703, height: 1000 }, print: true },
+	static: { javaScriptEnabled: false },
+	jenkins: { policy: 'jenkins' },
+	forced: { forcedColors: 'active', colorScheme: 'dark' },
+};
+for (const report of KINDS.filter(name => name !== 'pair')) /* that has its own above */
+	for (const [way, options] of Object.entries(WAYS)) LOOKS[`${way}-${report}`] = { report, parts: ['verdict'], ...options };
 
 /* Mean colours of cells. */
 function toCells(png) {
@@ -101,11 +110,11 @@ async function writeMarked(png, kept, marked, name) {
 	return file;
 }
 
-for (const [look, { report, parts, print, ...options }] of Object.entries(LOOKS))
+for (const [look, { report, parts, print, policy, ...options }] of Object.entries(LOOKS))
 	test(`${report} looks as it did: ${look}`, async () => {
-		const page = await open(report, options);
+		const page = await open(report, policy ? { at: `${await serve()}/${policy}/${report}.html`, ...options } : options);
 		if (print) await page.emulateMedia({ media: 'print' });
-		if (options.javaScriptEnabled !== false) await frames(page, 4);
+		if (!policy && options.javaScriptEnabled !== false) await frames(page, 4);
 		const wrong = [];
 		await mkdir(KEPT, { recursive: true });
 		for (const part of parts) {
