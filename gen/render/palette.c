@@ -12,6 +12,7 @@
 #define UPRIGHT "M1 0h1.3v8h-1.3zM5 0h1.3v8h-1.3z"
 #define LEVEL "M0 1h8v1.3h-8zM0 5h8v1.3h-8z"
 #define GRID "M1 0h1.2v8h-1.2zM0 4h8v1.2h-8z"
+#define DIAMONDS "M4 1l3 3-3 3-3-3z"
 #define SLANTED "M0 1.5L1.5 0H0zM0 8L8 0v1.6L1.6 8z"
 #define STRIPED(name, colour)                                                                                          \
 	{                                                                                                              \
@@ -38,7 +39,7 @@ static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_MANAGED_MEMORY] = STRIPED("managed-memory", "#56b4e9"),
 	[CAUSE_BUBBLE] = STRIPED("bubble", "#332288"),
 	[CAUSE_OTHER_PROCESS] = STRIPED("other-process", "#882255"),
-	[CAUSE_UNATTRIBUTED] = SOLID("unattributed", "#999999", "#111"),
+	[CAUSE_UNATTRIBUTED] = MARKED("unattributed", "#999999", DIAMONDS),
 };
 
 static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {

@@ -95,6 +95,7 @@ const SEEN_BY = {
 	deutan: [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
 };
 const linear = c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+const gamma = c => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);
 const rgb = hex => [1, 3, 5].map(i => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
 
 function lab([r, g, b]) {
@@ -103,34 +104,50 @@ function lab([r, g, b]) {
 	return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
+/* The causes' colours of a theme, the work's beside them and the page's below stripes. */
+async function coloursOf(colorScheme) {
+	const page = await open('pair', { colorScheme }), { palette } = await dataOf('pair');
+	const colours = await page.evaluate(all => all.map(([name, otherwise]) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || otherwise), [...palette.map(swatch => [swatch.class, swatch.colour]), ['card', '']]);
+	const themed = palette.map((swatch, i) => ({ ...swatch, colour: rgb(colours[i]) }));
+	return { causes: themed.filter(swatch => swatch.cause), work: themed.find(swatch => swatch.class === 'compute').colour, card: rgb(colours.at(-1).replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')) };
+}
+
+const seenBy = (c, matrix) => (matrix ? matrix.map(row => Math.max(0, row[0] * c[0] + row[1] * c[1] + row[2] * c[2])) : c);
+const light = c => 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+function contrast(a, b, matrix) {
+	const [low, high] = [a, b].map(c => light(seenBy(c, matrix))).sort((x, y) => x - y);
+	return (high + 0.05) / (low + 0.05);
+}
+
+const EYES = [['all', null], ...Object.entries(SEEN_BY)];
+
 test('causes are told apart without seeing red or green', async () => {
-	const palette = (await dataOf('pair')).palette.filter(swatch => swatch.cause && swatch.cause !== 'unattributed');
-	for (const [kind, matrix] of [['all', null], ...Object.entries(SEEN_BY)]) {
-		const seen = palette.map(({ colour }) => {
-			const c = rgb(colour);
-			return lab(matrix ? matrix.map(row => Math.max(0, row[0] * c[0] + row[1] * c[1] + row[2] * c[2])) : c);
-		});
-		palette.forEach((a, i) =>
-			palette.slice(i + 1).forEach((b, k) => {
-				if (a.striped !== b.striped || a.marks !== b.marks) return; /* a pattern tells them apart */
-				const distance = Math.hypot(...seen[i].map((v, axis) => v - seen[i + 1 + k][axis]));
-				assert.ok(distance > 10, `${kind}: ${a.label} and ${b.label} are ${distance.toFixed(1)} apart`);
-			}),
-		);
+	for (const theme of ['light', 'dark']) {
+		const { causes } = await coloursOf(theme);
+		for (const [kind, matrix] of EYES)
+			causes.forEach((a, i) =>
+				causes.slice(i + 1).forEach(b => {
+					if (a.striped !== b.striped || a.marks !== b.marks) return; /* a pattern tells them apart */
+					const [x, y] = [a, b].map(({ colour }) => lab(seenBy(colour, matrix)));
+					const distance = Math.hypot(...x.map((v, axis) => v - y[axis]));
+					assert.ok(distance > 10, `${theme}, ${kind}: ${a.label} and ${b.label} are ${distance.toFixed(1)} apart`);
+				}),
+			);
 	}
 });
 
+/* Contrast is of lightness alone, so that what holds here holds in greys, too. */
 test('no cause looks like the work beside it, in greys and without seeing red or green', async () => {
-	const { palette } = await dataOf('pair'), work = palette.find(swatch => swatch.class === 'compute');
-	const light = (colour, matrix) => {
-		const c = rgb(colour), seen = matrix ? matrix.map(row => Math.max(0, row[0] * c[0] + row[1] * c[1] + row[2] * c[2])) : c;
-		return 0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2];
-	};
-	for (const matrix of [null, ...Object.values(SEEN_BY)])
-		for (const swatch of palette.filter(({ cause }) => cause && cause !== 'unattributed')) {
-			const [low, high] = [light(swatch.colour, matrix), light(work.colour, matrix)].sort((a, b) => a - b);
-			assert.ok(swatch.striped || swatch.marks || (high + 0.05) / (low + 0.05) >= 1.45, `${swatch.label}: ${(high + 0.05) / (low + 0.05)}`);
-		}
+	for (const theme of ['light', 'dark']) {
+		const { causes, work, card } = await coloursOf(theme), ink = rgb('#111111');
+		for (const [kind, matrix] of EYES)
+			for (const { label, colour, striped, marks } of causes) {
+				/* a plain one by its lightness, a pattern by that of its own parts */
+				const mark = rgb(`#${colour.map((c, i) => Math.round(255 * (0.42 * gamma(ink[i]) + 0.58 * gamma(c))).toString(16).padStart(2, '0')).join('')}`);
+				const [found, least] = striped ? [contrast(colour, card, matrix), 2] : marks ? [contrast(colour, mark, matrix), 2] : [contrast(colour, work, matrix), 1.45];
+				assert.ok(found >= least, `${theme}, ${kind}: ${label}: ${found.toFixed(2)}`);
+			}
+	}
 });
 
 test('on a phone nothing is cut off, and words are no smaller than 11 pixels', async () => {
