@@ -193,8 +193,10 @@ static int make_tables(struct stats *s)
 	}
 	if (make_result(s, &err) || output_write(s->outputs, s->n_outputs + (s->result.path ? 1 : 0), &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!s->quiet)
+	if (!s->quiet) {
 		print_notes(s);
+		cmd_say_written(s->outputs, s->n_outputs + (s->result.path ? 1 : 0));
+	}
 	return CMD_DONE;
 }
 

@@ -228,12 +228,16 @@ static const char *runs_of(const struct side *s, struct arena *arena)
 const char *words_made(const struct analysis *a, struct arena *arena)
 {
 	const char *gpu[2], *runs[2];
-	for (int s = 0; s < 2; s++) {
-		gpu[s] = view_gpus(a, &a->side[s], arena);
-		runs[s] = runs_of(&a->side[s], arena);
+	for (uint32_t s = 0; s < 2; s++) {
+		const struct side *side = &a->side[s < a->n_sides ? s : 0];
+		gpu[s] = view_gpus(a, side, arena);
+		runs[s] = runs_of(side, arena);
 	}
 	return SAY(a->names, arena, made_from, .version = GAPLINE_VERSION, .gpu = gpu[0],
-	           .other_gpu = strcmp(gpu[0], gpu[1]) == 0 ? NULL : gpu[1], .equal = strcmp(runs[0], runs[1]) == 0,
+	           .other_gpu = strcmp(gpu[0], gpu[1]) == 0 ? NULL : gpu[1],
+	           .sides = a->n_sides < 2                  ? "one"
+	                    : strcmp(runs[0], runs[1]) == 0 ? "alike"
+	                                                    : "apart",
 	           .baseline = runs[0], .fixed = runs[1]);
 }
 
