@@ -1,8 +1,10 @@
-"""check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ...]
+"""check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ... | speed]
 
 The report in a real browser: makes reports of fabricated analyses, of the example's captures, of the same captures
 under hostile names, of a capture beside itself, of a pair that decides nothing, of a job of 16 GPUs and of a kernel that got better, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
 packages of tests/render/page/package-lock.json (`./dev test` installs them); without, says so and is skipped.
+
+`speed` measures reports of eight kinds instead (page/speed.mjs), for which nothing else should run.
 
 Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
 keeps what is there now."""
@@ -31,6 +33,7 @@ EXAMPLE = ROOT / "examples" / "training-step"
 RECORDED = HERE.parents[1] / "cmd" / "recorded"
 GPT2 = HERE.parents[2] / ".." / "shared" / "captures" / "gpt2-mixed-precision"  # where there are captures beside the repository
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
+KINDS = ["compile", "wide", "other", "undecided", "slower", "gpus32", "profile", "span"]  # as in page/browser.mjs
 SKIPPED = 77
 
 
@@ -172,6 +175,9 @@ def main():
         env = {**os.environ, "GAPLINE_REPORTS": folder, "GAPLINE_CHROMIUM": chromium, "GAPLINE_DIFFERING": str(differing)}
         if refresh:
             env["GAPLINE_REFRESH"] = "1"
+        if wanted == ["speed"]:
+            pages = [pathlib.Path(folder) / f"{name}.html" for name in KINDS]
+            sys.exit(subprocess.run(["node", HERE / "speed.mjs", chromium, *(p for p in pages if p.exists())]).returncode)
         files = sorted(HERE.glob("*.test.mjs"))
         files = [f for f in files if not wanted or f.name.removesuffix(".test.mjs") in wanted]
         assert files, "no such test"
