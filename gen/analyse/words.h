@@ -100,6 +100,9 @@ enum part_kind {
 	PART_OTHER,     /* the smallest of a long list, added up */
 	PART_COUNT
 };
+/* Which way copies go: enum copy_kind, and memsets. */
+enum { WAY_MEMSET = COPY_UM_D2D + 1, COPY_WAYS };
+
 /* What a rank's step consists of, from the end of its own GPU work of one step to that of the next. */
 enum rank_part {
 	RANK_COMPUTE,

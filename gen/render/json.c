@@ -135,6 +135,7 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_text(json, "kind", part_kind_name(r->part.kind));
 		json_text(json, "cause", idle && !r->every_cause ? cause_name(r->part.cause) : NULL);
 		json_text(json, "phase", idle && !r->every_phase ? view_phase(a, r->part.phase) : NULL);
+		json_text(json, "direction", r->one_way ? view_copy_way(r->way) : NULL);
 		struct card_work work = {0};
 		if (r->part.kind == PART_COMPUTE)
 			work = card_work(a, &scratch);

@@ -50,17 +50,20 @@ const char *view_in_phase(const struct analysis *a, uint32_t phase, struct arena
 	return SAY(a->names, arena, in_phase, .where = phase ? inside(a) : "between", .phase = phase);
 }
 
-const char *view_copy_kind(const struct copy_result *copy)
+const char *view_copy_way(uint32_t way)
 {
 	static const char *const name[] = {
-		[COPY_UNKNOWN] = "unknown", [COPY_H2D] = "h2d",       [COPY_D2H] = "d2h", [COPY_H2A] = "h2a",
-		[COPY_A2H] = "a2h",         [COPY_A2A] = "a2a",       [COPY_A2D] = "a2d", [COPY_D2A] = "d2a",
-		[COPY_D2D] = "d2d",         [COPY_H2H] = "h2h",       [COPY_P2P] = "p2p", [COPY_UM_H2D] = "um_h2d",
-		[COPY_UM_D2H] = "um_d2h",   [COPY_UM_D2D] = "um_d2d",
+		[COPY_UNKNOWN] = "unknown", [COPY_H2D] = "h2d",       [COPY_D2H] = "d2h",      [COPY_H2A] = "h2a",
+		[COPY_A2H] = "a2h",         [COPY_A2A] = "a2a",       [COPY_A2D] = "a2d",      [COPY_D2A] = "d2a",
+		[COPY_D2D] = "d2d",         [COPY_H2H] = "h2h",       [COPY_P2P] = "p2p",      [COPY_UM_H2D] = "um_h2d",
+		[COPY_UM_D2H] = "um_d2h",   [COPY_UM_D2D] = "um_d2d", [WAY_MEMSET] = "memset",
 	};
-	if (copy->memset)
-		return "memset";
-	return (unsigned)copy->kind < sizeof name / sizeof *name ? name[copy->kind] : "unknown";
+	return way < sizeof name / sizeof *name ? name[way] : "unknown";
+}
+
+const char *view_copy_kind(const struct copy_result *copy)
+{
+	return view_copy_way(copy->memset ? WAY_MEMSET : copy->kind);
 }
 
 WORD_OF(view_call_class, call_class, [CALL_OTHER] = "other", [CALL_LAUNCH] = "launch", [CALL_COPY] = "copy",

@@ -23,6 +23,7 @@ const char *view_inside(const struct analysis *analysis, struct arena *arena);
  * into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
 
+const char *view_copy_way(uint32_t way);                    /* of enum copy_kind and WAY_MEMSET: */
 const char *view_copy_kind(const struct copy_result *copy); /* "h2d", "d2h", …, "memset": the JSON's word */
 const char *view_call_class(enum call_class class);         /* "launch", "sync", … */
 const char *view_source_kind(enum source_kind kind);        /* "nsys-sqlite", "gapline", "kineto" */

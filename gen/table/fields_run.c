@@ -112,7 +112,7 @@ static const struct record once = RECORD_OF(once_fields);
 
 #define S struct table_column
 static const struct field column_fields[] = {ENUM(kind, PART_IDLE + 1), ENUM(cause, CAUSE_COUNT), NAME(phase),
-                                             LIST_OF(ns, n, RECORD_NUMBERS)};
+                                             ENUM(way, COPY_WAYS), LIST_OF(ns, n, RECORD_NUMBERS)};
 static const struct record column = RECORD_OF(column_fields);
 #undef S
 

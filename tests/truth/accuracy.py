@@ -59,6 +59,7 @@ def expected(pair):
 
 def words(part):
     where = f"idle, {part['cause'] or 'every cause'} in {part['phase'] or 'all phases'}" if part["kind"] == "idle" else part["kind"]
+    where += f" ({part['direction'].replace('_', ' ')})" if part["direction"] else ""
     half = "" if part["delta_half_width_ms"] is None else f" ± {part['delta_half_width_ms']:.2f}"
     return f"{where.replace('_', ' ')} {part['delta_ms']:+.2f}{half}".replace("-", "\u2212")
 

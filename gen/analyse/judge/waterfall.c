@@ -124,8 +124,10 @@ static struct reason netted(const struct waterfall *w, const struct waterfall_pa
 	while (!holds[take])
 		take++;
 	const int in = reach[take].every_phase ? REACHES - 1 : ITS_PLACE;
-	*place = (struct reason){like[in], reach[in].every_phase, reach[in].every_cause};
-	return (struct reason){like[take], reach[take].every_phase, reach[take].every_cause};
+	*place = (struct reason){
+		.part = like[in], .every_phase = reach[in].every_phase, .every_cause = reach[in].every_cause};
+	return (struct reason){
+		.part = like[take], .every_phase = reach[take].every_phase, .every_cause = reach[take].every_cause};
 }
 
 static const double SMALL = 0.001; /* of a step */
@@ -146,7 +148,7 @@ static bool is_of(const struct row_source *t, int s, const struct table_column *
 	if (column->kind != part->kind)
 		return false;
 	if (column->kind != PART_IDLE)
-		return true;
+		return !reason->one_way || column->way == reason->way;
 	uint32_t name = s ? renames_baseline(t->renames, column->phase) : column->phase;
 	return (reason->every_cause || column->cause == part->cause) && (reason->every_phase || name == part->phase);
 }
@@ -256,6 +258,12 @@ static bool is_large(const struct naming *n, const struct waterfall_part *part)
 	return n->sign * part->delta >= EVIDENCE_ROW_PART * n->change;
 }
 
+static void add_reason(struct waterfall *w, const struct naming *n, const struct reason *r)
+{
+	w->reason[w->n_reasons++] = *r;
+	w->explained += n->sign * r->part.delta / n->change;
+}
+
 /* Names the part, or idle time like it as far as `from` reaches. */
 static void name_part(struct waterfall *w, const struct row_source *t, const struct naming *n,
                       const struct waterfall_part *part, int from)
@@ -271,8 +279,53 @@ static void name_part(struct waterfall *w, const struct row_source *t, const str
 	}
 	if (!is_large(n, &r.part) || !is_clear(&r.part, n->one_run, n->clear))
 		return;
-	w->reason[w->n_reasons++] = r;
-	w->explained += n->sign * r.part.delta / n->change;
+	add_reason(w, n, &r);
+}
+
+/* Copies that go one way, as the step tables have them, with their interval. */
+static struct reason copies_of(const struct row_source *t, uint32_t way)
+{
+	struct reason r = {.part.kind = PART_COPY, .one_way = true, .way = way};
+	struct arena scratch = {0};
+	double *mean[2] = {&r.part.baseline, &r.part.fixed};
+	for (int s = 0; s < 2; s++)
+		for (size_t k = 0; k < t->facts[s].n_runs; k++)
+			if (t->facts[s].runs[k].n_columns)
+				*mean[s] += row_of(t, s, &t->facts[s].runs[k], &r, &scratch).mean /
+				            (double)t->facts[s].n_runs;
+	arena_release(&scratch);
+	r.part.delta = r.part.fixed - r.part.baseline;
+	add_interval(t, &r);
+	return r;
+}
+
+/* Names copies by the way they go, those that changed most first, as far as all copies together changed: what is
+ * copied back in another way, or beside others now, has not gone. Returns whether any is named. */
+static bool name_ways(struct waterfall *w, const struct row_source *t, const struct naming *n,
+                      const struct waterfall_part *all)
+{
+	double left = all->delta;
+	struct reason way[COPY_WAYS];
+	uint32_t before = w->n_reasons;
+	for (uint32_t k = COPY_H2D; k < COPY_WAYS && t->facts; k++)
+		way[k] = copies_of(t, k);
+	while (t->facts && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH) {
+		struct reason *r = &way[COPY_H2D];
+		for (uint32_t k = COPY_H2D; k < COPY_WAYS; k++)
+			if (n->sign * way[k].part.delta > n->sign * r->part.delta)
+				r = &way[k];
+		if (n->sign * left < n->sign * r->part.delta * (1 - MOVED) || !is_large(n, &r->part) ||
+		    !is_clear(&r->part, n->one_run, n->clear))
+			break;
+		if (n->sign * r->part.delta > n->sign * left) {
+			r->part.delta = left;
+			r->part.fixed = r->part.baseline + left;
+		}
+		left -= r->part.delta;
+		add_reason(w, n, r);
+		r->part.delta = 0;
+	}
+	return w->n_reasons > before;
 }
 
 /* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
@@ -295,8 +348,9 @@ static void find_reasons(struct waterfall *w, const struct row_source *t, enum v
 		for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH;
 		     i++) {
 			const struct waterfall_part *part = &w->part[i];
-			if (pass ? part->kind == PART_IDLE && i < SUMMED
-			         : part->kind <= PART_IDLE && is_large(&n, part))
+			bool fits = pass ? part->kind == PART_IDLE && i < SUMMED
+			                 : part->kind <= PART_IDLE && is_large(&n, part);
+			if (fits && !(part->kind == PART_COPY && name_ways(w, t, &n, part)))
 				name_part(w, t, &n, part, order[pass]);
 		}
 }

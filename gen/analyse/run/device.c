@@ -19,9 +19,10 @@ struct sweep {
 	struct running running[CLASS_COUNT];
 	struct arena scratch;
 	size_t gap_room;
-	int64_t noted[CLASS_COUNT]; /* of compute, comm and copy, in the step table up to the last block's end */
-	uint32_t latest;            /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
-	double bin;                 /* ns of the overview's */
+	int64_t noted[2];          /* of compute and comm, in the step table up to the last block's end */
+	int64_t copied[COPY_WAYS]; /* since then, copies by their way */
+	uint32_t latest;           /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
+	double bin;                /* ns of the overview's */
 };
 
 static enum busy_with class_of(enum op_kind kind)
@@ -100,10 +101,16 @@ static void add_to_overview(const struct run *run, double width, float *bins, in
 /* What came since the last block's end, into the block in turn. */
 static void note_block(struct sweep *s)
 {
-	const int64_t now[CLASS_COUNT] = {s->out->compute, s->out->comm, s->out->copy};
-	for (uint32_t k = 0; k < CLASS_COUNT; k++) {
+	const int64_t now[] = {s->out->compute, s->out->comm};
+	for (uint32_t k = 0; k < 2; k++) {
 		step_table_put(&s->run->table, k, now[k] - s->noted[k]);
 		s->noted[k] = now[k];
+	}
+	for (uint32_t way = 0; way < COPY_WAYS; way++) {
+		if (!s->copied[way])
+			continue;
+		step_table_put(&s->run->table, step_table_copy(&s->run->table, way), s->copied[way]);
+		s->copied[way] = 0;
 	}
 }
 
@@ -120,6 +127,7 @@ static void charge_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64
 		break;
 	default:
 		s->out->copy += ns;
+		s->copied[s->trace->ops.kind[op] == OP_MEMSET ? WAY_MEMSET : s->trace->ops.copy[op]] += ns;
 		if (s->trace->ops.flags[op] & OPF_PAGEABLE)
 			s->out->copy_pageable += ns;
 		if (s->trace->ops.flags[op] & OPF_MANAGED)

@@ -2,12 +2,12 @@
 
 #include "base/list.h"
 #include "base/search.h"
-#include "trace/trace.h"
 
-static uint32_t add_column(struct step_table *c, enum part_kind kind, enum cause cause, uint32_t phase)
+static uint32_t add_column(struct step_table *c, struct step_column column)
 {
 	LIST_GROW(c->arena, c->list, c->n, c->room);
-	c->list[c->n] = (struct step_column){kind, cause, phase, ARENA_NEW(c->arena, c->n_blocks, int64_t)};
+	column.ns = ARENA_NEW(c->arena, c->n_blocks, int64_t);
+	c->list[c->n] = column;
 	return c->n++;
 }
 
@@ -32,9 +32,17 @@ void step_table_begin(struct step_table *c, int64_t start, const int64_t *end, u
 	}
 	c->end = ends;
 	go_to(c, 0);
-	add_column(c, PART_COMPUTE, 0, 0);
-	add_column(c, PART_COMM, 0, 0);
-	add_column(c, PART_COPY, 0, 0);
+	add_column(c, (struct step_column){.kind = PART_COMPUTE});
+	add_column(c, (struct step_column){.kind = PART_COMM});
+}
+
+uint32_t step_table_copy(struct step_table *c, uint32_t way)
+{
+	if (!c->n)
+		return TRACE_NONE;
+	if (!c->copy[way])
+		c->copy[way] = add_column(c, (struct step_column){.kind = PART_COPY, .way = way}) + 1;
+	return c->copy[way] - 1;
 }
 
 uint32_t step_table_idle(struct step_table *c, enum cause cause, uint32_t phase)
@@ -45,7 +53,7 @@ uint32_t step_table_idle(struct step_table *c, enum cause cause, uint32_t phase)
 		c->idle[cause] = ARENA_NEW(c->arena, c->n_phases, uint32_t);
 	uint32_t *at = &c->idle[cause][phase];
 	if (!*at && c->n < STEP_TABLE_MOST)
-		*at = add_column(c, PART_IDLE, cause, phase) + 1;
+		*at = add_column(c, (struct step_column){.kind = PART_IDLE, .cause = cause, .phase = phase}) + 1;
 	return *at ? *at - 1 : TRACE_NONE;
 }
 

@@ -19,10 +19,11 @@ struct step_column {
 	enum part_kind kind;
 	enum cause cause; /* of PART_IDLE … */
 	uint32_t phase;   /* … in that phase, an index into run.phases */
+	uint32_t way;     /* of PART_COPY, below COPY_WAYS */
 	int64_t *ns;      /* by block, added up over the run's devices */
 };
 
-/* The first three columns are PART_COMPUTE, PART_COMM and PART_COPY; those of idle time follow as they occur. */
+/* The first two columns are PART_COMPUTE and PART_COMM; those of copies and of idle time follow as they occur. */
 struct step_table {
 	struct arena *arena;
 	struct step_column *list;
@@ -30,6 +31,7 @@ struct step_table {
 	uint32_t n_blocks, steps; /* steps of a block; n_steps of all */
 	uint32_t n_steps;
 	const int64_t *end;          /* of each block: the last one's is the window's */
+	uint32_t copy[COPY_WAYS];    /* 1 + the column, 0 for none */
 	uint32_t *idle[CAUSE_COUNT]; /* by phase: 1 + its column, 0 for none; NULL: the cause has not occurred */
 	uint32_t n_phases;
 	int64_t start;       /* the window's */
@@ -44,6 +46,9 @@ void step_table_begin(struct step_table *table, int64_t start, const int64_t *en
 /* The column of idle time of a cause in a phase; TRACE_NONE beyond STEP_TABLE_MOST, and where a table was not begun, to
  * which nothing is added. */
 uint32_t step_table_idle(struct step_table *table, enum cause cause, uint32_t phase);
+
+/* The column of copies that go one way; TRACE_NONE where a table was not begun. */
+uint32_t step_table_copy(struct step_table *table, uint32_t way);
 
 /* Adds [start, end), which lies in the window, to a column, `sign` times; nothing to TRACE_NONE. */
 void step_table_add(struct step_table *table, uint32_t column, int64_t start, int64_t end, int sign);

@@ -79,6 +79,7 @@ static void add_columns(const struct run *run, struct arena *arena, struct run_t
 		list[i] = (struct table_column){.kind = c->kind,
 		                                .cause = c->cause,
 		                                .phase = c->kind == PART_IDLE ? run_marked_phase(run, c->phase) : 0,
+		                                .way = c->way,
 		                                .ns = copy_of(arena, c->ns, t->n_blocks * sizeof *c->ns),
 		                                .n = t->n_blocks};
 	}

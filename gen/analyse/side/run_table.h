@@ -11,6 +11,7 @@ struct table_column {
 	enum part_kind kind;
 	enum cause cause; /* of PART_IDLE … */
 	uint32_t phase;   /* … in that phase: a name, 0 where nobody marked it */
+	uint32_t way;     /* of PART_COPY: as in struct step_column */
 	int64_t *ns;      /* by block, n of them, added up over the run's devices */
 	uint32_t n;
 };
