@@ -128,6 +128,18 @@ def drop_rows(tables, *steps):
     return edit
 
 
+def drop_amid(first, last):
+    """All rows from the third launch of a step to that of another one were lost."""
+
+    def edit(db):
+        starts = [at for (at,) in db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start")]
+        db.execute("DELETE FROM NVTX_EVENTS WHERE start > ? AND start <= ?", (starts[first] + 1, starts[last]))
+        for table in KERNELS, CALLS:
+            db.execute(f"DELETE FROM {table} WHERE correlationId > ? AND correlationId <= ?", (first * PER_STEP + 2, last * PER_STEP + 2))
+
+    return edit
+
+
 def pauses(steps, *before):
     """The program does nothing for so many steps' time before each of those."""
 
@@ -168,6 +180,8 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "all but the ranges of some steps, on both sides": (drop_rows([KERNELS, CALLS], 20, 30), drop_rows([KERNELS, CALLS], 15, 25), None, [], 1),
     "steps lost": (nothing, drop_rows([KERNELS, CALLS, "NVTX_EVENTS"], *range(3, 59, 6)), GONE, [], 3),
     "steps lost, one run": (drop_rows([KERNELS, CALLS, "NVTX_EVENTS"], 10, 11, 30, 40, 41, 42), nothing, GONE, [], 1),
+    "a stretch lost amid steps": (drop_amid(20, 28), nothing, GONE, [], 1),
+    "one pause of seven steps": (pauses(7, 30), pauses(7, 30), None, [], 3),
     "pauses of half a step": (pauses(0.5, *range(7, 56, 12)), nothing, None, [], 3),
     "pauses of 1.4 steps": (pauses(1.4, *range(7, 56, 12)), nothing, None, [], 3),
     "captured in a graph": (nothing, lambda db: capture_graph(db, 25, 1), None, [], 1),

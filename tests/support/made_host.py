@@ -13,6 +13,8 @@ US, MS = 1_000, 1_000_000
 STARTED = 1_795_000_000_000_000_000
 NVTX = """CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, rangeId INTEGER, text TEXT,
   globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,
+  correlationId INTEGER, globalPid INTEGER, value INTEGER, bytes INTEGER, memKind INTEGER);
 CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);
 CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, totalMemory INTEGER, clockRate INTEGER, smCount INTEGER);
 CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT);"""
@@ -61,6 +63,20 @@ class Host:
             self.until(row[1])
         return row[1]
 
+    def between(self, size, way=8):
+        """On the device (8), or from another one (10)."""
+        self.call("cudaMemcpyAsync_v3020", 5 * US)
+        self.rows["MEMCPY"].append((*self.place(7, 2 * US + size / (300 if way == 8 else 100)), size, way, 2, 2))
+
+    def migrate(self, size, way):
+        """Unified memory: nobody calls for it."""
+        start, end, *place = self.place(7, 12 * US + size / 18)
+        self.rows["MEMCPY"].append((start, end, *place[:3], 0, place[4], size, way, 3, 3))
+
+    def memset(self, size, ns):
+        self.call("cudaMemsetAsync_v3020")
+        self.rows["MEMSET"].append((*self.place(7, ns), 0, size, 2))
+
     def until(self, end):
         """The last call goes on until then."""
         self.now = max(self.now, end + 2 * US)
@@ -93,7 +109,7 @@ class Host:
         db.execute("INSERT INTO TARGET_INFO_GPU VALUES (0, 0, ?, 1 << 33, 1000000000, 132)", (gpu,))
         if node:
             db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Hostname', 0, ?)", (node,))
-        for table, named in ("KERNEL", (7, 8)), ("GRAPH_TRACE", ()), ("MEMCPY", ()), ("RUNTIME", (5,)):
+        for table, named in ("KERNEL", (7, 8)), ("GRAPH_TRACE", ()), ("MEMCPY", ()), ("MEMSET", ()), ("RUNTIME", (5,)):
             rows = [tuple(ids[x] if i in named else x for i, x in enumerate(r)) for r in self.rows[table]]
             if rows:
                 db.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_{table} VALUES ({','.join('?' * len(rows[0]))})", rows)

@@ -1,24 +1,31 @@
 #include "analyse/judge/amounts.h"
 
-static double bytes_between(const struct side *side)
+static void add_copies(const struct side *side, double share, struct amounts *out)
 {
-	double bytes = 0;
-	for (uint32_t i = 0; i < side->n_copies; i++)
-		if (!side->copies[i].memset &&
-		    (side->copies[i].kind == COPY_P2P || side->copies[i].kind == COPY_UM_D2D))
-			bytes += side->copies[i].bytes;
-	return bytes;
+	for (uint32_t i = 0; i < side->n_copies; i++) {
+		const struct copy_result *c = &side->copies[i];
+		bool between = c->kind == COPY_P2P || c->kind == COPY_UM_D2D;
+		if (c->memset) {
+			out->sets += share * c->instances;
+			out->set_time += share * c->per_step;
+		} else if (between || c->kind == COPY_D2D) {
+			out->between += between ? share * c->bytes : 0;
+			out->moves += share * c->instances;
+			out->move_time += share * c->per_step;
+		}
+	}
 }
 
 struct amounts amounts_of(const struct side *side, double share)
 {
-	return (struct amounts){.h2d = share * side->counts.bytes_h2d,
-	                        .d2h = share * side->counts.bytes_d2h,
-	                        .d2d = share * side->counts.bytes_d2d,
-	                        .between = share * bytes_between(side),
-	                        .launches = share * side->counts.launches,
-	                        .graphs = share * side->counts.graph_launches,
-	                        .ranges = share * side->counts.ranges};
+	struct amounts out = {.h2d = share * side->counts.bytes_h2d,
+	                      .d2h = share * side->counts.bytes_d2h,
+	                      .d2d = share * side->counts.bytes_d2d,
+	                      .launches = share * side->counts.launches,
+	                      .graphs = share * side->counts.graph_launches,
+	                      .ranges = share * side->counts.ranges};
+	add_copies(side, share, &out);
+	return out;
 }
 
 /* Whether each GPU of each of the side's runs is a rank. */

@@ -10,6 +10,8 @@ struct amounts {
 	double h2d, d2h, d2d; /* bytes copied … */
 	double between;       /* … of d2d between GPUs */
 	double launches, graphs, ranges;
+	/* Copies that stay on devices, and memsets: how many, and how long they run, ns */
+	double moves, move_time, sets, set_time;
 };
 
 /* `share`: of the side's sums, 1 or 1 / its GPUs. */

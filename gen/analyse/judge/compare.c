@@ -48,14 +48,19 @@ void guard_doubt(struct guard *c, const struct fact *why)
 	guard_find(c, true, why);
 }
 
+static bool counts_differ(const struct guard *c, double a, double b)
+{
+	struct work_scale scale = {
+		.steps = c->a->steps.found, .slack = c->slack, .n = c->seen, .chance = c->chance, .varies = c->varies};
+	return work_differs(&scale, a, b);
+}
+
 /* A count, compared: a note below the threshold, nothing when equal. */
 static void add_count(struct guard *c, const char *of, double a, double b, bool may_be_material)
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b || is_by_step(c, a, b))
 		return;
-	struct work_scale scale = {
-		.steps = c->a->steps.found, .slack = c->slack, .n = c->seen, .chance = c->chance, .varies = c->varies};
-	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && work_differs(&scale, a, b);
+	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && counts_differ(c, a, b);
 	guard_find(c, material,
 	           FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b,
 	                    .unit = guard_per(c)));
@@ -379,6 +384,27 @@ static void see_variation(struct guard *c, const struct side_facts facts[2])
 	c->chance = work_chance(c->seen);
 }
 
+/* Whether so many fewer on one side, which take so long, went with nothing in their place, and that is much of a step:
+ * no profile tells whether they were needed. */
+static bool went_without(const struct guard *c, double a, double b, double time_a, double time_b)
+{
+	const int less = a > b;
+	const struct side *had = &c->side[1 - less];
+	double gone = less ? time_a * (1 - b / a) : b > 0 ? time_b * (1 - a / b) : 0;
+	return !c->grows[less] && !is_by_step(c, a, b) && counts_differ(c, a, b) &&
+	       gone > GUARD_MATERIAL * had->budget.period * had->n_devices * c->share[1 - less];
+}
+
+static void compare_fills(struct guard *c, const struct amounts *x, const struct amounts *y)
+{
+	c->doubtful |= went_without(c, x->moves, y->moves, x->move_time, y->move_time);
+	if (!went_without(c, x->sets, y->sets, x->set_time, y->set_time))
+		add_count(c, "memsets", x->sets, y->sets, false);
+	else
+		guard_doubt(c, FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = "memsets", .baseline = x->sets,
+		                        .fixed = y->sets, .unit = guard_per(c)));
+}
+
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
@@ -401,6 +427,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	compare_collectives(c);
 	add_bytes(c, "p2p", COPY_P2P, x.between, y.between, all);
 	add_bytes(c, "d2d", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
+	compare_fills(c, &x, &y);
 	compare_phases(c);
 	compare_unnamed(c, &a->quality);
 	compare_unnamed(c, &b->quality);

@@ -164,6 +164,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->out.clock = k.clock;
 	c->out.clock_share = k.clock_share;
 	c->placed = k.placed;
+	c->grows[0] = k.only[0].n > 0;
+	c->grows[1] = k.only[1].n > 0;
 	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
 	if (compare_units(c, &k.multiple))

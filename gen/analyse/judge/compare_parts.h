@@ -25,6 +25,7 @@ struct guard {
 	double placed;   /* as in struct work_kernels */
 	bool kernels_differ;
 	bool others_run; /* kernels run on one side alone, or another number of times, however little that takes */
+	bool grows[2];   /* the side runs kernels that the other one does not */
 	bool falls;      /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */
 	bool different;         /* the work is not the same */

@@ -227,7 +227,11 @@ static void add_silent(const struct trace *t, const struct step_thread *thread, 
 		if (steps < 1 - WHOLE || !is_silent(t, thread->end[i], thread->start[i + 1] - part))
 			continue;
 		silent++;
-		whole += fabs(steps - round(steps)) <= WHOLE;
+		if (fabs(steps - round(steps)) > WHOLE)
+			continue;
+		whole++;
+		LIST_GROW(holes->work, holes->silent, holes->n_silent, holes->silent_room);
+		holes->silent[holes->n_silent++] = thread->step[i];
 	}
 	if (whole >= LEAST_WHOLE && (double)whole >= MOST_WHOLE * (double)silent)
 		out->jumps += whole;
@@ -311,6 +315,14 @@ static double find_lengths(const struct run *run, double *length, struct arena *
 	return s->n ? value[s->n / 2] : 0;
 }
 
+/* What was lost begins and ends amid steps: the one before lacks kernels, or some have no step and count for the next.
+ */
+static bool is_cut(const struct holes *holes, uint32_t before, uint32_t n, uint64_t each)
+{
+	return before < n &&
+	       (count_of(holes->sum[before]) < each || (before + 1 < n && count_of(holes->sum[before + 1]) > each));
+}
+
 /* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. */
 static void find_several(const struct holes *holes, struct run *run)
 {
@@ -326,6 +338,8 @@ static void find_several(const struct holes *holes, struct run *run)
 	if (each < LEAST_KERNELS || same <= USUAL * n)
 		return;
 	struct run_holes *out = &run->holes;
+	for (size_t i = 0; i < holes->n_silent && !out->jumps; i++)
+		out->jumps += is_cut(holes, holes->silent[i], n, each);
 	double *length = ARENA_NEW(holes->work, n, double), as_long = AS_LONG * find_lengths(run, length, holes->work);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t times = count_of(holes->sum[i]) / each;

@@ -20,6 +20,8 @@ struct holes {
 	/* By step, the sum over its kernels of a number for the name: a step that holds k times every kernel of another
 	 * one has k times its sum. NULL: steps are not marked. */
 	uint64_t *sum;
+	uint32_t *silent; /* steps before a silent stretch that is as long as whole steps, */
+	size_t n_silent, silent_room;
 	bool *others; /* by step: it holds operations that are no kernels, or launches; likewise */
 };
 
