@@ -33,9 +33,59 @@ static bool in_word(int c)
 	return isalnum(c) || c == '_' || c == '.';
 }
 
+enum { SPELT = 64 }; /* characters of a number in another spelling */
+
+/* Copies digits to `to`; returns where they end. */
+static const char *take_digits(const char *at, const char *limit, char *to, size_t *n)
+{
+	while (at < limit && isdigit((unsigned char)*at) && *n < SPELT - 8)
+		to[(*n)++] = *at++;
+	return at;
+}
+
+static size_t digits_at(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* The number whose digits end at `end` for strtod, where it goes on as others write it: 1,234,567.8 and 1'234'567.8,
+ * 12,5, Fortran's 1.5D+03. Up to `limit`. */
+static const char *number_goes_on(const char *text, const char *end, const char *limit, double *out)
+{
+	char spelt[SPELT];
+	size_t n = (size_t)(end - text);
+	const char *at = end, *digits = text + (*text == '+' || *text == '-');
+	if (n > SPELT / 2 || end >= limit)
+		return end;
+	memcpy(spelt, text, n);
+	if (digits_at(digits) == (size_t)(end - digits) && (*at == ',' || *at == '\'')) {
+		const char mark = *at;
+		if (digits_at(digits) <= 3 && digits_at(at + 1) == 3) {
+			while (*at == mark && digits_at(at + 1) == 3 && at < limit)
+				at = take_digits(at + 1, limit, spelt, &n);
+			if (*at == '.') {
+				spelt[n++] = '.';
+				at = take_digits(at + 1, limit, spelt, &n);
+			}
+		} else if (mark == ',' && digits_at(at + 1) && (at[1 + digits_at(at + 1)] != ',')) {
+			spelt[n++] = '.';
+			at = take_digits(at + 1, limit, spelt, &n);
+		}
+	}
+	if ((*at == 'D' || *at == 'd') && (at[1] == '+' || at[1] == '-') && digits_at(at + 2) && at < limit) {
+		spelt[n++] = 'e';
+		spelt[n++] = at[1];
+		at = take_digits(at + 2, limit, spelt, &n);
+	}
+	spelt[n] = 0;
+	if (at != end)
+		*out = strtod(spelt, NULL);
+	return at;
+}
+
 /* A number in decimals, "nan" or "inf", and nothing that only begins so: "info", "0x1f", "12ab" are none. Its end, or
  * NULL. */
-static const char *number_at(const char *text, double *out)
+static const char *number_at(const char *text, const char *limit, double *out)
 {
 	const char *digits = text + (*text == '+' || *text == '-');
 	bool hexadecimal = *digits == '0' && (digits[1] == 'x' || digits[1] == 'X');
@@ -44,14 +94,17 @@ static const char *number_at(const char *text, double *out)
 	if (hexadecimal || !(named || isdigit((unsigned char)*digits) || *digits == '.'))
 		return NULL;
 	*out = strtod(text, &end);
-	return end == text || isalpha((unsigned char)*end) || *end == '_' ? NULL : end;
+	if (end == text)
+		return NULL;
+	const char *last = number_goes_on(text, end, limit, out);
+	return isalpha((unsigned char)*last) || *last == '_' ? NULL : last;
 }
 
 /* The first one from `text` to `end`, which does not begin inside a word; `before`: the character in front of it. */
 static bool first_number(const char *text, const char *end, char before, double *out)
 {
 	for (; text < end; before = *text++)
-		if (!in_word((unsigned char)before) && number_at(text, out))
+		if (!in_word((unsigned char)before) && number_at(text, end, out))
 			return true;
 	return false;
 }
@@ -62,6 +115,14 @@ struct found {
 	struct arena *arena;
 };
 
+/* Where the value of a key ends at the latest, "loss=": what stands behind the next key is that one's. */
+static const char *value_end(const char *key, const char *value, const char *end)
+{
+	const char last = value > key ? value[-1] : 0;
+	size_t n = last == '=' || last == ':' ? strcspn(value, "=:") : (size_t)(end - value);
+	return value + n;
+}
+
 static void search_line(const char *line, const regex_t *pattern, struct found *found)
 {
 	const char *end = line + strlen(line);
@@ -71,7 +132,7 @@ static void search_line(const char *line, const regex_t *pattern, struct found *
 		bool group = pattern->re_nsub > 0, seen = at[1].rm_so >= 0;
 		double number;
 		if (group ? seen && first_number(from + at[1].rm_so, from + at[1].rm_eo, ' ', &number)
-		          : first_number(behind, end, ' ', &number)) {
+		          : first_number(behind, value_end(from, behind, end), ' ', &number)) {
 			LIST_GROW(found->arena, found->number, found->n, found->room);
 			found->number[found->n++] = number;
 		}
@@ -79,11 +140,40 @@ static void search_line(const char *line, const regex_t *pattern, struct found *
 	}
 }
 
-/* Lines end where a terminal begins anew, too: progress bars. Bytes 0 would end a line for regexec. */
+/* The end of a terminal's sequence for colours and the like that begins there, or `text`. */
+static const char *skip_colour(const char *text, const char *end)
+{
+	const char *at = text;
+	if (end - at < 3 || at[0] != '\033' || at[1] != '[')
+		return text;
+	for (at += 2; at < end && *at >= 0x20 && *at < 0x40;)
+		at++;
+	return at < end && *at >= 0x40 ? at + 1 : text;
+}
+
+/* Lines end where a terminal begins anew, too: progress bars. Bytes 0 would end a line for regexec. Colours are left
+ * out: they stand between a name and its number. Returns the new length. */
+static size_t make_plain(char *text, size_t n)
+{
+	size_t kept = 0;
+	for (const char *at = text, *end = text + n; at < end;) {
+		const char *behind = skip_colour(at, end);
+		if (behind > at) {
+			if (kept && behind < end && in_word((unsigned char)text[kept - 1]) &&
+			    in_word((unsigned char)*behind))
+				text[kept++] = ' ';
+			at = behind;
+			continue;
+		}
+		text[kept++] = *at ? *at == '\r' ? '\n' : *at : ' ';
+		at++;
+	}
+	return kept;
+}
+
 static void search(char *text, size_t n, const regex_t *pattern, struct found *found)
 {
-	for (size_t i = 0; i < n; i++)
-		text[i] = text[i] ? text[i] == '\r' ? '\n' : text[i] : ' ';
+	n = make_plain(text, n);
 	text[n] = 0;
 	for (char *line = text, *next; line; line = next) {
 		next = strchr(line, '\n');

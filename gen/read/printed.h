@@ -1,5 +1,5 @@
 /* The numbers in what a program printed, by a POSIX extended regular expression: what its first group matched, or
- * without a group the first number behind each match in its line. */
+ * without a group the first number behind each match in its line, and behind "loss=" before the next name's. */
 #ifndef GAPLINE_READ_PRINTED_H
 #define GAPLINE_READ_PRINTED_H
 

@@ -142,6 +142,34 @@ class Printed(Case):
                 self.assertEqual(result["first_different"], 13, result["text"])
                 self.assertAlmostEqual(result["fixed_number"], off[12], delta=1e-5)
 
+    def test_how_numbers_are_written(self):
+        """What reads the first digits alone, or the number of another name, takes different results for the same."""
+        spellings = [
+            ("thousands", lambda x: f"loss={1e5 * x:,.2f}, lr 3"),
+            ("thousands of others", lambda x: f"loss: {1e6 * x:,.0f}".replace(",", "'")),
+            ("a comma", lambda x: f"loss = {10 * x:.4f}".replace(".", ",")),
+            ("Fortran", lambda x: f"loss {x / 1e3:.6E} 5".replace("E", "D")),
+            ("colours", lambda x: f"\x1b[1mloss=\x1b[32m{x:.6f}\x1b[0m lr={0.1 * LOSSES[3]}"),
+            ("colours in the middle", lambda x: f"loss\x1b[38;5;214m={x:.6f}\x1b[0m"),
+            ("a progress bar", lambda x: f"\r 50%|#####     | 5/10 [00:01<00:01, 4.9it/s, loss={x:.6f}]"),
+        ]
+        off = LOSSES[:12] + [LOSSES[12] * 1.002] + LOSSES[13:]
+        for name, spell in spellings:
+            with self.subTest(name):
+                good, bad = ("".join(spell(x) + "\n" for x in numbers) for numbers in (LOSSES, off))
+                self.assertEqual(self.judged([good], [good], pattern="loss")[1]["numbers"], 20)
+                _, result = self.judged([good], [bad], pattern="loss ?[=:]?")
+                self.assertEqual(result["first_different"], 13, result["text"])
+        lists = "".join(f"loss={x:.5f},{i},3\n" for i, x in enumerate(LOSSES))
+        self.assertEqual(self.judged([lists], [lines(LOSSES, "loss={x:.5f},7\n")])[1]["found"], "same")
+
+    def test_a_name_without_a_number(self):
+        """The number of the next name is not this one's."""
+        missing = lines(LOSSES, "loss=None lr={x:.6f}\n")
+        work, result = self.judged([missing], [missing])
+        self.assertEqual((work, result["found"]), ("unknown", "unknown"))
+        self.assertIn("matches no number", result["text"])
+
     def test_usage(self):
         logs = ["--baseline-output", "a", "--fixed-output", "b"]
         both = ["report", "base-0.sqlite", "base-1.sqlite"]
