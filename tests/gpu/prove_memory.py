@@ -5,9 +5,11 @@ machine with a GPU. Prints a table; takes a minute.
     prove_memory.py --gapline GAPLINE [--nvcc nvcc]
 
 GAPLINE lies where it was built, with inject/ beside it. Each program allocates, frees and allocates again in its own way, and
-prints the most bytes that it had at once. Exit status 1 when a number differs.
+prints the most bytes that it had at once. Where PyTorch is installed, a training program prints what its allocator handed
+out. Exit status 1 when a number differs.
 """
 import argparse
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -94,6 +96,29 @@ int main(int argc, char **argv)
 """
 
 
+TORCH = """
+import torch
+model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(4)]).cuda()
+optimizer = torch.optim.Adam(model.parameters())
+for i in range(12):
+    model(torch.randn(512 + 64 * (i % 5), 2048, device="cuda")).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print(torch.cuda.max_memory_allocated())
+"""
+
+
+def prove_torch(gapline, folder):
+    program, profile = folder / "train.py", folder / "train.sqlite"
+    program.write_text(TORCH)
+    own = int(subprocess.run([gapline, "capture", "--collector", "cupti", "-q", "-o", profile, "--", sys.executable, program],
+                             check=True, capture_output=True, text=True).stdout.split()[-1])
+    said = json.loads(subprocess.run([gapline, "show", profile, "--json", "-"], check=True, capture_output=True, text=True).stdout)["profile"]["memory"]
+    good = said["peak_bytes"] == own and said["counted_by"] == "allocator"
+    print(f"torch    own {own:>12} gapline {said['peak_bytes']} {said['not_known_because'] or ''} {'ok' if good else 'WRONG'}")
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--gapline", required=True)
@@ -113,6 +138,8 @@ def main():
             good = said["peak_bytes"] == own
             wrong += not good
             print(f"{how:8} own {own:>12} gapline {said['peak_bytes']} {said['not_known_because'] or ''} {'ok' if good else 'WRONG'}")
+        if importlib.util.find_spec("torch"):
+            wrong += not prove_torch(arguments.gapline, folder)
     return wrong > 0
 
 
