@@ -123,14 +123,6 @@ void columns_set(struct trace *t, enum columns_of rows, const struct column *col
 	memcpy((char *)t + COLUMNS[rows].at + column->at, &values, sizeof values);
 }
 
-void columns_note(uint32_t **values, size_t row, uint32_t value, size_t room, struct arena *arena)
-{
-	if (value && !*values)
-		*values = ARENA_NEW(arena, room, uint32_t);
-	if (*values)
-		(*values)[row] = value;
-}
-
 void columns_resize(struct trace *t, enum columns_of rows, struct arena *arena, size_t old, size_t n, bool requested)
 {
 	const struct columns *all = &COLUMNS[rows];

@@ -58,7 +58,13 @@ extern const struct columns COLUMNS[COLUMNS_OF];
 size_t *columns_rows(struct trace *trace, enum columns_of rows);
 
 /* Sets a value of a COLUMN_SOME, which is made, for `room` rows, where the value is the first that is not 0. */
-void columns_note(uint32_t **values, size_t row, uint32_t value, size_t room, struct arena *arena);
+static inline void columns_note(uint32_t **values, size_t row, uint32_t value, size_t room, struct arena *arena)
+{
+	if (value && !*values)
+		*values = ARENA_NEW(arena, room, uint32_t);
+	if (*values)
+		(*values)[row] = value;
+}
 
 /* The values of one column, NULL where it has none; and another place for them. */
 void *columns_get(const struct trace *trace, enum columns_of rows, const struct column *column);

@@ -24,6 +24,7 @@ struct tables {
 	double weight; /* 1 / (runs × steps of the run) */
 	const struct names *names;
 	struct arena *work;
+	bool owned; /* operators or modules may be known in any of the runs */
 	/* of the run at hand */
 	struct tally launch_calls, kernel_lengths; /* medians, not means: a launch that waits for a full queue takes a
 	                                            * thousand times as long as the others */
@@ -167,7 +168,8 @@ static void add_ops(struct tables *b, const struct run *run)
 	for (size_t i = 0; i < t->ops.n; i++) {
 		if (!run_measures_op(run, i))
 			continue;
-		add_owners(b, t, i);
+		if (b->owned)
+			add_owners(b, t, i);
 		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
 			add_copy(b, t, i);
 		else
@@ -286,6 +288,10 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	b->arena = arena;
 	b->work = work;
 	b->n_runs = n;
+	for (size_t r = 0; r < n; r++) {
+		const struct trace *t = runs[r].trace;
+		b->owned = b->owned || t->again || t->calls.in_operator || t->calls.in_module;
+	}
 	b->names = runs[0].trace->names;
 	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->operators.slot = ARENA_NEW(work, b->names->n, uint32_t);
