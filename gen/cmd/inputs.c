@@ -392,7 +392,7 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	size_t found = 0;
 	for (size_t s = 0; s < n; s++) {
 		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
-		struct trace *traces = ARENA_NEW(&sides[s].traces, sides[s].n, struct trace);
+		struct trace *traces = sides[s].n ? ARENA_NEW(&sides[s].traces, sides[s].n, struct trace) : NULL;
 		for (size_t i = 0; i < sides[s].n; i++)
 			list[found++] = read_input_of(&sides[s].item[i], &traces[i], sides[s].n > 1);
 	}
