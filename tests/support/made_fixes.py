@@ -313,6 +313,123 @@ def migrated(p, steps, prefetched):
         p.units += 1
 
 
+def offloaded(p, steps, to_host):
+    """The optimizer on the device, or on the host: gradients are read back, and weights copied in."""
+    for _ in range(steps):
+        p.begin("train_step")
+        phase(p, "data", load, 100 * US)
+        phase(p, "forward", forward, 6)
+        phase(p, "backward", backward, 6)
+        p.begin("optimizer")
+        if to_host:
+            p.copy(2, 24 << 20)
+            p.host(3 * MS)
+            p.copy(1, 24 << 20)
+        else:
+            adam(p)
+        p.end()
+        p.copy(2, 4)
+        p.end()
+        p.units += 1
+
+
+def reduced(p, steps, parts):
+    """All-reduce by one kernel of NCCL or by two of others: (name, ns) each."""
+    for _ in range(steps):
+        p.begin("step")
+        phase(p, "data", load, 100 * US)
+        phase(p, "forward", forward, 5)
+        phase(p, "backward", backward, 5)
+        for name, ns in parts:
+            p.free[7] = p.kernel(name, ns, 24, 20, p.free[7])
+        phase(p, "optimizer", adam)
+        p.copy(2, 4)
+        p.end()
+        p.units += 1
+
+
+def faster_than_launched(p, steps, ns):
+    """120 kernels that take longer than their launches, or less."""
+    for _ in range(steps):
+        p.begin("step")
+        p.host(50 * US)
+        p.copy(1, 1 << 18)
+        for _ in range(120):
+            p.kernel("gather_rows(float*)", ns, 512)
+        p.copy(2, 4)
+        p.end()
+        p.units += 1
+
+
+def frozen(p, steps, some):
+    """Gradients of all weights, or of the last layers alone."""
+    for _ in range(steps):
+        p.begin("train_step")
+        phase(p, "data", load, 100 * US)
+        phase(p, "forward", forward, 6)
+        phase(p, "backward", backward, 2 if some else 6)
+        phase(p, "optimizer", adam, 8 if some else 24)
+        p.copy(2, 4)
+        p.end()
+        p.units += 1
+
+
+def padded(p, steps, full):
+    """Sentences of random length, filled up to the longest or packed."""
+    for _ in range(steps):
+        work = p.rng.choice([0.5, 0.75, 1, 1.25, 1.5])
+        step_of(p, layers=5, work=1.5 if full else work, size=int((1.5 if full else work) * (1 << 20)))
+
+
+def collected(p, steps, every):
+    """Results are copied back in each step, or those of ten steps at once."""
+    for i in range(steps):
+        p.begin("step")
+        p.host(100 * US)
+        p.copy(1, 1 << 20)
+        forward(p, 5)
+        if i % every == every - 1:
+            p.copy(2, (2 << 20) * every)
+            p.host(200 * US)
+        p.end()
+        p.units += 1
+
+
+def half_overlapped(p, steps, apart):
+    """Two thirds of the input are copied beside the work before."""
+    for _ in range(steps):
+        p.begin("step")
+        p.host(100 * US)
+        if apart:
+            p.copy(1, 20 << 20, stream=9)
+            p.copy(1, 10 << 20)
+        else:
+            p.copy(1, 30 << 20)
+        forward(p, 5)
+        p.sync(7)
+        p.end()
+        p.units += 1
+
+
+def quantized(p, steps, on):
+    more = [("amax_kernel(float*)", 4 * US), ("cast_to_fp8(half*)", 5 * US)] if on else []
+    for _ in range(steps):
+        p.begin("train_step")
+        phase(p, "data", load, 100 * US)
+        phase(p, "forward", forward, 6, gemm="cutlass_fp8_gemm(P)" if on else GEMM, more=more)
+        phase(p, "backward", backward, 6)
+        phase(p, "optimizer", adam)
+        p.copy(2, 4)
+        p.end()
+        p.units += 1
+
+
+def unsteady(p, steps, load_ns):
+    """A host on which others work: each wait is another one."""
+    for _ in range(steps):
+        step_of(p, wait=load_ns * p.rng.choice([0.6, 0.8, 1, 1, 1.2, 2.4]))
+
+
 FIXES = [
     Pair("the slowest rank of a job got faster", (of(waiting_for_peers, 2200 * US), of(waiting_for_peers, 200 * US)), {SAME}, {"comm_exposed"}),
     Pair("tokens go to experts beside the other half of the batch", (of(experts, False), of(experts, True)), {SAME, JOB}, {"comm_exposed"}, never={"fuse_or_compile"}),
@@ -342,4 +459,19 @@ FIXES = [
     Pair("checkpoints are written aside", (of(saved_aside, False), of(saved_aside, True)), {SAME, UNKNOWN}, {"idle"}, 96),
     Pair("unified memory is brought before it is needed", (of(migrated, False), of(migrated, True)), {UNKNOWN, JOB, SAME}, {"copy_exposed", "idle"}),
     Pair("all rows of one stretch are lost", (of(training), of(training)), {SAME, UNKNOWN}, set(), 60, doubt=True, edit=lambda p: p.lose(EVERYTHING, 0.3, 0.42)),
+    Pair("the optimizer runs on the host", (of(offloaded, False), of(offloaded, True)), {DIFFERENT, UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
+    Pair("another algorithm of the all-reduce", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(P)", 1500 * US)])), {SAME, JOB}, {"comm_exposed"}),
+    Pair("reduced and gathered instead of all-reduced", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(P)", 900 * US), ("ncclDevKernel_AllGather_RING_LL(P)", 700 * US)])),
+         {SAME, JOB, UNKNOWN}, {"comm_exposed"}),
+    Pair("kernels got faster than their launches", (of(faster_than_launched, 16 * US), of(faster_than_launched, 2 * US)), {JOB, UNKNOWN}, {"compute"}),
+    Pair("gradients of the last layers alone", (of(frozen, False), of(frozen, True)), {DIFFERENT}, {"compute"}),
+    Pair("sentences are packed, not filled up", (of(padded, True), of(padded, False)), {DIFFERENT, UNKNOWN}, {"compute"} | IDLE, 80),
+    Pair("results of ten steps are copied back at once", (of(collected, 1), of(collected, 10)), {SAME, JOB, UNKNOWN}, {"idle", "copy_exposed"}, 100),
+    Pair("two thirds of the input beside the work before", (of(half_overlapped, False), of(half_overlapped, True)), {SAME, JOB}, {"copy_exposed:h2d"}),
+    Pair("products in 8 bits, with casts", (of(quantized, False), of(quantized, True)), {JOB, UNKNOWN}, ALL),
+    Pair("input in half of the time, on an unsteady host", (of(unsteady, 2000 * US), of(unsteady, 1000 * US)), {SAME}, {"idle:host_code"}, 80),
+    Pair("nothing, on an unsteady host", (of(unsteady, 2000 * US), of(unsteady, 2000 * US)), {SAME}, set(), 80),
+    Pair("the slowest rank got slower", (of(waiting_for_peers, 200 * US), of(waiting_for_peers, 2200 * US)), {SAME}, {"comm_exposed"}),
+    Pair("memsets are back", (of(zeroed, True), of(zeroed, False)), {UNKNOWN}, {"copy_exposed:memset", "idle"}),
+    Pair("input from pageable memory again", (of(features, True), of(features, False)), {SAME}, {"copy_exposed:h2d"}),
 ]
