@@ -96,8 +96,8 @@ struct owner_result {
 	double instances, per_step; /* how many, and how long they run */
 	double all_instances, all;  /* of a module, with those in it; of operators 0 */
 	/* Of an operator: floating-point operations, in how much of per_step, and 10¹² a second (by bound_side); what
-	 * they take at the GPU's peak, and in how much of per_step that is known. 0: not known. */
-	double flops, flops_known, tflops, ideal, ideal_known;
+	 * they take at the GPU's peak, and bytes, each with how much of per_step that is of. 0: not known. */
+	double flops, flops_known, tflops, ideal, ideal_known, moved, moved_known;
 };
 struct api_result {
 	uint32_t name;
@@ -443,7 +443,7 @@ struct side {
 	uint32_t n_kernels;                                   /* by per_step descending; sums over devices */
 	struct owner_result *operators, *modules, *outermost; /* likewise, modules by `all`; none: it has none */
 	uint32_t n_operators, n_modules, n_outermost;
-	double flops_share, peak_share, mfu; /* by bound_side: of operators' time, of its ideal, of the step's ideal */
+	double flops_share, moved_share, peak_share, mfu; /* by bound_side: of operators' time; of that; of a step */
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;

@@ -142,6 +142,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .in_outermost = s->in_outermost,
 		                                          .in_module = s->in_module,
 		                                          .flops = s->flops,
+		                                          .moved = s->moved,
 		                                          .thread = kineto_thread_of(k, s->thread)});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,

@@ -350,6 +350,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	case OPERATOR:
 		add_span(k, e, KINETO_OPERATOR);
 		k->spans[k->n_spans - 1].flops = kineto_flops(e);
+		k->spans[k->n_spans - 1].moved = kineto_moved(e);
 		break;
 	case ANNOTATION:
 		add_span(k, e, KINETO_ANNOTATION);

@@ -33,7 +33,7 @@ struct kineto_event {
 	int64_t grid[3], block[3];                /* of a kernel; 0: not said */
 	struct kineto_input input[KINETO_INPUTS]; /* of an operator, the first ones */
 	int n_inputs, n_given, n_types;
-	uint8_t format[KINETO_INPUTS]; /* enum flop_format */
+	uint8_t format[KINETO_INPUTS], element[KINETO_INPUTS]; /* enum flop_format; bytes, 0: no numbers of a tensor */
 	/* of a convolution: its inputs that are numbers or truth values, the first of each; n: how many are there */
 	struct {
 		int32_t value[KINETO_GIVEN_NUMBERS];

@@ -108,17 +108,21 @@ static bool is_optimizer(const struct kineto *k, const struct kineto_span *s)
 	       strncmp(names_text(k->names, s->name), step, sizeof step - 1) == 0;
 }
 
-/* An operator's floating-point operations go to the first kernel that it launches. */
-static void take_flops(struct owners *p, struct kineto_span *call)
+/* What an operator has to do goes to the first kernel that it launches. */
+static void take_work(struct owners *p, struct kineto_span *call)
 {
 	size_t n = opened_to(&p->operators, call->end);
 	struct kineto_span *of = n ? p->operators.list[n - 1].span : NULL;
-	if (!of || !of->flops)
+	if (!of || !(of->flops || of->moved))
 		return;
 	bool launches = classify_call(names_text(p->k->names, call->name)) == CALL_LAUNCH;
-	const int64_t none = trace_flops(0, (enum flop_format)(of->flops & 3));
+	const int64_t none = of->flops ? trace_flops(0, (enum flop_format)(of->flops & 3)) : 0;
 	call->flops = launches ? of->flops : none;
-	of->flops = launches ? none : of->flops;
+	call->moved = launches ? of->moved : of->moved > 0;
+	if (launches) {
+		of->flops = none;
+		of->moved = of->moved > 0;
+	}
 }
 
 /* Of two operators in each other that both know them, the inner one has them; nothing counts twice. */
@@ -128,10 +132,12 @@ static void yield_flops(struct owners *p, struct kineto_span *s)
 	while (n && !p->operators.list[n - 1].span->flops)
 		n--;
 	struct kineto_span *around = n ? p->operators.list[n - 1].span : NULL;
-	if (around && around->flops >> 2 == 1)
+	if (around && around->flops >> 2 == 1) {
 		s->flops = around->flops;
-	else if (around)
-		around->flops = 0;
+		s->moved = s->moved > 0;
+	} else if (around) {
+		around->flops = around->moved = 0;
+	}
 }
 
 /* Spans of a thread. A call is in the operator that begins last of those that hold all of it: PyTorch's profiler counts
@@ -159,7 +165,7 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 		} else if (s->kind == KINETO_CALL) {
 			s->in_operator = opened_until(operators, s->end);
 			s->in_outermost = outermost_until(p, s->end);
-			take_flops(p, s);
+			take_work(p, s);
 			s->in_module = opened_until(modules, s->end);
 			p->in_some |= s->in_module || s->in_operator;
 		}

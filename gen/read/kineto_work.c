@@ -7,7 +7,11 @@ enum rule {
 	CONVOLUTION,      /* input, weights: as many products as the output has points, for all weights */
 	CONVOLUTION_BACK, /* gradient of the output, input, weights: that again for each gradient that is asked for */
 	ATTENTION,        /* query, key, value: two products */
-	ATTENTION_BACK    /* gradient of the output, and those: five */
+	ATTENTION_BACK,   /* gradient of the output, and those: five */
+	EACH,             /* of each point of inputs of one type, one of that type; scalars beside them */
+	EACH_LONG,        /* likewise, of 32 bits and more: of 16 the output may have another type */
+	COPY,             /* to the first input from the second */
+	SET               /* the first input */
 };
 
 /* The operators that launch, and where their tensors are among their inputs. */
@@ -35,6 +39,43 @@ static const struct work {
 	{"aten::_efficient_attention_backward", ATTENTION_BACK, 1, .dims = 1},
 	{"aten::_cudnn_attention_backward", ATTENTION_BACK, 1, .dims = 2},
 	{"aten::_scaled_dot_product_cudnn_attention_backward", ATTENTION_BACK, 1, .dims = 2},
+	{"aten::add", .rule = EACH},
+	{"aten::add_", .rule = EACH},
+	{"aten::sub", .rule = EACH},
+	{"aten::sub_", .rule = EACH},
+	{"aten::mul", .rule = EACH},
+	{"aten::mul_", .rule = EACH},
+	{"aten::div", .rule = EACH},
+	{"aten::div_", .rule = EACH},
+	{"aten::neg", .rule = EACH},
+	{"aten::abs", .rule = EACH},
+	{"aten::exp", .rule = EACH},
+	{"aten::sqrt", .rule = EACH},
+	{"aten::rsqrt", .rule = EACH},
+	{"aten::relu", .rule = EACH},
+	{"aten::relu_", .rule = EACH},
+	{"aten::clamp_min", .rule = EACH},
+	{"aten::clamp_min_", .rule = EACH},
+	{"aten::gelu", .rule = EACH},
+	{"aten::silu", .rule = EACH},
+	{"aten::silu_", .rule = EACH},
+	{"aten::sigmoid", .rule = EACH},
+	{"aten::sigmoid_", .rule = EACH},
+	{"aten::tanh", .rule = EACH},
+	{"aten::tanh_", .rule = EACH},
+	{"aten::threshold_backward", .rule = EACH},
+	{"aten::gelu_backward", .rule = EACH},
+	{"aten::silu_backward", .rule = EACH},
+	{"aten::sigmoid_backward", .rule = EACH},
+	{"aten::tanh_backward", .rule = EACH},
+	{"aten::native_layer_norm", .rule = EACH},
+	{"aten::_softmax", .rule = EACH_LONG},
+	{"aten::_log_softmax", .rule = EACH_LONG},
+	{"aten::_softmax_backward_data", .rule = EACH_LONG},
+	{"aten::_log_softmax_backward_data", .rule = EACH_LONG},
+	{"aten::copy_", .rule = COPY},
+	{"aten::fill_", .rule = SET},
+	{"aten::zero_", .rule = SET},
 };
 
 /* A product that may overflow, or have a factor that is no size; then it is not known. */
@@ -118,15 +159,22 @@ static void count_attention(struct product *p, const struct kineto_event *e, con
 	times(p, (back ? 3 : 1) * q->size[3] + (back ? 2 : 1) * v->size[3]);
 }
 
-int64_t kineto_flops(const struct kineto_event *e)
+static const struct work *work_of(const struct kineto_event *e)
 {
-	static const uint8_t inputs[] = {2, 2, 3, 3, 3};
 	const struct work *w = WORK, *end = WORK + sizeof WORK / sizeof *WORK;
-	struct product p = {.value = 2};
+	if (e->name_n < 6 || memcmp(e->name, "aten::", 6) != 0 || !e->n_inputs || e->complex)
+		return NULL;
 	while (w < end && (strlen(w->name) != e->name_n || memcmp(w->name, e->name, e->name_n) != 0))
 		w++;
-	if (w == end || e->complex || e->n_inputs < w->first + inputs[w->rule])
-		return 0;
+	return w < end ? w : NULL;
+}
+
+static struct product count_flops(const struct kineto_event *e, const struct work *w)
+{
+	static const uint8_t inputs[] = {2, 2, 3, 3, 3};
+	struct product p = {.value = 2};
+	if (w->rule > ATTENTION_BACK || e->n_inputs < w->first + inputs[w->rule])
+		return p;
 	if (w->rule == PRODUCT)
 		count_product(&p, &e->input[w->first], &e->input[w->first + 1], w->dims);
 	else if (w->rule == CONVOLUTION)
@@ -135,9 +183,97 @@ int64_t kineto_flops(const struct kineto_event *e)
 		count_convolution_back(&p, e, w);
 	else
 		count_attention(&p, e, w);
-	enum flop_format format = (enum flop_format)e->format[w->first];
-	return p.known && p.value < (int64_t)1 << 57 ? trace_flops(p.value, format) : 0;
+	return p;
 }
+
+int64_t kineto_flops(const struct kineto_event *e)
+{
+	const struct work *w = work_of(e);
+	const struct product p = w ? count_flops(e, w) : (struct product){0};
+	return p.known && p.value < (int64_t)1 << 57 ? trace_flops(p.value, (enum flop_format)e->format[w->first]) : 0;
+}
+
+/* ---- bytes ---- */
+
+static void add(struct product *sum, struct product p, int bytes)
+{
+	times(&p, bytes);
+	sum->known = sum->known && p.known && bytes > 0 && !__builtin_add_overflow(sum->value, p.value, &sum->value);
+}
+
+static struct product points(const struct kineto_input *input)
+{
+	struct product p = {1, true};
+	times_all(&p, input, 0);
+	return p;
+}
+
+/* Of inputs that are spread over each other: in each dimension, counted from the last, the size that is not 1. */
+static struct product points_together(const struct kineto_event *e)
+{
+	struct product p = {1, true};
+	for (int d = 1; d <= KINETO_INPUT_SIZES; d++) {
+		int64_t size = 1;
+		for (int i = 0; i < e->n_inputs; i++) {
+			const struct kineto_input *in = &e->input[i];
+			if (e->element[i] && in->n >= d && in->n <= KINETO_INPUT_SIZES && in->size[in->n - d] != 1)
+				size = in->size[in->n - d];
+		}
+		times(&p, size);
+	}
+	return p;
+}
+
+/* Numbers beside tensors may have any type. */
+static void count_each(struct product *sum, const struct kineto_event *e, int least)
+{
+	sum->known = e->element[0] >= least;
+	for (int i = 0; i < e->n_inputs && sum->known; i++) {
+		if (!e->element[i] || (i && !e->input[i].n))
+			continue;
+		sum->known = e->element[i] == e->element[0];
+		add(sum, points(&e->input[i]), e->element[i]);
+	}
+	add(sum, points_together(e), e->element[0]);
+}
+
+/* Of products of 8 bits the output has more. */
+static void count_outputs(struct product *sum, const struct kineto_event *e, const struct work *w)
+{
+	const struct kineto_input *a = &e->input[w->first];
+	const int last = w->rule == PRODUCT ? w->dims - 1 : 3, inputs = w->rule == PRODUCT ? 2 : 3;
+	sum->known = count_flops(e, w).known && e->element[w->first] > 1;
+	if (!sum->known)
+		return;
+	struct kineto_input out = *a;
+	out.size[last] = a[inputs - 1].size[last];
+	for (int i = 0; i < w->first + inputs && sum->known; i++)
+		add(sum, points(&e->input[i]), e->element[i]);
+	add(sum, points(&out), e->element[w->first]);
+}
+
+int64_t kineto_moved(const struct kineto_event *e)
+{
+	const struct work *w = work_of(e);
+	struct product sum = {0, true};
+	if (!w)
+		return 0;
+	if (w->rule == EACH || w->rule == EACH_LONG) {
+		count_each(&sum, e, w->rule == EACH ? 1 : 4);
+	} else if (w->rule == PRODUCT || w->rule == ATTENTION) {
+		count_outputs(&sum, e, w);
+	} else if (w->rule == COPY || w->rule == SET) {
+		sum.known = e->n_inputs > 1 || w->rule == SET;
+		add(&sum, points(&e->input[0]), e->element[0]);
+		if (w->rule == COPY)
+			add(&sum, points(&e->input[1]), e->element[1]);
+	} else {
+		return 0;
+	}
+	return sum.known && sum.value < (int64_t)1 << 59 ? 1 + sum.value : 0;
+}
+
+/* ---- what else is said of inputs ---- */
 
 static int numbers(const char *text, size_t n, int32_t *number, int most)
 {
@@ -168,12 +304,18 @@ void kineto_note_type(struct kineto_event *e, const char *text, size_t n)
 	static const struct {
 		const char *type;
 		enum flop_format format;
-	} types[] = {{"Half", FLOP_16}, {"BFloat16", FLOP_16}, {"Float8_e", FLOP_8}, {"signed char", FLOP_INT8}};
-	const char *colon = memrchr(text, ':', n);
-	size_t skip = colon ? (size_t)(colon + 1 - text) : 0;
+		int bytes;
+	} types[] = {
+		{"float", FLOP_OTHER, 4},      {"double", FLOP_OTHER, 8},         {"c10::Half", FLOP_16, 2},
+		{"c10::BFloat16", FLOP_16, 2}, {"long int", FLOP_OTHER, 8},       {"long", FLOP_OTHER, 8},
+		{"int", FLOP_OTHER, 4},        {"bool", FLOP_OTHER, 1},           {"unsigned char", FLOP_OTHER, 1},
+		{"signed char", FLOP_INT8, 1}, {"c10::Float8_e4m3fn", FLOP_8, 1}, {"c10::Float8_e5m2", FLOP_8, 1},
+	};
 	e->complex |= memmem(text, n, "omplex", 6) != NULL;
 	for (size_t i = 0; i < sizeof types / sizeof *types && e->n_types < KINETO_INPUTS; i++)
-		if (n - skip >= strlen(types[i].type) && memcmp(text + skip, types[i].type, strlen(types[i].type)) == 0)
+		if (n == strlen(types[i].type) && memcmp(text, types[i].type, n) == 0) {
 			e->format[e->n_types] = (uint8_t)types[i].format;
+			e->element[e->n_types] = (uint8_t)types[i].bytes;
+		}
 	e->n_types++;
 }

@@ -11,6 +11,9 @@
 /* The floating-point operations of an operator, as trace_flops; 0: not known. */
 int64_t kineto_flops(const struct kineto_event *event);
 
+/* 1 + the bytes that an operator reads and writes at least, each of its inputs and outputs once; 0: not known. */
+int64_t kineto_moved(const struct kineto_event *event);
+
 /* The type of an operator's next input: "float", "c10::Half". */
 void kineto_note_type(struct kineto_event *event, const char *text, size_t n);
 

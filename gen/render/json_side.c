@@ -302,6 +302,9 @@ static void write_owners(struct json *json, const struct analysis *a, const char
 			json_number(json, "flop_per_step", known ? o->flops : NAN);
 			json_ms(json, "flop_known_ms_per_step", o->flops_known);
 			json_number(json, "tflop_per_second", known ? o->tflops : NAN);
+			json_number(json, "bytes_per_step", o->moved_known > 0 ? o->moved : NAN);
+			json_ms(json, "bytes_known_ms_per_step", o->moved_known);
+			json_number(json, "gb_per_second", o->moved_known > 0 ? o->moved / o->moved_known : NAN);
 			json_number(json, "share_of_peak", o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN);
 		}
 		json_end_object(json);

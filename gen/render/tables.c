@@ -342,18 +342,23 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	fill_end(&f, "kernels");
 }
 
-static void fill_rate(const struct analysis *a, const struct table_row *line, struct scope *row)
+static void fill_rates(const struct analysis *a, const struct table_row *line, struct scope *row)
 {
-	const char *text[2];
-	double rate[2];
+	static const char none[] = "\xE2\x80\x93";
+	const char *text[2], *moved[2];
+	double rate[2], bytes[2];
 	for (int s = 0; s < 2; s++) {
 		const struct owner_result *o = line->at[s] < 0 ? NULL : &a->side[s].operators[line->at[s]];
+		struct arena *arena = row->page->arena;
 		rate[s] = o ? o->tflops : 0;
-		text[s] = rate[s] > 0 ? SAY(NULL, row->page->arena, flops_rate, .rate = rate[s],
+		bytes[s] = o && o->moved_known > 0 ? o->moved / o->moved_known : 0;
+		text[s] = rate[s] > 0 ? SAY(NULL, arena, flops_rate, .rate = rate[s],
 		                            .share = o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN)
-		                      : "\xE2\x80\x93";
+		                      : none;
+		moved[s] = bytes[s] > 0 ? SAY(NULL, arena, flops_rate, .rate = bytes[s], .share = NAN) : none;
 	}
 	fill_pair(row, "rate", text[0], text[1], rate);
+	fill_pair(row, "moved", moved[0], moved[1], bytes);
 }
 
 /* Operators, and modules with those in them: only where a profile has them. */
@@ -375,20 +380,22 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 	for (uint32_t i = 0; i < t.kept; i++) {
 		struct scope *row = fill_row(&f, i);
 		if (!modules)
-			fill_rate(a, &t.row[i], row);
+			fill_rates(a, &t.row[i], row);
 	}
 	fill_end(&f, things);
 	if (modules)
 		return;
 	const struct side *before = &a->side[0], *after = &a->side[1];
-	const bool pair = a->n_sides > 1, rates = before->flops_share > 0 || (pair && after->flops_share > 0);
+	const bool pair = a->n_sides > 1, rates = before->flops_share + before->moved_share > 0 ||
+	                                          (pair && after->flops_share + after->moved_share > 0);
 	page_fill(&page->top, "operators.flops",
 	          rates ? SAY(NULL, arena, flops_known, .before = before->flops_share,
 	                      .after = pair ? after->flops_share : NAN,
 	                      .peak_before = before->peak_share > 0 ? before->peak_share : NAN,
 	                      .mfu_before = before->mfu,
 	                      .peak_after = pair && after->peak_share > 0 ? after->peak_share : NAN,
-	                      .mfu_after = after->mfu)
+	                      .mfu_after = after->mfu, .moved_before = before->moved_share,
+	                      .moved_after = pair ? after->moved_share : NAN)
 	                : "");
 	if (!rates)
 		page_attribute(&page->top, "operators", "class", "part without-rates");

@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12480, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12488, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 760, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -170,8 +170,9 @@ static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 
 #define S struct owner_result
-static const struct field owner_fields[] = {NAME(name),        REAL(instances), REAL(per_step),   REAL(flops),
-                                            REAL(flops_known), REAL(ideal),     REAL(ideal_known)};
+static const struct field owner_fields[] = {NAME(name),        REAL(instances),   REAL(per_step),
+                                            REAL(flops),       REAL(flops_known), REAL(ideal),
+                                            REAL(ideal_known), REAL(moved),       REAL(moved_known)};
 static const struct record owner = RECORD_OF(owner_fields);
 #undef S
 

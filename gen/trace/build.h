@@ -139,7 +139,7 @@ struct build_call {
 	uint64_t name;                                 /* with or without CUDA's version suffix */
 	uint32_t in_operator, in_outermost, in_module; /* ids of their names in `names`, 0: none. Of a builder that
 	                                                * joins no other */
-	int64_t flops;                                 /* as in struct trace_calls */
+	int64_t flops, moved;                          /* as in struct trace_calls */
 	struct build_thread thread;
 };
 

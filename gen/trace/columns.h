@@ -66,6 +66,14 @@ static inline void columns_note(uint32_t **values, size_t row, uint32_t value, s
 		(*values)[row] = value;
 }
 
+static inline void columns_note_large(int64_t **values, size_t row, int64_t value, size_t room, struct arena *arena)
+{
+	if (value && !*values)
+		*values = ARENA_NEW(arena, room, int64_t);
+	if (*values)
+		(*values)[row] = value;
+}
+
 /* The values of one column, NULL where it has none; and another place for them. */
 void *columns_get(const struct trace *trace, enum columns_of rows, const struct column *column);
 void columns_set(struct trace *trace, enum columns_of rows, const struct column *column, void *values);

@@ -146,6 +146,7 @@ struct trace_calls {
 	uint32_t
 		*in_outermost; /* likewise the operator around all others; of backward passes, of what they belong to */
 	int64_t *flops;        /* trace_flops of in_operator at its first launch, later of 0; 0: not known */
+	int64_t *moved;        /* 1 + the bytes that in_operator reads and writes at least, likewise */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };

@@ -320,6 +320,62 @@ PRODUCTS = [
 PEAKS = {"c10::Half": 989.4e12, "c10::BFloat16": 989.4e12, "c10::Float8_e4m3fn": 1978.9e12}  # of an H100 SXM; float: not known
 
 
+# What they read and write, each input and output once. The first five were also counted by Nsight Compute on an H200, in bytes of
+# DRAM: 3 201 237 504, 2 120 697 856, 1 051 193 600, 784 084 736 and 1 268 306 432 (layer norm reads part of its input twice).
+BYTES = [
+    ("aten::add", [[1 << 28], [1 << 28], []], ["float", "float", "Scalar"], 3 * 4 << 28),
+    ("aten::clamp_min", [[1 << 28], []], ["float", "Scalar"], 2 * 4 << 28),
+    ("aten::_softmax", [[1 << 15, 4096], [], []], ["float", "Scalar", "Scalar"], 2 * 4 << 27),
+    ("aten::copy_", [[1 << 15, 4096], [1 << 15, 4096], []], ["c10::BFloat16", "float", "Scalar"], 6 << 27),
+    ("aten::native_layer_norm", [[1 << 15, 4096], [], [4096], [4096], []], ["float", "ScalarList", "float", "float", "Scalar"], 4 * ((2 << 27) + 8192)),
+    ("aten::mul", [[8, 1, 5], [7, 1], []], ["c10::Half", "c10::Half", ""], 2 * (40 + 7 + 8 * 7 * 5)),  # spread over each other
+    ("aten::add", [[64, 64], [], []], ["float", "double", "Scalar"], 2 * 4 * 4096),  # a number beside it has any type
+    ("aten::add", [[64, 64], [64, 64], []], ["float", "c10::Half", "Scalar"], None),
+    ("aten::_softmax", [[64, 64], [], []], ["c10::Half", "Scalar", "Scalar"], None),  # which may be asked for in 32 bits
+    ("aten::fill_", [[10, 10], []], ["long int", "Scalar"], 800),
+    ("aten::mm", [[2048, 256], [256, 512]], ["c10::Half"] * 2, 2 * (2048 * 256 + 256 * 512 + 2048 * 512)),
+    ("aten::addmm", [[706], [32, 1377], [1377, 706], [], []], ["float"] * 3 + ["Scalar"] * 2, 4 * (706 + 32 * 1377 + 1377 * 706 + 32 * 706)),
+    ("aten::_flash_attention_forward", [[2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], ["c10::Half"] * 3,
+     2 * 2 * 8 * (128 * 64 + 256 * 64 + 256 * 32 + 128 * 32)),
+    ("aten::_scaled_mm", [[64, 128], [128, 256]], ["c10::Float8_e4m3fn"] * 2, None),  # of which type the output is, is not recorded
+    ("aten::add", [[-1, 64], [1, 64], []], ["float", "float", "Scalar"], None),
+    ("aten::add", [[1 << 40, 1 << 40], [1]], ["float", "float"], None),
+    ("aten::nll_loss_forward", [[64, 64], [64]], ["float", "long int"], None),
+]
+
+
+def check_bytes(table, gapline, folder):
+    """Each launches a memset and two kernels, 10 us long: the bytes are the kernels', for 20 us."""
+    for i, (name, dims, kinds, count) in enumerate(BYTES):
+        paths = [os.path.join(folder, f"bytes-{i}{end}") for end in (".json", ".digest")]
+        launching(paths[0], name, {"Input type": kinds, "Input Dims": dims})
+        gapline.run("digest", paths[0], "-o", paths[1])
+        for path in paths:
+            document = gapline.report(path, path, "--warmup", "0")[1]
+            row = document["baseline"]["operators"][0] if document else {}
+            seen = [row.get(key) for key in ("name", "bytes_per_step", "bytes_known_ms_per_step", "gb_per_second")]
+            want = [name, count, 0.02 if count is not None else 0, None if count is None else count / 20e-6 / 1e9]
+            good = all(a == b or (None not in (a, b) and not isinstance(a, str) and abs(a - b) <= 1e-9 * abs(b)) for a, b in zip(seen, want))
+            table.check(f"bytes: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
+
+
+def launching(path, name, args):
+    """Steps of an operator that launches a memset and two kernels."""
+    events = []
+    for step in range(STEPS):
+        at = 1000 + 1000 * step
+        event = {"ph": "X", "pid": 9, "tid": 9}
+        events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 900})
+        events.append({**event, "cat": "cpu_op", "name": name, "ts": at + 10, "dur": 100, "args": args})
+        for k, call in enumerate(("cudaMemsetAsync", "cudaLaunchKernel", "cudaLaunchKernel")):
+            linked = {"correlation": 3 * step + k + 1}
+            events.append({**event, "cat": "cuda_runtime", "name": call, "ts": at + 20 + 10 * k, "dur": 5, "args": linked})
+            events.append({"ph": "X", "cat": "kernel" if k else "gpu_memset", "name": f"kernel_{k}", "pid": 0, "tid": 7,
+                           "ts": at + 100 + 20 * k, "dur": 10, "args": {**linked, "device": 0, "stream": 7, "bytes": 64}})
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+
+
 def check_peaks(table, gapline, folder):
     """Two GPUs of a model, products of 20 us each and step on one of them, in steps of 1 ms: what the page says of peak and MFU.
     A model without a data sheet has none."""
@@ -395,6 +451,7 @@ def main():
         check_why(table, Gapline(command, folder), folder)
         check_products(table, Gapline(command, folder), folder)
         check_peaks(table, Gapline(command, folder), folder)
+        check_bytes(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

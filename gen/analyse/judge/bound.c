@@ -129,6 +129,8 @@ static uint32_t bound_owners(struct side *side, struct owner_result *list, uint3
 		list[kept].flops_known += list[i].flops_known;
 		list[kept].ideal += list[i].ideal;
 		list[kept].ideal_known += list[i].ideal_known;
+		list[kept].moved += list[i].moved;
+		list[kept].moved_known += list[i].moved_known;
 	}
 	list[kept].name = rest;
 	list[kept].all_instances = list[kept].instances;
@@ -144,16 +146,18 @@ static void bound_operators(struct side *side, struct names *names, struct arena
 	side->operators = COPY(arena, side->operators, side->n_operators);
 	side->n_operators = bound_owners(side, side->operators, side->n_operators, "operators",
 	                                 names_add_text(names, "(other operators)"), arena);
-	double all = 0, known = 0, ideal = 0, of = 0;
+	double all = 0, known = 0, moved = 0, ideal = 0, of = 0;
 	for (uint32_t i = 0; i < side->n_operators; i++) {
 		struct owner_result *o = &side->operators[i];
 		o->tflops = o->flops_known > 0 ? o->flops / o->flops_known / 1e3 : 0;
 		all += o->per_step;
 		known += o->flops_known;
+		moved += o->moved_known;
 		ideal += o->ideal;
 		of += o->ideal_known;
 	}
 	side->flops_share = all > 0 ? known / all : 0;
+	side->moved_share = all > 0 ? moved / all : 0;
 	side->peak_share = of > 0 ? ideal / of : 0;
 	side->mfu = side->budget.period > 0 ? ideal / side->n_devices / side->budget.period : 0;
 }

@@ -121,8 +121,7 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	}
 }
 
-/* `flops` as in struct trace_calls; `peak`: a ns, 0: not known. */
-static void add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns, int64_t flops, double peak)
+static struct owner_result *add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns)
 {
 	void *rows = owners->list;
 	struct owner_result *o =
@@ -132,34 +131,43 @@ static void add_owner(struct tables *b, struct owners *owners, uint32_t name, in
 	o->name = name;
 	o->instances += b->weight;
 	o->per_step += (double)ns * b->weight;
-	if (!flops)
-		return;
-	o->flops_known += (double)ns * b->weight;
-	o->flops += (double)((flops >> 2) - 1) * b->weight;
-	if (!(peak > 0))
-		return;
-	o->ideal_known += (double)ns * b->weight;
-	o->ideal += (double)((flops >> 2) - 1) / peak * b->weight;
+	return o;
 }
 
-static double peak_of(const struct trace *t, size_t op, int64_t flops)
+/* What a call's operator has to do, to its own time. */
+static void add_work(struct tables *b, const struct trace *t, size_t i, struct owner_result *o)
 {
-	const uint32_t gpu = t->devices[t->ops.device[op]].gpu;
-	return gpu == TRACE_NONE ? 0
-	                         : peak_flops(names_text(t->names, t->gpus[gpu].name), (enum flop_format)(flops & 3));
+	const uint32_t call = t->ops.launch[i], gpu = t->devices[t->ops.device[i]].gpu;
+	const int64_t flops = t->calls.flops ? t->calls.flops[call] : 0;
+	const int64_t moved = t->calls.moved ? t->calls.moved[call] : 0;
+	const double weighed = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
+	const double count = (double)((flops >> 2) - 1) * b->weight;
+	if (moved && t->ops.kind[i] == OP_KERNEL) {
+		o->moved_known += weighed;
+		o->moved += (double)(moved - 1) * b->weight;
+	}
+	if (!flops)
+		return;
+	const char *model = gpu == TRACE_NONE ? "" : names_text(t->names, t->gpus[gpu].name);
+	const double peak = peak_flops(model, (enum flop_format)(flops & 3));
+	o->flops_known += weighed;
+	o->flops += count;
+	o->ideal_known += peak > 0 ? weighed : 0;
+	o->ideal += peak > 0 ? count / peak : 0;
 }
 
 static void add_owners(struct tables *b, const struct trace *t, size_t i)
 {
 	uint32_t call = t->ops.launch[i];
 	int64_t ns = t->ops.end[i] - t->ops.start[i];
-	bool called = call != TRACE_NONE, alone = !(t->ops.flags[i] & OPF_GRAPH_NODE);
-	int64_t flops = called && alone && t->calls.flops ? t->calls.flops[call] : 0;
-	add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns, flops,
-	          flops ? peak_of(t, i, flops) : 0);
-	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns, 0, 0);
+	bool called = call != TRACE_NONE;
+	struct owner_result *o =
+		add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns);
+	if (called && !(t->ops.flags[i] & OPF_GRAPH_NODE))
+		add_work(b, t, i, o);
+	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns);
 	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
-		add_owner(b, &b->outermost, outermost_of(t, i), ns, 0, 0);
+		add_owner(b, &b->outermost, outermost_of(t, i), ns);
 }
 
 static void add_ops(struct tables *b, const struct run *run)
