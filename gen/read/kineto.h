@@ -42,7 +42,7 @@ enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_MODUL
 /* Something that a thread did. Times as the file has them, ns. */
 struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
-	int64_t flops, moved; /* of operators, and of calls by kineto_give_ranges: as in struct trace_calls */
+	int64_t flops, moved;  /* of operators, and of calls by kineto_give_ranges: as in struct trace_calls */
 	uint32_t name, thread; /* name: id; thread: index into kineto.threads */
 	uint32_t in_operator, in_outermost, in_module; /* of calls, by kineto_give_ranges: as in struct trace_calls */
 	uint8_t kind;                                  /* enum kineto_kind */
