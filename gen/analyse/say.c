@@ -1,6 +1,7 @@
 #include "analyse/say.h"
 
 #include "base/format.h"
+#include "say/say.h"
 
 #include <string.h>
 
@@ -23,10 +24,9 @@ const char *say_rank(const struct side *side, uint32_t device, struct arena *are
 	uint32_t of_rank = 0;
 	for (uint32_t i = 0; i < side->n_devices; i++)
 		of_rank += side->devices[i].rank == d->rank;
-	if (d->rank < 0)
-		return arena_format(arena, "device %u of process %lld", d->ordinal, (long long)d->process);
-	return of_rank > 1 ? arena_format(arena, "rank %d, device %u", d->rank, d->ordinal)
-	                   : arena_format(arena, "rank %d", d->rank);
+	return SAY(NULL, arena, device_is, .rank = d->rank < 0 ? FACT_UNKNOWN : d->rank, .comma = d->rank >= 0,
+	           .ordinal = d->rank < 0 || of_rank > 1 ? d->ordinal : FACT_UNKNOWN,
+	           .process = d->rank < 0 ? d->process : FACT_UNKNOWN);
 }
 
 const char *say_function(const struct names *names, const struct sampled_function *f, unsigned most,

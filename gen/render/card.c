@@ -307,9 +307,8 @@ static void fill_keys(const struct analysis *a, struct page *page)
 			page_attribute(row, NULL, "class", "named");
 		key_draw(page_draw(row, "key"), which);
 		page_fill(row, "text",
-		          which < CAUSE_COUNT   ? cause_label((enum cause)which)
-		          : which == SHADE_IDLE ? say(FACT_NEW(page->arena, bar_rest, FACT_NO_SIDE), page)
-		                                : palette(which)->label);
+		          which == SHADE_IDLE ? say(FACT_NEW(page->arena, bar_rest, FACT_NO_SIDE), page)
+		                              : palette_label(which));
 		any = true;
 	}
 	page_if(&page->top, "keys", any);

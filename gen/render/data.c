@@ -340,7 +340,7 @@ static void write_palette(struct writer *w)
 		json_text(&w->json, "class", swatch->class);
 		json_text(&w->json, "colour", swatch->colour);
 		json_text(&w->json, "ink", swatch->ink);
-		json_text(&w->json, "label", swatch->label ? swatch->label : cause_label((enum cause)which));
+		json_text(&w->json, "label", palette_label(which));
 		json_bool(&w->json, "striped", swatch->striped);
 		json_text(&w->json, "marks", swatch->marks);
 		json_text(&w->json, "cause", which < CAUSE_COUNT ? cause_name((enum cause)which) : NULL);

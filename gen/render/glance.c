@@ -51,7 +51,7 @@ static struct part idle_part(const struct analysis *a, enum cause cause, uint32_
 
 static struct part work_part(const struct analysis *a, int shade, double before, double after)
 {
-	const char *label = palette(shade)->label;
+	const char *label = palette_label(shade);
 	return (struct part){.slice = {shade, 0, label, "", label},
 	                     .ns = {view_time(&a->side[0], before), view_time(&a->side[1], after)}};
 }

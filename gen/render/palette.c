@@ -1,5 +1,7 @@
 #include "render/palette.h"
 
+#include "say/say.h"
+
 #define SOLID(name, colour, ink)                                                                                       \
 	{                                                                                                              \
 		name, colour, colour, ink, NULL, false, NULL                                                           \
@@ -43,24 +45,29 @@ static const struct swatch causes[CAUSE_COUNT] = {
 };
 
 static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
-	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#9fadbb", "#9fadbb", "#111", "GPU compute", false, NULL},
-	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "communication", true, NULL},
-	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#66788a", "#66788a", "#fff", "copies", false, NULL},
-	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "GPU idle", false, NULL},
-	[SHADE_CALL - CAUSE_COUNT] = {"call", "#ccd5dd", "#ccd5dd", "#111", "CUDA call", false, NULL},
-	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "synchronising call", true, NULL},
+	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#9fadbb", "#9fadbb", "#111", "compute", false, NULL},
+	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "comm", true, NULL},
+	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#66788a", "#66788a", "#fff", "copy", false, NULL},
+	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "idle", false, NULL},
+	[SHADE_CALL - CAUSE_COUNT] = {"call", "#ccd5dd", "#ccd5dd", "#111", "call", false, NULL},
+	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "wait", true, NULL},
 	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false, NULL},
 	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false, NULL},
 	[SHADE_RECORDING - CAUSE_COUNT] = {"recording", "url(#recording)", "#777777", "#111", "recording", true, NULL},
 	[SHADE_FIRST_LAUNCH -
-		CAUSE_COUNT] = {"first-launch", "url(#first-launch)", "#b8a800", "#111", "first launches", true, NULL},
+		CAUSE_COUNT] = {"first-launch", "url(#first-launch)", "#b8a800", "#111", "first_launches", true, NULL},
 	[SHADE_SEARCH -
-		CAUSE_COUNT] = {"kernel-search", "url(#kernel-search)", "#ddcc77", "#111", "kernel search", true, NULL},
+		CAUSE_COUNT] = {"kernel-search", "url(#kernel-search)", "#ddcc77", "#111", "kernel_search", true, NULL},
 };
 
 const struct swatch *palette(int which)
 {
 	return which < CAUSE_COUNT ? &causes[which] : &shades[which - CAUSE_COUNT];
+}
+
+const char *palette_label(int which)
+{
+	return which < CAUSE_COUNT ? cause_label((enum cause)which) : say_word(WORDS_shade, palette(which)->key);
 }
 
 int palette_of_op(enum op_kind kind)

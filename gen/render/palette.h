@@ -11,8 +11,8 @@ struct swatch {
 	const char *class; /* for CSS; also the id of the pattern */
 	const char *fill;  /* the presentation attribute: a colour, or "url(#…)" */
 	const char *colour;
-	const char *ink;   /* for text on it */
-	const char *label; /* in a legend */
+	const char *ink; /* for text on it */
+	const char *key; /* of a shade, among its words; NULL: a cause */
 	bool striped;
 	const char *marks; /* a path in a tile of 8 by 8, darker than the colour; NULL: plain. Beside the colour, for
 	                    * those who see less of it, and for paper without any */
@@ -35,6 +35,9 @@ enum shade {
 
 /* `which`: an enum cause or an enum shade. */
 const struct swatch *palette(int which);
+
+/* What it is called in a legend; not an arena's. */
+const char *palette_label(int which);
 
 int palette_of_op(enum op_kind kind);
 

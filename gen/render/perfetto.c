@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "render/render.h"
 #include "render/view.h"
+#include "say/say.h"
 #include "trace/trace.h"
 
 #include <stdbool.h>
@@ -236,6 +237,12 @@ static const char *text_of(const struct writer *w, uint32_t name)
 	return names_text(w->analysis->names, name);
 }
 
+/* What a row, a process or an event of gapline's own is called. */
+static const char *track(struct writer *w, const char *what, int64_t n, uint32_t name)
+{
+	return SAY(w->analysis->names, &w->arena, track, .what = what, .n = n, .name = name ? text_of(w, name) : NULL);
+}
+
 static void add_name(struct writer *w, const char *key, uint32_t name)
 {
 	if (name)
@@ -248,7 +255,7 @@ static void add_name(struct writer *w, const char *key, uint32_t name)
 static void add_steps(struct writer *w)
 {
 	const struct events *e = w->events;
-	uint32_t row = add_row(w, "steps");
+	uint32_t row = add_row(w, track(w, "steps", 0, 0));
 	if (!e->step_name) {
 		begin_slice(w, "step", "measured", row, e->window_start, e->window_end);
 		end_slice(w);
@@ -259,7 +266,7 @@ static void add_steps(struct writer *w)
 			begin_slice(w, "step", "measured", row, e->window_start, e->window_end);
 			end_slice(w);
 		}
-		begin_slice(w, "step", arena_format(&w->arena, "step %u", k), row, e->step_start[k], e->step_end[k]);
+		begin_slice(w, "step", track(w, "step", k, 0), row, e->step_start[k], e->step_end[k]);
 		add_name(w, "steps are", e->step_name);
 		json_bool(&w->json, "measured",
 		          e->step_end[k - 1] >= e->window_start && e->step_end[k] <= e->window_end);
@@ -270,7 +277,7 @@ static void add_steps(struct writer *w)
 static void add_phases(struct writer *w, const struct phase_events *p)
 {
 	const struct trace_thread *thread = &w->events->trace->threads[p->thread];
-	uint32_t row = p->n ? add_row(w, arena_format(&w->arena, "phases, thread %lld", (long long)thread->tid)) : 0;
+	uint32_t row = p->n ? add_row(w, track(w, "phases", thread->tid, 0)) : 0;
 	for (size_t i = 0; i < p->n; i++) {
 		begin_slice(w, "phase", view_phase(w->analysis, p->list[i].phase), row, p->list[i].start,
 		            p->list[i].end);
@@ -280,7 +287,7 @@ static void add_phases(struct writer *w, const struct phase_events *p)
 
 static void add_idle(struct writer *w, const struct device_events *d)
 {
-	uint32_t row = add_row(w, arena_format(&w->arena, "idle, GPU %u", d->id));
+	uint32_t row = add_row(w, track(w, "idle", d->id, 0));
 	for (size_t i = 0; i < d->n_idle; i++) {
 		const struct idle_event *idle = &d->idle[i];
 		begin_slice(w, "idle", cause_name(idle->cause), row, idle->start, idle->end);
@@ -333,8 +340,8 @@ static const char *device_name(struct writer *w, uint32_t device)
 	const struct events *e = w->events;
 	for (uint32_t i = 0; i < e->n_devices; i++)
 		if (e->devices[i].device == device)
-			return arena_format(&w->arena, "GPU %u", e->devices[i].id);
-	return "a GPU without measured work";
+			return track(w, "gpu", e->devices[i].id, 0);
+	return track(w, "unmeasured", 0, 0);
 }
 
 static void add_device(struct writer *w, uint32_t device)
@@ -345,14 +352,14 @@ static void add_device(struct writer *w, uint32_t device)
 	struct rows **rows = NULL;
 	uint32_t room = 0;
 	keymap_init(&streams, &w->arena);
-	add_process(w, arena_format(&w->arena, "%s, device %u of process %lld%s%s", device_name(w, device), d->ordinal,
-	                            (long long)t->processes[d->process].pid, d->gpu == TRACE_NONE ? "" : ", ",
-	                            d->gpu == TRACE_NONE ? "" : text_of(w, t->gpus[d->gpu].name)));
+	add_process(w, SAY(w->analysis->names, &w->arena, track_device, .gpu = device_name(w, device),
+	                   .ordinal = d->ordinal, .process = t->processes[d->process].pid,
+	                   .model = d->gpu == TRACE_NONE ? NULL : text_of(w, t->gpus[d->gpu].name)));
 	for (size_t i = d->first_op; i < (size_t)d->first_op + d->n_ops; i++) {
 		uint32_t n = streams.n, at = keymap_add(&streams, t->ops.stream[i]);
 		if (at == n) {
 			LIST_GROW(&w->arena, rows, n, room);
-			rows[at] = new_rows(w, arena_format(&w->arena, "stream %u", t->ops.stream[i]), false);
+			rows[at] = new_rows(w, track(w, "stream", t->ops.stream[i], 0), false);
 		}
 		uint32_t row = row_of(w, rows[at], t->ops.start[i], t->ops.end[i]);
 		if (row)
@@ -364,10 +371,9 @@ static void add_thread(struct writer *w, uint32_t thread)
 {
 	const struct trace *t = w->events->trace;
 	const struct trace_ranges *r = &t->ranges;
-	const char *who = arena_format(&w->arena, "thread %lld%s%s", (long long)t->threads[thread].tid,
-	                               t->threads[thread].name ? " " : "", text_of(w, t->threads[thread].name));
-	struct rows *ranges = new_rows(w, arena_format(&w->arena, "%s, NVTX", who), true);
-	struct rows *calls = new_rows(w, arena_format(&w->arena, "%s, CUDA", who), true);
+	const struct trace_thread *who = &t->threads[thread];
+	struct rows *ranges = new_rows(w, track(w, "ranges", who->tid, who->name), true);
+	struct rows *calls = new_rows(w, track(w, "calls", who->tid, who->name), true);
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 		uint32_t row = row_of(w, ranges, r->start[i], r->end[i]);
 		if (!row)
@@ -395,9 +401,7 @@ static void add_samples(struct writer *w, uint32_t thread)
 	size_t n = 0;
 	int64_t interval = (int64_t)w->analysis->functions.side[w->side - w->analysis->side].interval;
 	const struct stack_slice *slice = stack_slices(t, thread, t->first_time, interval, &w->arena, &n);
-	uint32_t row = n ? add_row(w, arena_format(&w->arena, "thread %lld, functions sampled",
-	                                           (long long)t->threads[thread].tid))
-	                 : 0;
+	uint32_t row = n ? add_row(w, track(w, "samples", t->threads[thread].tid, 0)) : 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_function *f = &t->stacks.functions[t->stacks.frames[slice[i].frame].function];
 		const struct sampled_function function = {f->name, f->module, f->kind};
@@ -422,10 +426,7 @@ static void add_recorded(struct writer *w)
 			                                        t->first_range[thread] == t->first_range[thread + 1]))
 				continue;
 			if (!named)
-				add_process(w,
-				            arena_format(&w->arena, "process %lld%s%s", (long long)t->processes[p].pid,
-				                         t->processes[p].name ? " " : "",
-				                         text_of(w, t->processes[p].name)));
+				add_process(w, track(w, "process", t->processes[p].pid, t->processes[p].name));
 			named = true;
 			add_thread(w, thread);
 			add_samples(w, thread);
@@ -462,14 +463,14 @@ static void add_all(struct writer *w)
 		add_recorded(w);
 		arena_release(&w->arena);
 	}
-	begin_event(w, "i", "both sides are measured from here on", 0, 0);
+	begin_event(w, "i", track(w, "begin", 0, 0), 0, 0);
 	json_text(&w->json, "s", "g");
 	json_us(&w->json, "ts", start);
 	json_end_object(&w->json);
 	json_end_array(&w->json);
 	json_object(&w->json, "otherData");
 	json_text(&w->json, "made by", "gapline");
-	json_text(&w->json, "times", "both sides' measured windows begin at the same time");
+	json_text(&w->json, "times", track(w, "times", 0, 0));
 	json_integer(&w->json, "left out: overlap too many others", w->left_out);
 	json_end_object(&w->json);
 	json_end_object(&w->json);

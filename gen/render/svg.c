@@ -292,8 +292,7 @@ double svg_legend(xmlNode *parent, double x, double y, double width, const int *
 	svg_attribute(text, "fill", "#333");
 	double left = x, top = y;
 	for (; *which >= 0; which++) {
-		const struct swatch *swatch = palette(*which);
-		const char *label = swatch->label ? swatch->label : cause_label((enum cause) * which);
+		const char *label = palette_label(*which);
 		double room = 18 + svg_text_width(label) + 14;
 		if (left > x && left + room > x + width) {
 			left = x;

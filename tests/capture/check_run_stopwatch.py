@@ -373,7 +373,7 @@ class Stopwatch(Case):
         else:
             self.assertIn(f"Faster, at least {low}×, measured {verdict['speedup']:.2f}×, 95 % CI {low} to {high}", out)
             headline = f"At least {low}× faster"
-        self.assertIn(f'<p class="result">{headline}</p>', (self.folder / "out/report.html").read_text())
+        self.assertIn(f'<h3 class="result">{headline}</h3>', (self.folder / "out/report.html").read_text())
 
     def test_asked_for_a_number_without_looks(self):
         _, said = self.looked("--repeat", "4", baseline=[0.3], fixed=[0.15])

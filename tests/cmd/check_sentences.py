@@ -142,7 +142,7 @@ class Sentences(unittest.TestCase):
         low, high = verdict["ci95"]
         self.assertGreater(high / low, 1.3)
         page = (self.folder / "r.html").read_text()
-        spoken = [text[: text.index(" per step ")], re.search('<p class="result[^>]*>(.*?)</p>', page, re.S)[1]]
+        spoken = [text[: text.index(" per step ")], re.search('<h3 class="result[^>]*>(.*?)</h3>', page, re.S)[1]]
         spoken += [path.read_text() for path in outputs.values()]
         for words in spoken:
             ends = re.search(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", words)

@@ -63,6 +63,8 @@ gen/render/lane.c
 gen/render/lanes.c
 gen/render/markdown.c
 gen/render/overview.c
+gen/render/palette.c
+gen/render/perfetto.c
 gen/render/ranks.c
 gen/render/slices.c
 gen/render/slopes.c
@@ -78,7 +80,7 @@ gen/render/words_card.c
 gen/trace/ranks.c
 """.split()
 TOY = re.compile(r"⟦[a-z_0-9]+( [a-z_0-9]+=.*)?⟧")
-ERROR = re.compile(r"\b(page_attribute|err_set|compare_error|opt_error|die|assert|json_\w+)\(")
+ERROR = re.compile(r"\b(page_attribute|err_set|compare_error|opt_error|die|assert|add_name|json_\w+)\(")
 
 
 def sentences(path):
