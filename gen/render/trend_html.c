@@ -63,9 +63,10 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	                                   c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
 	                                   c ? trend_commit_at(t, s, c->change.at)->name : last->after)
 	                    : "");
+	const bool level = s->n - s->since > 3; /* fewer have no noise to speak of */
 	page_fill(&page->top, "sure",
-	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step, .level = s->level,
-	              .commits = (int64_t)(s->n - s->since), .noise = s->noise,
+	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step,
+	              .level = level ? s->level : NAN, .commits = (int64_t)(s->n - s->since), .noise = s->noise,
 	              .drift = s->drift != 0 ? trend_percent(arena, log1p(s->drift)) : NULL));
 	return c ? SAY(NULL, arena, since_commit, .result = result, .commit = trend_commit_at(t, s, c->change.at)->name)
 	         : result;
