@@ -143,6 +143,7 @@ test('the comparison notices what matters', async () => {
 	blank.data.fill(255);
 	assert.ok(compare(blank, light).far > 2 * mostFar('timeline'), 'nothing drawn');
 	const page = await open('pair');
+	await page.locator('#idle .all > summary').click();
 	await page.locator('#idle tbody').getByRole('button', { name: 'GPU dispatch' }).first().click();
 	await frames(page, 4);
 	const dimmed = toCells(PNG.sync.read(await page.locator('#timeline').screenshot()));
