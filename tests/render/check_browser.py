@@ -76,6 +76,7 @@ def rename_everything(path):
 
 
 def make_reports(gapline, tests, folder):
+    (folder / "blank.html").write_text("<!doctype html><title>What a page shows that no test has</title>\n")
     for fixture in FIXTURES:
         for kind in ("html", "json"):
             made = subprocess.run([tests / "print_fixture", fixture, kind], capture_output=True, check=True)

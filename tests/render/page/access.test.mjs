@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { dataOf, fileOf, jsonOf, open, RECORDED, REPORTS } from './browser.mjs';
+import { dataOf, fileOf, jsonOf, leave, open, RECORDED, REPORTS } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -63,6 +63,7 @@ test('every kernel is reached by the keyboard alone', async () => {
 			}
 		}
 		assert.deepEqual([...wanted].filter(kernel => !seen.has(kernel)), [], name);
+		await leave(page);
 	}
 });
 
@@ -86,6 +87,7 @@ test('tables have captions and headers, pictures titles and descriptions', async
 			return list;
 		});
 		assert.deepEqual(wrong, [], name);
+		await leave(page);
 	}
 });
 
@@ -169,5 +171,6 @@ test('on a phone nothing is cut off, and words are no smaller than 11 pixels', a
 			return list;
 		});
 		assert.deepEqual(wrong, [], name);
+		await leave(page);
 	}
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import { open, REPORTS } from './browser.mjs';
+import { leave, open, REPORTS } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -22,6 +22,6 @@ test('axe finds nothing', async () => {
 		await page.evaluate(axe);
 		const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
 		assert.deepEqual(violations.map(v => `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`), [], name);
-		await page.context().close();
+		await leave(page);
 	}
 });

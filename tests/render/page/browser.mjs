@@ -19,23 +19,45 @@ export const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecide
 export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
 
 let browser = null, server = null;
+/* Pages that a test has, and by their options those that it had: a new one takes a processor three times as long as the
+ * report that is opened in it. */
+const taken = new Set(), left = new Map();
+const VIEWPORT = { width: 1280, height: 900 };
 
 afterEach(async () => {
-	for (const context of browser?.contexts() ?? []) await context.close();
+	for (const page of taken) await leave(page);
 });
+
+/* Done with a page. Whoever gets it next finds it as if it were new: another document, at its size, on a screen, with the
+ * pointer outside. One that a test changed for good is closed. */
+export async function leave(page) {
+	taken.delete(page);
+	if (page.own) return page.context().close();
+	await page.goto(pathToFileURL(fileOf('blank')).href);
+	await page.emulateMedia({ media: null });
+	await page.setViewportSize(page.options.viewport ?? VIEWPORT);
+	await page.mouse.move(-1, -1);
+	const key = JSON.stringify(page.options);
+	left.set(key, [...(left.get(key) ?? []), page]);
+}
 
 after(async () => {
 	await browser?.close();
 	server?.close();
 });
 
-/* A page of its own; what goes wrong in it is noted in `page.wrong`, every address asked for in `page.asked`. */
+/* A page; what goes wrong in it is noted in `page.wrong`, every address asked for in `page.asked`. `own`: no other test
+ * has had it or will. */
+async function takePage(options, own) {
+	const page = (!own && left.get(JSON.stringify(options))?.pop()) || (await newPage(options));
+	taken.add(Object.assign(page, { wrong: [], asked: [], own, options }));
+	return page;
+}
+
 async function newPage(options) {
 	browser ??= await chromium.launch({ executablePath: process.env.GAPLINE_CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+	const context = await browser.newContext({ viewport: VIEWPORT, ...options });
 	const page = await context.newPage();
-	page.wrong = [];
-	page.asked = [];
 	page.on('pageerror', error => page.wrong.push(error.message));
 	page.on('console', message => ['error', 'warning'].includes(message.type()) && page.wrong.push(message.text()));
 	page.on('dialog', dialog => page.wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
@@ -45,14 +67,14 @@ async function newPage(options) {
 
 /* A page with nothing but this in it. */
 export async function blank(html) {
-	const page = await newPage({});
+	const page = await takePage({}, true);
 	await page.setContent(html);
 	return page;
 }
 
-/* Opens a report; `ready`: its script says when it is. */
+/* Opens a report; `ready`: its script says when it is. `at` 'about:blank': a page of the test's own, without one. */
 export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ready = true, ...options } = {}) {
-	const page = await newPage(options);
+	const page = await takePage(options, at === 'about:blank');
 	await page.goto(at + fragment, { waitUntil: 'load' });
 	if (ready && options.javaScriptEnabled !== false && !at.startsWith('http')) await isReady(page);
 	return page;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { stat } from 'node:fs/promises';
-import { fileOf, isReady, jsonOf, KINDS, open, RECORDED } from './browser.mjs';
+import { fileOf, isReady, jsonOf, KINDS, leave, open, RECORDED } from './browser.mjs';
 
 const DESK = { width: 1440, height: 900 }, PHONE = { width: 390, height: 844 };
 const PAIRS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'wide', 'other', 'gpus32', 'span', ...RECORDED];
@@ -54,6 +54,7 @@ test('what happened, on what it rests, why and what next stand on the first scre
 		const runs = json.verdict.measured === 'stopwatch' ? side => side.steps.stopwatch_runs : side => side.runs.length;
 		assert.equal(await page.locator('figure circle').count(), speedup === null ? 0 : runs(json.baseline) + runs(json.fixed), report);
 		assert.deepEqual(page.wrong, [], report);
+		await leave(page);
 	}
 });
 
@@ -92,6 +93,7 @@ test('on a phone the verdict and its chips stand on the first screen, and nothin
 		const page = await open(report, { viewport: PHONE }), said = await card(page);
 		assert.ok((await page.locator('.chips').boundingBox()).y < PHONE.height, report);
 		assert.ok(said.wide <= PHONE.width, `${report}: ${said.wide}`);
+		await leave(page);
 	}
 });
 
@@ -117,6 +119,7 @@ test('the reason is one that a reader can act on, and the lines add up to the ch
 		['nothing', null],
 	]) {
 		const page = await open(report), json = await jsonOf(report), { parts, why } = await card(page);
+		await leave(page);
 		if (!reason) {
 			assert.match(why, /are the same capture/);
 			continue;
@@ -132,6 +135,7 @@ test('kernels are drawn before and after where one changed, and not where the ta
 	for (const [report, drawn] of [['example', 0], ['nothing', 0], ['kernel', 1]]) {
 		const page = await open(report);
 		assert.equal(await page.locator('#kernels [aria-label="Kernels before and after"] svg').count(), drawn, report);
+		await leave(page);
 	}
 });
 
@@ -143,7 +147,7 @@ test('the section bar is whole on every desk', async () => {
 			assert.deepEqual(cut, [], `${report}, ${width}`);
 			/* one line of it, so that it takes no room from what it leads to */
 			if (width >= 1200) assert.ok((await page.locator('nav').boundingBox()).height < 48, `${report}, ${width}`);
-			await page.context().close();
+			await leave(page);
 		}
 });
 

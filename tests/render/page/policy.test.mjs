@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import test from 'node:test';
-import { fileOf, frames, isReady, jsonOf, open, serve } from './browser.mjs';
+import { fileOf, frames, isReady, jsonOf, leave, open, serve } from './browser.mjs';
 
 const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'nothing', 'gpus16', 'names'];
 
@@ -33,7 +33,7 @@ test('no report asks for anything but itself, and nothing goes wrong in it', asy
 		assert.equal(page.asked.length, 1, name);
 		assert.ok((await stat(fileOf(name))).size <= 1.5e6, name);
 		assert.ok(await page.locator('#stage canvas').isVisible());
-		await page.context().close();
+		await leave(page);
 	}
 });
 
@@ -93,6 +93,7 @@ test("under Jenkins' policy, which blocks inline styles and scripts, it can be r
 		const folded = await page.locator('.rows:has(> .all) tr.more:not(.beyond), .all').evaluateAll(rows => rows.map(row => row.getClientRects().length));
 		assert.deepEqual(new Set(folded), new Set(folded.length ? [0] : []), name);
 		assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280, `${name}: nor for anything else`);
+		await leave(page);
 	}
 });
 
@@ -120,7 +121,7 @@ test('hostile names are text', async () => {
 			assert.deepEqual(page.wrong, [], name);
 			const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
 			assert.ok(wide <= 0, `${name} scrolls sideways by ${wide}`);
-			await page.context().close();
+			await leave(page);
 		}
 	}
 	const html = await readFile(fileOf('names'), 'utf8');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import { fileOf, open, serve } from './browser.mjs';
+import { fileOf, leave, open, serve } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
 const openTrend = (options = {}) => open('trend', { javaScriptEnabled: false, ...options });
@@ -46,7 +46,7 @@ test('axe finds nothing in it', async () => {
 		await page.evaluate(axe);
 		const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
 		assert.deepEqual(violations.map(v => `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`), []);
-		await page.context().close();
+		await leave(page);
 	}
 });
 
