@@ -109,23 +109,15 @@ static struct change measure(const double *before, size_t m, const double *after
 	return c;
 }
 
-/* The parts beside a split at `at` of value[begin … end), as far as they are looked at. */
-struct parts {
-	size_t first, m, n;
-};
-
-static struct parts parts_of(size_t begin, size_t at, size_t end)
-{
-	size_t m = least_of(at - begin, CHANGES_WINDOW);
-	return (struct parts){at - m, m, least_of(end - at, CHANGES_WINDOW)};
-}
-
 /* ---- one value after the other ---- */
 
 enum { ENOUGH = 20 }; /* fewer values do not tell a drift */
-static const double MOST_ALIKE = 0.9,
-		    LINE_GAINS = 6, /* mean distances by which a step has to be better than a line, which is simpler */
-	DRIFT_Z = 3.3;              /* one in a thousand */
+static const double MOST_ALIKE = 0.9;
+static const double ALIKE = 0.2;    /* so alike neighbours count, also where that is below twice the error */
+static const double LINE_GAINS = 6; /* usual distances by which a step has to be better than a line, which is simpler */
+static const double PER_MEDIAN = 1.183; /* the mean distance of normal noise, of the median one */
+static const double LIKELY_Z = 3;       /* of a split beside a slope, before that slope is told again without it */
+static const double DRIFT_Z = 3.3;      /* one in a thousand */
 
 struct watch {
 	const double *value;
@@ -213,28 +205,33 @@ static void count_pairs(const struct watch *w, struct stretch *s, struct arena *
 }
 
 /* The sum of distances from the medians of both parts, which is least at the likeliest split. Ranks alone do not see
- * how far a value at the border is from either level. */
-static double distance(const struct stretch *s, size_t at)
+ * how far a value at the border is from either level. `usual` (or NULL): a distance of which outliers are no part. */
+static double distance(const struct stretch *s, size_t at, double *usual)
 {
 	struct arena scratch = {0};
 	double before = at ? changes_level(s->value, at, &scratch) : 0, sum = 0;
-	double after = changes_level(s->value + at, s->n - at, &scratch);
+	double after = changes_level(s->value + at, s->n - at, &scratch), *far = ARENA_NEW(&scratch, s->n, double);
 	for (size_t i = 0; i < s->n; i++)
-		sum += fabs(s->value[i] - (i < at ? before : after));
+		sum += far[i] = fabs(s->value[i] - (i < at ? before : after));
+	if (usual)
+		*usual = PER_MEDIAN * changes_level(far, s->n, &scratch);
 	arena_release(&scratch);
 	return sum;
 }
 
 /* A machine that is slow now will often be slow at the next commit, too. The correlation of neighbours beside the split
- * is told by Kendall's tau, which outliers do not move. Where there may be one it is taken as high as it may well be:
- * too low raises alarms, too high takes a commit longer. */
+ * is told by Kendall's tau, which outliers do not move, of what a common slope leaves: a drift makes all alike. Where
+ * it is beyond chance it is taken as high as it may well be: too low raises alarms; too high, or where there is none,
+ * takes commits longer. */
 static void correlate(struct stretch *s, size_t at, struct arena *arena)
 {
-	double *value = ARENA_NEW(arena, s->n, double),
-	       level[] = {changes_level(s->value, at, arena), changes_level(s->value + at, s->n - at, arena)};
+	double *value = ARENA_NEW(arena, s->n, double), slope = s->n < ENOUGH ? 0 : slope_of(s->value, s->n, at);
+	for (size_t i = 0; i < s->n; i++)
+		value[i] = s->value[i] - slope * (double)i;
+	double level[] = {changes_level(value, at, arena), changes_level(value + at, s->n - at, arena)};
 	long sum = 0, pairs = 0;
 	for (size_t i = 0; i < s->n; i++)
-		value[i] = s->value[i] - level[i >= at];
+		value[i] -= level[i >= at];
 	for (size_t i = 1; i < s->n; i++)
 		for (size_t j = i + 1; j < s->n; j++) {
 			int product = (sign(value[j], value[i]) - 1) * (sign(value[j - 1], value[i - 1]) - 1);
@@ -244,7 +241,8 @@ static void correlate(struct stretch *s, size_t at, struct arena *arena)
 	double r = pairs ? sin(acos(0) * (double)sum / (double)pairs) : 0; /* acos(0): half of pi */
 	double unsure = (1 - r * r) / sqrt((double)s->n);
 	s->alike = fmin(fmax(r, 0), MOST_ALIKE);
-	s->most_alike = r > unsure ? fmin(r + unsure, MOST_ALIKE) : 0;
+	bool counts = r > fmax(unsure, fmin(2 * unsure, ALIKE));
+	s->most_alike = counts ? fmin(r + unsure, MOST_ALIKE) : 0;
 }
 
 static size_t likeliest(const struct watch *w, const struct stretch *s)
@@ -252,9 +250,37 @@ static size_t likeliest(const struct watch *w, const struct stretch *s)
 	size_t best = 0;
 	double least = INFINITY;
 	for (size_t at = 1; at < s->n; at++) {
-		double d = splits(w, s, at) ? distance(s, at) : INFINITY;
+		double d = splits(w, s, at) ? distance(s, at, NULL) : INFINITY;
 		if (d < least) {
 			least = d;
+			best = at;
+		}
+	}
+	return best;
+}
+
+static struct stretch flatten(const struct watch *w, size_t begin, size_t end, double drift, struct arena *arena)
+{
+	struct stretch s = {.value = ARENA_NEW(arena, end - begin, double), .n = end - begin, .drift = drift};
+	for (size_t i = 0; i < s.n; i++)
+		s.value[i] = w->value[begin + i] - drift * (double)i;
+	count_pairs(w, &s, arena);
+	return s;
+}
+
+/* Where a step on top of the drift may be, which was told of all values, so that the step is a part of it: what is left
+ * of the step is as much less as its error, squared. 0: nowhere. */
+static size_t candidate(const struct watch *w, size_t begin, size_t end, double drift, struct arena *arena)
+{
+	struct stretch s = flatten(w, begin, end, drift, arena);
+	size_t best = 0, first = s.n > CHANGES_WINDOW ? s.n - CHANGES_WINDOW : 1;
+	double most = LIKELY_Z;
+	for (size_t at = first; at < s.n; at++) {
+		size_t m = least_of(at, CHANGES_WINDOW), n = s.n - at;
+		double pairs = (double)(m * n), variance = pairs * (double)(m + n + 1) / 3; /* of twice the statistic */
+		double z = fabs((double)s.twice[at] - pairs) / sqrt(variance * worth(&s, m, n));
+		if (z > most) {
+			most = z;
 			best = at;
 		}
 	}
@@ -265,10 +291,7 @@ static size_t likeliest(const struct watch *w, const struct stretch *s)
 static size_t locate(const struct watch *w, size_t begin, size_t end, double drift, struct stretch *s,
                      struct arena *arena)
 {
-	*s = (struct stretch){.value = ARENA_NEW(arena, end - begin, double), .n = end - begin, .drift = drift};
-	for (size_t i = 0; i < s->n; i++)
-		s->value[i] = w->value[begin + i] - drift * (double)i;
-	count_pairs(w, s, arena);
+	*s = flatten(w, begin, end, drift, arena);
 	size_t best = likeliest(w, s);
 	if (!best)
 		return 0;
@@ -301,15 +324,17 @@ static size_t split_of(const struct watch *w, size_t begin, size_t end, size_t h
 	double drift = slope_of(w->value + begin, n, hint);
 	if (!*drifts) {
 		struct stretch line = {.value = ARENA_NEW(arena, n, double), .n = n};
-		double all = slope_of(w->value + begin, n, 0);
+		double all = hint ? slope_of(w->value + begin, n, 0) : drift;
 		for (size_t i = 0; i < n; i++)
 			line.value[i] = s->value[i] - all * (double)i;
-		*drifts = (at && distance(&line, 0) < (1 + LINE_GAINS / (double)n) * distance(s, at)) ||
-		          (hint && drifts_beside(s, at ? at : hint));
+		/* the difference of sums varies by as much more as neighbours are alike */
+		double usual = 0, step = at ? distance(s, at, &usual) : 0;
+		double gains = LINE_GAINS * usual * sqrt((1 + s->alike) / (1 - s->alike));
+		*drifts = (at && distance(&line, 0, NULL) < step + gains) || (hint && drifts_beside(s, at ? at : hint));
 		if (!*drifts)
 			return at;
 	}
-	at = locate(w, begin, end, drift, s, arena);
+	at = hint ? locate(w, begin, end, drift, s, arena) : candidate(w, begin, end, drift, arena);
 	return at ? locate(w, begin, end, slope_of(w->value + begin, n, at), s, arena) : 0;
 }
 
@@ -343,13 +368,6 @@ static size_t look(struct watch *w, size_t t)
 	return at ? begin + at : 0;
 }
 
-static struct change *add(struct changes *c, size_t at, size_t found, bool drifts, struct arena *arena)
-{
-	c->list = arena_grow(arena, c->list, c->n, c->n + 1, sizeof *c->list);
-	c->list[c->n] = (struct change){.at = at, .found = found, .drift = drifts};
-	return &c->list[c->n++];
-}
-
 static void watch(struct watch *w, size_t n, struct changes *c, struct arena *arena)
 {
 	for (size_t t = 1; t < n; t++) {
@@ -357,7 +375,8 @@ static void watch(struct watch *w, size_t n, struct changes *c, struct arena *ar
 		size_t at = look(w, t);
 		if (!at)
 			continue;
-		add(c, at, t, w->drifts, arena);
+		c->list = arena_grow(arena, c->list, c->n, c->n + 1, sizeof *c->list);
+		c->list[c->n++] = (struct change){.at = at, .found = t, .drift = w->drifts};
 		w->begin = at;
 		w->drifts = false;
 		for (size_t i = at; i <= t; i++)
@@ -384,25 +403,19 @@ static size_t end_of(const struct changes *c, size_t i, size_t n)
 static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 {
 	struct change *change = &c->list[i];
-	struct parts p = parts_of(begin_of(c, i), change->at, end_of(c, i, n));
+	size_t before = least_of(change->at - begin_of(c, i), CHANGES_WINDOW), first = change->at - before;
+	size_t end = change->at + least_of(end_of(c, i, n) - change->at, CHANGES_WINDOW);
 	struct arena scratch = {0};
 	struct stretch s;
 	bool drifts = change->drift != 0;
-	size_t at = split_of(w, p.first, change->at + p.n, change->at - p.first, &drifts, &s, &scratch),
-	       found = change->found;
+	size_t at = split_of(w, first, end, before, &drifts, &s, &scratch), found = change->found;
 	if (at) {
 		*change = measure_split(&s, at);
-		change->at = p.first + at;
+		change->at = first + at;
 		change->found = found > change->at ? found : change->at;
 	}
 	arena_release(&scratch);
 	return at && fabs(change->shift) >= w->least;
-}
-
-static void remove_change(struct changes *c, size_t i)
-{
-	memmove(&c->list[i], &c->list[i + 1], (c->n - i - 1) * sizeof *c->list);
-	c->n--;
 }
 
 /* Later values show better where a change was, and that some alarm was none. */
@@ -413,7 +426,7 @@ static void look_back(const struct watch *w, struct changes *c, size_t n)
 			i++;
 			continue;
 		}
-		remove_change(c, i);
+		memmove(&c->list[i], &c->list[i + 1], (--c->n - i) * sizeof *c->list);
 		i = i ? i - 1 : 0; /* the one before has another neighbour now */
 	}
 }
@@ -457,12 +470,10 @@ static double drift_at_end(const struct watch *w, size_t n, const struct changes
 	size_t begin = c->n ? c->list[c->n - 1].at : 0;
 	struct stretch s = {.value = ARENA_NEW(&scratch, n - begin, double), .n = n - begin};
 	double drift = c->n ? c->list[c->n - 1].drift : 0, slope = slope_of(w->value + begin, n - begin, 0);
+	memcpy(s.value, w->value + begin, s.n * sizeof *s.value);
 	if (drift == 0 && w->drifts) {
-		for (size_t i = 0; i < s.n; i++)
-			s.value[i] = w->value[begin + i] - slope * (double)i;
 		correlate(&s, s.n / 2, &scratch);
 		s.alike = s.most_alike;
-		memcpy(s.value, w->value + begin, s.n * sizeof *s.value);
 		drift = drifts_beside(&s, 0) ? slope : 0;
 	}
 	arena_release(&scratch);
