@@ -182,11 +182,15 @@ static int take_memory(struct decoder *d)
 		struct trace_held held;
 		held.range = take_name(d, &from);
 		held.bytes = take_between(&from, 1, FAR);
-		while (!from.bad && k < HELD_MOST && t->devices[device].held[k].bytes)
-			k++;
-		if (from.bad || k == HELD_MOST || held.bytes > t->devices[device].memory_peak)
+		if (from.bad)
 			return decoder_damaged(d, "memory.held");
-		t->devices[device].held[k] = held;
+		struct trace_device *v = &t->devices[device];
+		int64_t most = v->memory_peak; /* the largest is first, and together they are no more than the peak */
+		while (k < HELD_MOST && v->held[k].bytes)
+			most -= v->held[k++].bytes;
+		if (k == HELD_MOST || held.bytes > most || (k && held.bytes > v->held[k - 1].bytes))
+			return decoder_damaged(d, "memory.held");
+		v->held[k] = held;
 	}
 	return from.bad ? decoder_damaged(d, "memory.held") : 0;
 }

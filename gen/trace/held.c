@@ -77,6 +77,7 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	struct trace_held *part = ARENA_NEW(&work, n, struct trace_held), *out = t->devices[device].held;
 	struct walk walk = {.thread = TRACE_NONE, .outer = ARENA_NEW(&work, t->ranges.n, uint32_t)};
 	size_t parts = 0;
+	int64_t left = t->devices[device].memory_peak;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].thread == TRACE_NONE)
 			list[i].thread = thread_inside(t, list[i].process, list[i].born);
@@ -84,8 +85,14 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 		qsort(list, n, sizeof *list, compare);
 	for (size_t i = 0; i < n && list[i].thread != TRACE_NONE; i++) {
 		uint32_t range = range_at(t, &walk, list[i].thread, list[i].born);
-		if (range && list[i].bytes > 0)
-			add(part, &parts, range, list[i].bytes);
+		if (!range || list[i].bytes <= 0)
+			continue;
+		if (list[i].bytes > left) {
+			parts = 0;
+			break;
+		}
+		left -= list[i].bytes;
+		add(part, &parts, range, list[i].bytes);
 	}
 	for (size_t k = 0; k < HELD_MOST; k++) {
 		size_t most = 0;

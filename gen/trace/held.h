@@ -33,7 +33,8 @@ struct held_allocation {
 struct trace;
 
 /* Fills `held` of the device, the largest parts first, from all that was there, n of them, which it sorts. What was
- * allocated in no range is in no part. Ranges and calls are in their order. */
+ * allocated in no range is in no part. Ranges and calls are in their order. Allocations that are more than the device's
+ * memory_peak contradict it: there is no part then. */
 void held_at_peak(struct trace *trace, uint32_t device, struct held_allocation *list, size_t n);
 
 #endif

@@ -26,6 +26,16 @@ static struct random_shape shape_of(unsigned seed)
 	                             .max_calls = 60};
 }
 
+/* A peak, by turns nothing at all, one byte and any number, and none to all of its parts: half of it, a quarter ... */
+static void give_peak(struct maker *m, struct trace_device *device, uint32_t turn, struct random *random)
+{
+	static const char *const ranges[HELD_MOST] = {"held by this", "and that", "and that, too"};
+	device->memory_peak = turn % 6 < 2 ? turn % 6 : random_between(random, 2, INT64_C(1) << 50);
+	for (uint32_t k = 0; k < turn % (HELD_MOST + 1) && device->memory_peak >> (k + 1); k++)
+		device->held[k] =
+			(struct trace_held){device->memory_peak >> (k + 1), names_add_text(m->names, ranges[k])};
+}
+
 /* A random trace, and what a program does for some milliseconds before it uses the GPU: it calls the system, waits,
  * loads modules, and is on and off the processor. */
 static struct trace *make_trace(unsigned seed, struct arena *arena, struct names *names)
@@ -59,14 +69,7 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 	for (uint32_t i = 0; seed % 2 && i < m.trace->n_devices; i++) {
 		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_ALLOCATOR + 1);
 		if (m.trace->devices[i].memory == MEMORY_SEEN || m.trace->devices[i].memory == MEMORY_ALLOCATOR)
-			m.trace->devices[i].memory_peak = random_between(&random, 2, INT64_C(1) << 50);
-		if (m.trace->devices[i].memory_peak > 1) {
-			struct trace_held *held = m.trace->devices[i].held;
-			held[0].bytes = m.trace->devices[i].memory_peak / 2;
-			held[0].range = names_add_text(m.names, "held by this");
-			held[1].bytes = 1;
-			held[1].range = names_add_text(m.names, "and that");
-		}
+			give_peak(&m, &m.trace->devices[i], (seed / 2 + i) / (MEMORY_ALLOCATOR + 1), &random);
 	}
 	return (struct trace *)maker_link(&m);
 }
@@ -227,6 +230,39 @@ static void test_all_is_read_again(void **state)
 			assert_int_equal(bytes.n, again.n);
 		buf_release(&bytes);
 		buf_release(&again);
+		arena_release(&arena);
+	}
+}
+
+/* Parts of a peak that are more than it together, or of which the largest is not the first, are no digest of ours. */
+static void test_parts_of_a_peak_are_parts(void **state)
+{
+	static const struct {
+		int64_t peak, held[2];
+		int status;
+	} cases[] = {{0, {0}, 0}, {1, {1}, 0}, {9, {5, 4}, 0}, {9, {5, 5}, -1}, {9, {4, 5}, -1}, {0, {1}, -1}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena arena = {0};
+		struct names names;
+		struct trace read;
+		struct buf bytes = {0};
+		struct err err;
+		struct maker m;
+		names_init(&names, &arena);
+		maker_init(&m, &arena, &names);
+		maker_device(&m, maker_process(&m, 100), 0, TRACE_NONE);
+		struct trace_device *device = &m.trace->devices[0];
+		device->memory = MEMORY_SEEN;
+		device->memory_peak = cases[i].peak;
+		for (int k = 0; k < 2; k++)
+			device->held[k] = (struct trace_held){cases[i].held[k], names_add_text(&names, k ? "b" : "a")};
+		digest_encode(maker_link(&m), &bytes);
+		assert_int_equal(
+			digest_decode("a", (const unsigned char *)bytes.data, bytes.n, &names, &arena, &read, &err),
+			cases[i].status);
+		assert_true(!cases[i].status || strstr(err.text, "memory.held"));
+		buf_release(&bytes);
 		arena_release(&arena);
 	}
 }
@@ -404,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_said_changes),
 		cmocka_unit_test(test_the_start_stays_where_it_is),
 		cmocka_unit_test(test_all_is_read_again),
+		cmocka_unit_test(test_parts_of_a_peak_are_parts),
 		cmocka_unit_test(test_far_times),
 		cmocka_unit_test(test_names_are_told_anew),
 		cmocka_unit_test(test_every_column_is_there),

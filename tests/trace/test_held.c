@@ -45,6 +45,7 @@ static void parts_are_of_the_innermost_range(void **state)
 	struct held_allocation list[] = {{5, 1, process, main},     {25, 10, process, main}, {35, 100, process, main},
 	                                 {55, 1000, process, main}, {45, 2, process, main},  {150, 5000, process, main},
 	                                 {30, 200, process, main},  {55, 40, process, aside}};
+	t->devices[0].memory_peak = 1353; /* what ranges hold of these, exactly */
 	held_at_peak(t, 0, list, sizeof list / sizeof *list);
 	expect(t, 0, "backward", 1000);
 	expect(t, 1, "forward", 300); /* at 30 attention has ended */
@@ -56,7 +57,13 @@ static void parts_are_of_the_innermost_range(void **state)
 	held_at_peak(t, 0, by_call, 3);
 	expect(t, 0, "backward", 7);
 	expect(t, 1, "loader", 5);
-	expect(t, 2, "", 0); /* in no call */
+	expect(t, 2, "", 0);            /* in no call */
+	t->devices[0].memory_peak = 11; /* less than both */
+	held_at_peak(t, 0, by_call, 3);
+	expect(t, 0, "", 0);
+	t->devices[0].memory_peak = 12;
+	held_at_peak(t, 0, by_call, 3);
+	expect(t, 1, "loader", 5);
 	held_at_peak(t, 0, by_call, 0);
 	expect(t, 0, "", 0);
 	arena_release(&arena);
