@@ -49,8 +49,8 @@ DIGESTS = 60 * TIMES  # of each way to damage them
 MUTATIONS = 12 * TIMES  # of every seed, where its target has a mutator
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
 VALUES_IN = ("tiny", "metrics", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
-# Where TIMES is 1, the target that takes longest goes on from what others read with every other extreme of a column only.
-VALUES_HALVED = "fuzz_pipeline"
+# Where TIMES is 1, the two targets that take longest share the extremes of every column; the others take all.
+VALUES_SHARED = {"fuzz_pipeline": 0, "fuzz_scrub": 1}
 METRICS = ("GPU_METRICS", "GENERIC_EVENTS", "TARGET_INFO_GPU_METRICS")  # of "metrics" only these tables, where TIMES is 1
 
 
@@ -267,10 +267,10 @@ def damage_values(folder, seed, only=()):
                 db.close()
 
 
-def is_left_out(path):
+def is_left_out(path, target):
     """Every other value of a column, those that the next column keeps."""
     value = re.fullmatch(r".*-value-(\d+)-(\d+)", path.name)
-    return bool(value) and (int(value[1]) + int(value[2])) % 2 == 1
+    return bool(value) and target in VALUES_SHARED and (int(value[1]) + int(value[2])) % 2 != VALUES_SHARED[target]
 
 
 def damage_json(folder, seed, random):
@@ -319,7 +319,7 @@ def main():
                 damage_values(folder, seed, METRICS)
             files = [seed, *sorted(folder.iterdir())]
             for target in of_profiles + (of_pytorch if seed.suffix == ".json" else []):
-                some = [f for f in files if TIMES > 1 or target.name != VALUES_HALVED or not is_left_out(f)]
+                some = [f for f in files if TIMES > 1 or not is_left_out(f, target.name)]
                 runs += len(some)
                 start(target, some, seed.stem)
         corpora.write_all(pathlib.Path(made) / "corpora")

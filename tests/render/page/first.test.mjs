@@ -67,6 +67,7 @@ test('a page has at most 1.5 MB, and its first screen fits a desk without scroll
 		assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
 		assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words`);
 		assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
+		await leave(page);
 	}
 });
 
@@ -84,7 +85,7 @@ test('no word of a bar is cut off by the end of its piece, on any desk', async (
 			const page = await open(report, { viewport: { width, height: 900 } });
 			const cut = await page.evaluate(() => [...document.querySelectorAll('.why svg svg text')].filter(text => text.checkVisibility() && text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).map(text => text.textContent));
 			assert.deepEqual(cut, [], `${report}, ${width}`);
-			await page.context().close();
+			await leave(page);
 		}
 });
 
