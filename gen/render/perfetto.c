@@ -493,5 +493,6 @@ int render_perfetto(const struct analysis *analysis, struct buf *out, struct err
 		result = err_set(err, "the trace cannot be packed: zlib status %d", w.state);
 	deflateEnd(&w.z);
 	buf_release(&w.text);
+	arena_release(&w.arena);
 	return result;
 }
