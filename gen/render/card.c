@@ -52,6 +52,13 @@ static const struct fact *other_work(const struct analysis *a, struct arena *are
 		.what = format_name(arena, n && text[n - 1] == '.' ? arena_copy(arena, text, n - 1) : text, WORK));
 }
 
+/* Then a gain is in the colour of doubt: what is not shown to be the same work is no more sure than that. */
+static bool may_be_other_work(const struct analysis *a)
+{
+	enum same_work same = a->comparison.same_work;
+	return same == SAME_WORK_DIFFERENT || same == SAME_WORK_UNKNOWN;
+}
+
 /* Of a result that decides nothing the interval is said, not its middle. */
 static const char *how_said(const struct verdict *v)
 {
@@ -227,7 +234,7 @@ static const struct fact *step_of(int said, const struct side *s, const struct s
 	                        : pattern       ? "pattern"
 	                                        : "range",
 	                .name = s->steps.name, .ops = ops, .baseline = n[0], .fixed = n[1], .equal = n[0] == n[1],
-	                .least = fmin(s->steps.coverage, other->steps.coverage),
+	                .alone = s == other && s->n_runs == 1, .least = fmin(s->steps.coverage, other->steps.coverage),
 	                .most = fmax(s->steps.coverage, other->steps.coverage));
 }
 
@@ -363,9 +370,13 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(page->arena, "verdict %s%s", pair ? verdict_result_name(a->verdict.result) : "",
-	                            pair && other_work(a, page->arena) ? " other" : ""));
+	                            pair && may_be_other_work(a) ? " other" : ""));
 	page_fill(&page->top, "why.title",
-	          say(FACT_NEW(page->arena, why_title, FACT_NO_SIDE, .what = pair ? "change" : "budget"), page));
+	          say(FACT_NEW(page->arena, why_title, FACT_NO_SIDE,
+	                       .what = !pair                                       ? "budget"
+	                               : a->verdict.result == VERDICT_INCONCLUSIVE ? "open"
+	                                                                           : "change"),
+	              page));
 	glance_draw(a, page->arena, page_draw(&page->top, "bars"));
 	fill_keys(a, page);
 	fill_step(a, page);

@@ -123,6 +123,9 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 	svg_attribute(tone, "fill", "#3f5b7a");
 	double from = at(axis, before / (1 + VERDICT_MARGIN));
 	svg_rect(band, from, y - 9, at(axis, before * (1 + VERDICT_MARGIN)) - from, 18, NULL);
+	xmlNode *muted = svg_group(svg, "muted");
+	svg_attribute(muted, "fill", "#444");
+	svg_text(muted, axis->width, y + 4, ANCHOR_END, SAY(NULL, arena, dots_band, .margin = VERDICT_MARGIN));
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
 	svg_line(lines, at(axis, before), TOP, at(axis, before), TOP + ROWS * ROW);
 	draw_bar(axis, before / v->hi, before / v->lo, y, tone);

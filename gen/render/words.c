@@ -24,7 +24,9 @@ const char *words_pair(struct arena *arena, double before, double after)
 
 const char *words_side(const struct finding *f)
 {
-	return say_word(WORDS_finding_side, f->both ? "both" : f->side ? "fixed" : "baseline");
+	return say_word(WORDS_finding_side, f->both   ? (f->status == FINDING_RESOLVED ? "less" : "both")
+	                                    : f->side ? "fixed"
+	                                              : "baseline");
 }
 
 const char *words_status(const struct finding *f)

@@ -104,7 +104,8 @@ static void what_is_in_common(void **unused)
 		const struct comparison kernels = {.clock = .01, .as_clock = .01, .clock_share = CASES[i].kernels};
 		struct controls c = controls_find(side, &kernels);
 		assert_int_equal(c.known, CASES[i].known);
-		near(c.waits[0], CASES[i].wait, 1e-15); /* waiting for others is not the host's */
+		assert_int_equal(c.host_seen, CASES[i].alike >= 34); /* else it is said to be unknown, not alike */
+		near(c.waits[0], CASES[i].wait, 1e-15);              /* waiting for others is not the host's */
 		near(c.clock + c.gpu, .02, 1e-15);
 	}
 }

@@ -301,6 +301,23 @@ static void doubts_are_caveats(void **state)
 	}
 }
 
+/* What is not shown to be the same work is in the colour of doubt, however large the gain. */
+static void a_gain_is_as_sure_as_its_work(void **state)
+{
+	(void)state;
+	for (int same = SAME_WORK_SAME; same <= SAME_WORK_UNKNOWN; same++) {
+		struct report r = {0};
+		fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+		r.a.verdict.result = VERDICT_FASTER;
+		r.a.comparison.same_work = (enum same_work)same;
+		read_report(&r, FIXTURE_PAIR);
+		bool doubt = same == SAME_WORK_DIFFERENT || same == SAME_WORK_UNKNOWN;
+		assert_int_equal(number(&r, "count(//*[@class='verdict faster other'])"), doubt);
+		assert_int_equal(number(&r, "count(//*[@class='verdict faster'])"), !doubt);
+		close_report(&r);
+	}
+}
+
 static void what_cannot_be_fixed_has_no_status(void **state)
 {
 	(void)state;
@@ -377,6 +394,7 @@ int main(void)
 		cmocka_unit_test_teardown(clocks_are_shown_when_they_were_sampled, release),
 		cmocka_unit_test_teardown(doubts_are_caveats, release),
 		cmocka_unit_test_teardown(recording_has_its_own_piece, release),
+		cmocka_unit_test_teardown(a_gain_is_as_sure_as_its_work, release),
 		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),

@@ -55,6 +55,16 @@ static void what_is_not_known(void **state)
 		said(FACT_NEW(&arena, could_have_shown, FACT_NO_SIDE, .change = 0.0312, .halving = 8, .spread = NAN),
 	             NULL),
 		"A change below 3 % would not show. 8 runs of each side would halve that.");
+	assert_string_equal(said(FACT_NEW(&arena, could_have_shown, FACT_NO_SIDE, .change = 0.72, .large = true,
+	                                  .times = 1.72, .spread = NAN),
+	                         NULL),
+	                    "Only a change by 1.72\xC3\x97 or more would show. Use a quieter machine or more runs.");
+	assert_string_equal(
+		said(FACT_NEW(&arena, machine_state, FACT_NO_SIDE, .gpu = 0.001, .slower_gpu = "none",
+	                      .slower_host = "unknown", .allows = "host"),
+	             NULL),
+		"Shared work shows the machine's state: GPU alike (0.1 %), host not known (too few launches are "
+		"alike). The interval allows for the host's.");
 }
 
 static const char *slow(double least, double most)

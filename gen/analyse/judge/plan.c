@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* A change beyond this is said as a factor: of a speedup of 2, "100 %" leaves open of what. */
+static const double SAID_IN_PERCENT = 0.3;
+
 int proof_noisy_side(const struct proof *p)
 {
 	return p->variance[1] > p->variance[0] || (p->variance[1] == p->variance[0] && p->m[1] < p->m[0]);
@@ -141,7 +144,8 @@ void plan_could(const struct proof *p, struct arena *arena, struct verdict *v)
 	bool several = runs > 1 && !(p->exchange.apart > 0) && !p->lengths_open && !p->rhythm_opens && !p->queue_opens;
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
-	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE,
-	                    .change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer)),
-	                    .halving = (int64_t)half, .spread = v->unsteady ? expm1(spread(p)) : NAN);
+	const double change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer));
+	v->could =
+		FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,
+	                 .times = 1 + change, .halving = (int64_t)half, .spread = v->unsteady ? expm1(spread(p)) : NAN);
 }
