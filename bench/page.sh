@@ -6,7 +6,7 @@ set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "$0")/.."
 captures=${GAPLINE_CAPTURES:-../shared/captures}
-chromium=$(command -v chromium || command -v chromium-browser || true)
+chromium=$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || true)
 if [ -z "$chromium" ] || [ ! -d tests/render/page/node_modules/playwright-core ] || ! command -v node >/dev/null; then
 	echo "skipped: that needs chromium, node and npm ci in tests/render/page"
 	exit 77

@@ -101,7 +101,7 @@ def page_of(gapline):
 
 
 def pictures():
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    browser = shutil.which("chromium") or shutil.which("chromium-headless-shell") or shutil.which("google-chrome")
     if not browser:
         print("no Chromium: the README's pictures stay as they are")
         return
