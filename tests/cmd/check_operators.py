@@ -272,171 +272,46 @@ def check_why(table, gapline, folder):
                         ("aten::scaled_dot_product_attention (8 kernels)" in slopes) == (what == "operator") and "gemm" in slopes, slopes)
 
 
-# Operators with their inputs, as PyTorch writes them, and their floating-point operations as one works them out by hand.
-PRODUCTS = [
-    ("aten::mm", [[2048, 256], [256, 512]], "float", 536_870_912),
-    ("aten::mm", [[16, 1], [1, 256]], "c10::BFloat16", 8192),
-    ("aten::addmm", [[706], [32, 1377], [1377, 706], [], []], "float", 62_218_368),
-    ("aten::bmm", [[8, 128, 64], [8, 64, 128]], "c10::Half", 16_777_216),
-    ("aten::baddbmm", [[4, 10, 30], [4, 10, 20], [4, 20, 30], [], []], "float", 48_000),
-    ("aten::_scaled_mm", [[64, 128], [128, 256], [], [], [], []], "c10::Float8_e4m3fn", 2 * 64 * 128 * 256),
-    ("aten::mm", [[0, 256], [256, 512]], "float", 0),
-    ("aten::mm", [[64, 64], [64, 64]], "c10::complex<float>", None),
-    ("aten::mm", [[64, 64], [32, 64]], "float", None),  # no product of these exists
-    ("aten::bmm", [[8, 128, 64], [4, 64, 128]], "float", None),
-    ("aten::mm", [], "float", None),
-    ("aten::mm", [[[64, 64]], [64, 64]], "float", None),
-    ("aten::relu", [[64, 64]], "float", None),
-    # 16 images, 56 by 56 points each (112 by 112, a window of 7, 3 around it, each second one), 64 by 3 by 7 by 7 weights
-    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", 2 * 16 * 56 * 56 * 64 * 3 * 49,
-     ["", "", "[3, 3]", "[2, 2]", "[1, 1]"]),
-    # a line: 100 points, a window of 3 that reaches over 5: 96 are left; 32 channels in 4 groups of 8
-    ("aten::cudnn_convolution", [[2, 32, 100], [32, 8, 3], [], [], []], "c10::Half", 2 * 2 * 96 * 32 * 8 * 3,
-     ["", "", "[0]", "[1]", "[2]"]),
-    ("aten::cudnn_convolution", [[2, 4, 3, 3], [8, 4, 5, 5], [], [], []], "float", 0, ["", "", "[0, 0]", "[1, 1]", "[1, 1]"]),
-    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", None),  # strides are not recorded
-    ("aten::cudnn_convolution", [[16, 3, 112, 112], [64, 3, 7, 7], [], [], []], "float", None, ["", "", "[3, 3]", "[0, 0]", "[1, 1]"]),
-    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float",
-     2 * 16 * 56 * 56 * 64 * 3 * 49, ["", "", "", "[64]", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1", "[False, True, True]"]),
-    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float",
-     2 * 2 * 16 * 56 * 56 * 64 * 3 * 49, ["", "", "", "[64]", "[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, False]"]),
-    # transposed: each of 8 by 8 points that go in meets all weights
-    ("aten::convolution_backward", [[1, 4, 16, 16], [1, 6, 8, 8], [6, 4, 2, 2], [], [], [], [], [], [], [], []], "float",
-     2 * 2 * 8 * 8 * 6 * 4 * 2 * 2, ["", "", "", "[4]", "[2, 2]", "[0, 0]", "[1, 1]", "True", "[0, 0]", "1", "[True, True, True]"]),
-    ("aten::convolution_backward", [[16, 64, 56, 56], [16, 3, 112, 112], [64, 3, 7, 7], [], [], [], [], [], [], [], []], "float", None),
-    # 2 by 8 heads; 128 queries of 64 numbers, 256 keys, values of 32: two products, and five for the gradients
-    ("aten::_flash_attention_forward", [[2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], "c10::Half", 2 * 16 * 128 * 256 * (64 + 32)),
-    ("aten::_efficient_attention_forward", [[2, 128, 8, 64], [2, 256, 2, 64], [2, 256, 2, 32], []], "float", 2 * 16 * 128 * 256 * (64 + 32)),
-    ("aten::_scaled_dot_product_cudnn_attention", [[2, 8, 128, 64], [2, 8, 256, 64], [2, 8, 256, 32]], "c10::Half",
-     2 * 16 * 128 * 256 * (64 + 32)),
-    ("aten::_flash_attention_backward", [[2, 128, 8, 32], [2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], "c10::Half",
-     2 * 16 * 128 * 256 * (3 * 64 + 2 * 32)),
-    ("aten::_cudnn_attention_backward", [[2, 8, 128, 32], [2, 8, 128, 64], [2, 8, 256, 64], [2, 8, 256, 32]], "c10::Half",
-     2 * 16 * 128 * 256 * (3 * 64 + 2 * 32)),
-    ("aten::_flash_attention_forward", [[1000, 8, 64], [1000, 8, 64], [1000, 8, 64]], "c10::Half", None),  # of several lengths
-]
+class Multiplying(Attending):
+    """Steps of two products and what is beside them, of which no kernel keeps its name in the other precision."""
+
+    def __init__(self, path, kind, rows=512):
+        self.kind, self.rows = kind, rows
+        super().__init__(path, kind == "bf16", drop=("python_function",))
+
+    def attention(self, step, at, fused, around):
+        takes = 60 if fused else 120
+        for i, (rows, columns) in enumerate(((self.rows, 1024), (self.rows, 256))):
+            self.event("cpu_op", "aten::mm", at + 20 * i, 15, **{"Input Dims": [[rows, 512], [512, columns]],
+                       "Input type": ["c10::BFloat16" if fused else "float"] * 2})
+            self.launched(at + 4 + 20 * i, f"{self.kind}_product_{columns}", takes)
+        self.event("cpu_op", "aten::relu", at + 50, 15)
+        self.launched(at + 54, f"{self.kind}_relu", takes // 3)
 
 
-PEAKS = {"c10::Half": 989.4e12, "c10::BFloat16": 989.4e12, "c10::Float8_e4m3fn": 1978.9e12}  # of an H100 SXM; float: not known
-
-
-# What they read and write, each input and output once. The first five were also counted by Nsight Compute on an H200, in bytes of
-# DRAM: 3 201 237 504, 2 120 697 856, 1 051 193 600, 784 084 736 and 1 268 306 432 (layer norm reads part of its input twice).
-BYTES = [
-    ("aten::add", [[1 << 28], [1 << 28], []], ["float", "float", "Scalar"], 3 * 4 << 28),
-    ("aten::clamp_min", [[1 << 28], []], ["float", "Scalar"], 2 * 4 << 28),
-    ("aten::_softmax", [[1 << 15, 4096], [], []], ["float", "Scalar", "Scalar"], 2 * 4 << 27),
-    ("aten::copy_", [[1 << 15, 4096], [1 << 15, 4096], []], ["c10::BFloat16", "float", "Scalar"], 6 << 27),
-    ("aten::native_layer_norm", [[1 << 15, 4096], [], [4096], [4096], []], ["float", "ScalarList", "float", "float", "Scalar"], 4 * ((2 << 27) + 8192)),
-    ("aten::mul", [[8, 1, 5], [7, 1], []], ["c10::Half", "c10::Half", ""], 2 * (40 + 7 + 8 * 7 * 5)),  # spread over each other
-    ("aten::add", [[64, 64], [], []], ["float", "double", "Scalar"], 2 * 4 * 4096),  # a number beside it has any type
-    ("aten::add", [[64, 64], [64, 64], []], ["float", "c10::Half", "Scalar"], None),
-    ("aten::_softmax", [[64, 64], [], []], ["c10::Half", "Scalar", "Scalar"], None),  # which may be asked for in 32 bits
-    ("aten::fill_", [[10, 10], []], ["long int", "Scalar"], 800),
-    ("aten::mm", [[2048, 256], [256, 512]], ["c10::Half"] * 2, 2 * (2048 * 256 + 256 * 512 + 2048 * 512)),
-    ("aten::addmm", [[706], [32, 1377], [1377, 706], [], []], ["float"] * 3 + ["Scalar"] * 2, 4 * (706 + 32 * 1377 + 1377 * 706 + 32 * 706)),
-    ("aten::_flash_attention_forward", [[2, 128, 8, 64], [2, 256, 8, 64], [2, 256, 8, 32]], ["c10::Half"] * 3,
-     2 * 2 * 8 * (128 * 64 + 256 * 64 + 256 * 32 + 128 * 32)),
-    ("aten::_scaled_mm", [[64, 128], [128, 256]], ["c10::Float8_e4m3fn"] * 2, None),  # of which type the output is, is not recorded
-    ("aten::add", [[-1, 64], [1, 64], []], ["float", "float", "Scalar"], None),
-    ("aten::add", [[1 << 40, 1 << 40], [1]], ["float", "float"], None),
-    ("aten::nll_loss_forward", [[64, 64], [64]], ["float", "long int"], None),
-]
-
-
-def check_bytes(table, gapline, folder):
-    """Each launches a memset and two kernels, 10 us long: the bytes are the kernels', for 20 us."""
-    for i, (name, dims, kinds, count) in enumerate(BYTES):
-        paths = [os.path.join(folder, f"bytes-{i}{end}") for end in (".json", ".digest")]
-        launching(paths[0], name, {"Input type": kinds, "Input Dims": dims})
-        gapline.run("digest", paths[0], "-o", paths[1])
-        for path in paths:
-            document = gapline.report(path, path, "--warmup", "0")[1]
-            row = document["baseline"]["operators"][0] if document else {}
-            seen = [row.get(key) for key in ("name", "bytes_per_step", "bytes_known_ms_per_step", "gb_per_second")]
-            want = [name, count, 0.02 if count is not None else 0, None if count is None else count / 20e-6 / 1e9]
-            good = all(a == b or (None not in (a, b) and not isinstance(a, str) and abs(a - b) <= 1e-9 * abs(b)) for a, b in zip(seen, want))
-            table.check(f"bytes: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
-
-
-def launching(path, name, args):
-    """Steps of an operator that launches a memset and two kernels."""
-    events = []
-    for step in range(STEPS):
-        at = 1000 + 1000 * step
-        event = {"ph": "X", "pid": 9, "tid": 9}
-        events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 900})
-        events.append({**event, "cat": "cpu_op", "name": name, "ts": at + 10, "dur": 100, "args": args})
-        for k, call in enumerate(("cudaMemsetAsync", "cudaLaunchKernel", "cudaLaunchKernel")):
-            linked = {"correlation": 3 * step + k + 1}
-            events.append({**event, "cat": "cuda_runtime", "name": call, "ts": at + 20 + 10 * k, "dur": 5, "args": linked})
-            events.append({"ph": "X", "cat": "kernel" if k else "gpu_memset", "name": f"kernel_{k}", "pid": 0, "tid": 7,
-                           "ts": at + 100 + 20 * k, "dur": 10, "args": {**linked, "device": 0, "stream": 7, "bytes": 64}})
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": events}, file)
-
-
-def check_peaks(table, gapline, folder):
-    """Two GPUs of a model, products of 20 us each and step on one of them, in steps of 1 ms: what the page says of peak and MFU.
-    A model without a data sheet has none."""
-    flops = 2 * 2048 ** 3
-    for model, known in (("NVIDIA H100 80GB HBM3", True), ("NVIDIA H100", False)):
-        events = []
-        for step in range(STEPS):
-            event = {"ph": "X", "pid": 9, "tid": 9}
-            at = 1000 + 1000 * step
-            events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 1000})
-            events.append({**event, "cat": "cpu_op", "name": "aten::mm", "ts": at + 10, "dur": 100,
-                           "args": {"Input type": ["c10::Half"] * 2, "Input Dims": [[2048, 2048]] * 2}})
-            for device, takes in ((0, 20), (1, 60)):
-                args = {"correlation": 2 * step + device + 1}
-                events.append({**event, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": at + 20 + device, "dur": 1, "args": args})
-                events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": device, "tid": 7, "ts": at + 100, "dur": takes,
-                               "args": {**args, "device": device, "stream": 7}})
-        path = os.path.join(folder, "peaks.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"deviceProperties": [{"id": i, "name": model} for i in range(2)], "traceEvents": events}, file)
-        _, document, page, said = gapline.report(path, path, "--warmup", "0")
-        share = flops / 80e-6 / 989.4e12  # the second kernel is the same operator's: 20 us and 60
-        mfu = flops / 1e-3 / 2 / 989.4e12
-        text = " ".join(page.decode().split())
-        expected = f"reach {share * 100:.0f} % of the tensor cores' peak (data sheet); MFU is at least {mfu * 100:.1f} %."
-        table.check(f"peaks: {model}", document and (expected in text) == known and ("MFU" in text) == known,
-                    text[text.find("Floating-point operations are"):][:300], expected)
-
-
-def check_products(table, gapline, folder):
-    """Each launches a memset and two kernels, 10 us long; the work is that of one product."""
-    for i, (name, dims, kind, flops, *given) in enumerate(PRODUCTS):
-        events = []
-        for step in range(STEPS):
-            at = 1000 + 1000 * step
-            event = {"ph": "X", "pid": 9, "tid": 9, "args": {}}
-            events.append({**event, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": at, "dur": 900})
-            args = {"Input type": [kind] * len(dims), "Input Dims": dims} if dims else {}
-            args.update({"Concrete Inputs": texts for texts in given})
-            if given or i % 2:  # around it one that knows no more, or as much and counts nothing itself
-                events.append({**event, "cat": "cpu_op", "name": name if i % 2 else "aten::around", "ts": at + 9, "dur": 102, "args": args})
-            events.append({**event, "cat": "cpu_op", "name": name, "ts": at + 10, "dur": 100, "args": args})
-            for k, call in enumerate(("cudaFuncGetAttributes", "cudaMemsetAsync", "cudaLaunchKernel", "cudaLaunchKernel")):
-                args = {"correlation": 4 * step + k + 1}
-                events.append({**event, "cat": "cuda_runtime", "name": call, "ts": at + 20 + 10 * k, "dur": 5, "args": args})
-                if k:
-                    events.append({"ph": "X", "cat": "kernel" if k > 1 else "gpu_memset", "name": f"kernel_{k}", "pid": 0, "tid": 7,
-                                   "ts": at + 100 + 20 * k, "dur": 10, "args": {**args, "device": 0, "stream": 7, "bytes": 64}})
-        paths = [os.path.join(folder, f"product-{i}{end}") for end in (".json", ".digest")]
-        with open(paths[0], "w", encoding="utf-8") as file:
-            json.dump({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}, file)
-        gapline.run("digest", paths[0], "-o", paths[1])
-        for path in paths:
-            document = gapline.report(path, path, "--warmup", "0")[1]
-            row = document["baseline"]["operators"][0] if document else {}
-            seen = [row.get(key) for key in ("name", "flop_per_step", "flop_known_ms_per_step", "tflop_per_second", "share_of_peak")]
-            peak = PEAKS.get(kind) if flops is not None else None
-            want = [name, flops, 0.03 if flops is not None else 0, None if flops is None else flops / 30e-6 / 1e12,
-                    peak and flops / 30e-6 / peak]
-            good = all(a == b or (None not in (a, b) and not isinstance(a, str) and abs(a - b) <= 1e-9 * abs(b)) for a, b in zip(seen, want))
-            table.check(f"products: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
+def check_work(table, gapline, folder):
+    """No kernel of other precision has its name, and nothing is copied in: operators that calculate as much are what shows that the
+    job is the same. Half of the rows are not, nor is one whose shapes were not recorded."""
+    path = {name: os.path.join(folder, f"work-{name}.json") for name in ("float", "bf16", "half", "plain")}
+    Multiplying(path["float"], "float")
+    Multiplying(path["bf16"], "bf16")
+    Multiplying(path["half"], "bf16", 256)
+    Multiplying(path["plain"], "bf16")
+    with open(path["plain"], encoding="utf-8") as file:
+        document = json.load(file)
+    for event in document["traceEvents"]:
+        event["args"].pop("Input Dims", None)
+    with open(path["plain"], "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    gflop = 2 * 512 * 512 * (1024 + 256) / 1e9
+    for fixed, work in ("bf16", "same_job"), ("half", "unknown"), ("plain", "unknown"):
+        status, document, _, said = gapline.report(path["float"], path[fixed], "--warmup", "0")
+        if not table.check(f"work: {fixed}, a report", status == 0 and document, said.strip()[-80:]):
+            continue
+        verdict = document["verdict"]
+        shown = [note for note in verdict["notes"] if "GFLOP" in note]
+        table.check(f"work: {fixed}", verdict["same_work"] == work, (verdict["same_work"], verdict["differences"]))
+        table.check(f"work: {fixed}, what is calculated", (work == "same_job") == bool(shown) and (not shown or f"{gflop:.2g}" in shown[0]), shown)
 
 
 def main():
@@ -449,9 +324,7 @@ def main():
         check_operators(table, Gapline(command, folder), folder)
         check_modules(table, Gapline(command, folder), folder)
         check_why(table, Gapline(command, folder), folder)
-        check_products(table, Gapline(command, folder), folder)
-        check_peaks(table, Gapline(command, folder), folder)
-        check_bytes(table, Gapline(command, folder), folder)
+        check_work(table, Gapline(command, folder), folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

@@ -1,5 +1,9 @@
 #include "analyse/judge/amounts.h"
 
+#include <math.h>
+
+static const double A_THIRD = 1 / 3., CLOSE = 0.01;
+
 static void add_copies(const struct side *side, double share, struct amounts *out)
 {
 	for (uint32_t i = 0; i < side->n_copies; i++) {
@@ -16,6 +20,17 @@ static void add_copies(const struct side *side, double share, struct amounts *ou
 	}
 }
 
+static void add_flops(const struct side *side, double share, struct amounts *out)
+{
+	double known = 0, all = 0;
+	for (uint32_t i = 0; i < side->n_operators; i++) {
+		out->flops += share * side->operators[i].flops;
+		known += side->operators[i].flops_known;
+		all += side->operators[i].per_step;
+	}
+	out->flops_share = all > 0 ? known / all : 0;
+}
+
 struct amounts amounts_of(const struct side *side, double share)
 {
 	struct amounts out = {.h2d = share * side->counts.bytes_h2d,
@@ -25,7 +40,17 @@ struct amounts amounts_of(const struct side *side, double share)
 	                      .graphs = share * side->counts.graph_launches,
 	                      .ranges = share * side->counts.ranges};
 	add_copies(side, share, &out);
+	add_flops(side, share, &out);
 	return out;
+}
+
+const struct fact *amounts_calculated(const struct amounts *a, const struct amounts *b, const char *unit,
+                                      struct arena *arena)
+{
+	const double share = fmin(a->flops_share, b->flops_share), most = fmax(a->flops, b->flops);
+	if (share < A_THIRD || fabs(a->flops - b->flops) > CLOSE * most)
+		return NULL;
+	return FACT_NEW(arena, operators_agree, FACT_NO_SIDE, .gflop = most / 1e9, .share = share, .unit = unit);
 }
 
 /* Whether each GPU of each of the side's runs is a rank. */

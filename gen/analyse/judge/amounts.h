@@ -12,10 +12,18 @@ struct amounts {
 	double launches, graphs, ranges;
 	/* Copies that stay on devices, and memsets: how many, and how long they run, ns */
 	double moves, move_time, sets, set_time;
+	/* Floating-point operations of PyTorch's operators, by their shapes, and the share of the GPU's time that
+	 * those take of which they are known */
+	double flops, flops_share;
 };
 
 /* `share`: of the side's sums, 1 or 1 / its GPUs. */
 struct amounts amounts_of(const struct side *side, double share);
+
+/* That operators of a third of the GPU's time calculate as much on both sides, within 1 %; NULL: that is not so, or not
+ * known. `unit`: of the amounts, one of the words "per". */
+const struct fact *amounts_calculated(const struct amounts *a, const struct amounts *b, const char *unit,
+                                      struct arena *arena);
 
 /* Jobs that are of unequal size. */
 struct job_sizes {

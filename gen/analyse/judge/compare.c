@@ -320,16 +320,19 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 }
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
- * job needs something that speaks for it: kernels that are alike, or as much input and others in the same places. */
-static void compare_inputs(struct guard *c, bool differ, bool there)
+ * job needs something that speaks for it: kernels that are alike, or others in the same places and as much input
+ * (`there`) or as much to calculate. */
+static void compare_inputs(struct guard *c, bool differ, bool there, bool calculates)
 {
 	if (c->alike >= GUARD_NEARLY_ALL || c->out.mismatch)
 		return;
 	if (differ && (c->falls || c->only_times_differ))
 		c->different = true;
-	else if (differ && c->alike < A_THIRD)
+	else if (c->alike >= A_THIRD)
+		return;
+	else if (differ && !calculates)
 		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = "differs"));
-	else if (!differ && c->alike < A_THIRD && (!there || c->placed < A_HALF))
+	else if (!(there || calculates) || c->placed < A_HALF)
 		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = there ? "alike" : "none"));
 }
 
@@ -419,7 +422,9 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	bool inputs_differ = add_bytes(c, "h2d", COPY_H2D, x.h2d, y.h2d, input);
 	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
 	guard_kernels(c, facts);
-	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= FEW_BYTES);
+	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);
+	guard_find(c, false, calculates);
+	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= FEW_BYTES, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
 		add_count(c, "launches", x.launches, y.launches, true);
 		add_count(c, "graphs", x.graphs, y.graphs, true);
