@@ -96,8 +96,9 @@ struct owner_result {
 	double instances, per_step; /* how many, and how long they run */
 	double all_instances, all;  /* of a module, with those in it; of operators 0 */
 	/* Of an operator: floating-point operations, in how much of per_step, and 10¹² a second (by bound_side); what
-	 * they take at the GPU's peak, and bytes, each with how much of per_step that is of. 0: not known. */
-	double flops, flops_known, tflops, ideal, ideal_known, moved, moved_known;
+	 * they take at the GPU's peak, bytes, and what those take at the memory's peak, each with how much of per_step
+	 * that is of. 0: not known. */
+	double flops, flops_known, tflops, ideal, ideal_known, moved, moved_known, copied, copied_known;
 };
 struct api_result {
 	uint32_t name;

@@ -306,6 +306,8 @@ static void write_owners(struct json *json, const struct analysis *a, const char
 			json_ms(json, "bytes_known_ms_per_step", o->moved_known);
 			json_number(json, "gb_per_second", o->moved_known > 0 ? o->moved / o->moved_known : NAN);
 			json_number(json, "share_of_peak", o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN);
+			json_number(json, "share_of_memory_peak",
+			            o->copied_known > 0 ? o->copied / o->copied_known : NAN);
 		}
 		json_end_object(json);
 	}

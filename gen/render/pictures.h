@@ -36,6 +36,11 @@ bool steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *p
 bool slopes_differ(const struct analysis *analysis, struct arena *arena); /* else numbers say it better */
 void slopes_draw(const struct analysis *analysis, struct unit unit, struct arena *arena, xmlNode *parent);
 
+/* What Nsight Compute measured of kernels, or PyTorch's longest operators whose shapes say how much they calculate and
+ * move: rate over intensity, on logarithmic scales, below the GPU's limits. false: nothing is known, and nothing drawn. */
+bool roofline_of_kernels(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+bool roofline_of_operators(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
 /* Two bars, before above after, for a table's cell; `most` is the longest of the table. */
 void bars_draw(xmlNode *parent, double before, double after, double most);
 

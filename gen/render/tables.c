@@ -342,23 +342,33 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	fill_end(&f, "kernels");
 }
 
+/* The share of the peak of the later side that has one: "1440 -> 2810 (84 %)". */
+static void fill_rate(struct scope *row, const char *name, const double rate[2], const double share[2])
+{
+	struct arena *arena = row->page->arena;
+	const int last = rate[1] > 0;
+	const char *text[2];
+	for (int s = 0; s < 2; s++)
+		text[s] = rate[s] > 0 ? SAY(NULL, arena, flops_rate, .rate = rate[s], .share = NAN) : "\xE2\x80\x93";
+	const bool same = fabs(rate[0] - rate[1]) <= 0.01 * fmax(rate[0], rate[1]);
+	if (rate[last] > 0)
+		text[last] = SAY(NULL, arena, flops_rate, .rate = rate[last],
+		                 .share = share[last] >= 0.01 ? share[last] : NAN);
+	fill_pair(row, name, same ? text[last] : text[0], text[same ? last : 1], rate);
+}
+
 static void fill_rates(const struct analysis *a, const struct table_row *line, struct scope *row)
 {
-	static const char none[] = "\xE2\x80\x93";
-	const char *text[2], *moved[2];
-	double rate[2], bytes[2];
+	double rate[2] = {0}, bytes[2] = {0}, of_rate[2] = {NAN, NAN}, of_bytes[2] = {NAN, NAN};
 	for (int s = 0; s < 2; s++) {
-		const struct owner_result *o = line->at[s] < 0 ? NULL : &a->side[s].operators[line->at[s]];
-		struct arena *arena = row->page->arena;
-		rate[s] = o ? o->tflops : 0;
-		bytes[s] = o && o->moved_known > 0 ? o->moved / o->moved_known : 0;
-		text[s] = rate[s] > 0 ? SAY(NULL, arena, flops_rate, .rate = rate[s],
-		                            .share = o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN)
-		                      : none;
-		moved[s] = bytes[s] > 0 ? SAY(NULL, arena, flops_rate, .rate = bytes[s], .share = NAN) : none;
+		const struct owner_result none = {0}, *o = line->at[s] < 0 ? &none : &a->side[s].operators[line->at[s]];
+		rate[s] = o->tflops;
+		bytes[s] = o->moved_known > 0 ? o->moved / o->moved_known : 0;
+		of_rate[s] = o->ideal_known > 0 ? o->ideal / o->ideal_known : NAN;
+		of_bytes[s] = o->copied_known > 0 ? o->copied / o->copied_known : NAN;
 	}
-	fill_pair(row, "rate", text[0], text[1], rate);
-	fill_pair(row, "moved", moved[0], moved[1], bytes);
+	fill_rate(row, "rate", rate, of_rate);
+	fill_rate(row, "moved", bytes, of_bytes);
 }
 
 /* Operators, and modules with those in them: only where a profile has them. */
@@ -399,6 +409,8 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 	                : "");
 	if (!rates)
 		page_attribute(&page->top, "operators", "class", "part without-rates");
+	page_if(&page->top, "operators.roof",
+	        roofline_of_operators(a, arena, page_draw(&page->top, "operators.roofline")));
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)

@@ -170,9 +170,9 @@ static const struct record kernel = RECORD_OF(kernel_fields);
 #undef S
 
 #define S struct owner_result
-static const struct field owner_fields[] = {NAME(name),        REAL(instances),   REAL(per_step),
-                                            REAL(flops),       REAL(flops_known), REAL(ideal),
-                                            REAL(ideal_known), REAL(moved),       REAL(moved_known)};
+static const struct field owner_fields[] = {NAME(name),        REAL(instances), REAL(per_step),    REAL(flops),
+                                            REAL(flops_known), REAL(ideal),     REAL(ideal_known), REAL(moved),
+                                            REAL(moved_known), REAL(copied),    REAL(copied_known)};
 static const struct record owner = RECORD_OF(owner_fields);
 #undef S
 

@@ -131,6 +131,8 @@ static uint32_t bound_owners(struct side *side, struct owner_result *list, uint3
 		list[kept].ideal_known += list[i].ideal_known;
 		list[kept].moved += list[i].moved;
 		list[kept].moved_known += list[i].moved_known;
+		list[kept].copied += list[i].copied;
+		list[kept].copied_known += list[i].copied_known;
 	}
 	list[kept].name = rest;
 	list[kept].all_instances = list[kept].instances;

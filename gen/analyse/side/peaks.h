@@ -9,4 +9,7 @@
  * precision, which run on tensor cores or beside them. */
 double peak_flops(const char *model, enum flop_format format);
 
+/* Bytes per ns of device memory; 0: not known. */
+double peak_bytes(const char *model);
+
 #endif

@@ -142,13 +142,16 @@ static void add_work(struct tables *b, const struct trace *t, size_t i, struct o
 	const int64_t moved = t->calls.moved ? t->calls.moved[call] : 0;
 	const double weighed = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	const double count = (double)((flops >> 2) - 1) * b->weight;
+	const char *model = gpu == TRACE_NONE ? "" : names_text(t->names, t->gpus[gpu].name);
 	if (moved && t->ops.kind[i] == OP_KERNEL) {
+		const double bytes = (double)(moved - 1) * b->weight, rate = peak_bytes(model);
 		o->moved_known += weighed;
-		o->moved += (double)(moved - 1) * b->weight;
+		o->moved += bytes;
+		o->copied_known += rate > 0 ? weighed : 0;
+		o->copied += rate > 0 ? bytes / rate : 0;
 	}
 	if (!flops)
 		return;
-	const char *model = gpu == TRACE_NONE ? "" : names_text(t->names, t->gpus[gpu].name);
 	const double peak = peak_flops(model, (enum flop_format)(flops & 3));
 	o->flops_known += weighed;
 	o->flops += count;
