@@ -2,7 +2,7 @@
 
 #include "base/list.h"
 #include "base/search.h"
-#include "capture/gpu_source.h"
+#include "capture/gpu_state.h"
 #include "capture/nvml.h"
 #include "trace/trace.h"
 
