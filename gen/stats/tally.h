@@ -57,8 +57,8 @@ struct summary {
 	double deviation; /* of a sample: the sum of squares is divided by n - 1; 0 for a single value */
 };
 
-/* All zero for n = 0. The order of `values` may change. */
-struct summary summary_of(int64_t *values, size_t n);
+/* All zero for n = 0. */
+struct summary summary_of(const int64_t *values, size_t n);
 
 static inline struct summary tally_summary(const struct tally_values *values, uint32_t group)
 {
