@@ -6,51 +6,26 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t hash_of(const uint32_t *key, uint32_t width)
-{
-	uint64_t h = 0x9E3779B97F4A7C15u;
-	for (uint32_t i = 0; i < width; i++) {
-		h = (h ^ key[i]) * 0xBF58476D1CE4E5B9u; /* multiply-xorshift: neither low nor high bits alone decide */
-		h ^= h >> 29;
-	}
-	return h ^ h >> 32;
-}
-
-static void rehash(struct tally *t, uint32_t n_slots)
-{
-	t->slots = ARENA_NEW(t->arena, n_slots, uint32_t);
-	t->n_slots = n_slots;
-	for (uint32_t g = 0; g < t->n; g++) {
-		uint64_t at = hash_of(tally_key(t, g), t->width);
-		while (t->slots[at & (n_slots - 1)])
-			at++;
-		t->slots[at & (n_slots - 1)] = g + 1;
-	}
-}
-
 void tally_init(struct tally *tally, uint32_t width, struct arena *arena)
 {
 	*tally = (struct tally){.arena = arena, .width = width};
-	rehash(tally, 64);
+	for (uint32_t i = 0; i < width; i++)
+		keymap_init(&tally->begun[i], arena);
 }
 
 uint32_t tally_group(struct tally *t, const uint32_t *key)
 {
-	size_t bytes = t->width * sizeof *key;
-	uint64_t at = hash_of(key, t->width);
-	for (uint32_t slot; (slot = t->slots[at & (t->n_slots - 1)]); at++)
-		if (memcmp(tally_key(t, slot - 1), key, bytes) == 0)
-			return slot - 1;
+	uint32_t g = 0;
+	for (uint32_t i = 0; i < t->width; i++)
+		g = keymap_add(&t->begun[i], (uint64_t)g << 32 | key[i]);
+	if (g < t->n)
+		return g;
 	if (t->n == t->room) {
 		size_t room = list_more(t->room);
 		t->keys = arena_grow(t->arena, t->keys, (size_t)t->room * t->width, room * t->width, sizeof *t->keys);
 		t->room = (uint32_t)room;
 	}
-	uint32_t g = t->n++;
-	memcpy(t->keys + (size_t)g * t->width, key, bytes);
-	t->slots[at & (t->n_slots - 1)] = g + 1;
-	if (t->n > t->n_slots / 2)
-		rehash(t, t->n_slots * 2);
+	memcpy(t->keys + (size_t)t->n++ * t->width, key, t->width * sizeof *key);
 	return g;
 }
 

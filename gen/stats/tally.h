@@ -12,20 +12,22 @@
 #ifndef GAPLINE_STATS_TALLY_H
 #define GAPLINE_STATS_TALLY_H
 
-#include "base/arena.h"
+#include "base/keymap.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { TALLY_NO_GROUP = UINT32_MAX };
 
+enum { TALLY_WIDEST = 4 };
+
 struct tally {
 	struct arena *arena;
 	uint32_t width; /* numbers a key has */
 	uint32_t *keys; /* of group g: keys[g * width] … */
 	uint32_t n, room;
-	uint32_t *slots; /* group + 1, or 0; a power of two of them */
-	uint32_t n_slots;
+	struct keymap
+		begun[TALLY_WIDEST]; /* by place in a key: the numbers up to there, of the last place the groups */
 };
 
 void tally_init(struct tally *tally, uint32_t width, struct arena *arena);
