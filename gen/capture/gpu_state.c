@@ -1,18 +1,11 @@
 #include "capture/gpu_state.h"
 
 #include "base/list.h"
+#include "base/proc.h"
 #include "capture/nvml.h"
 
 #include <limits.h>
 #include <string.h>
-#include <time.h>
-
-int64_t gpu_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void gpu_text(char *to, size_t room, const char *from, size_t n)
 {
@@ -24,7 +17,7 @@ void gpu_text(char *to, size_t room, const char *from, size_t n)
 
 static struct gpu_sample unknown_sample(uint32_t gpu)
 {
-	return (struct gpu_sample){.time = gpu_clock(),
+	return (struct gpu_sample){.time = proc_now_ns(),
 	                           .gpu = gpu,
 	                           .sm_mhz = -1,
 	                           .memory_mhz = -1,

@@ -65,7 +65,4 @@ void gpu_state_close(struct gpu_state *state);
 /* Copies what fits; control characters and what is no ASCII become '?'. */
 void gpu_text(char *to, size_t room, const char *from, size_t n);
 
-/* CLOCK_MONOTONIC, ns. */
-int64_t gpu_clock(void);
-
 #endif

@@ -127,16 +127,10 @@ static int read_rows(struct memory *m)
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	const int64_t key[][2] = {{x->time, y->time},       {x->correlation, y->correlation}, {x->freed, y->freed},
-	                          {x->context, y->context}, {x->device, y->device},           {x->bytes, y->bytes}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->address, y->address) ?: ASCENDING(x->time, y->time)
+		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->freed, y->freed)
+		?: ASCENDING(x->context, y->context) ?: ASCENDING(x->device, y->device)
+		?: ASCENDING(x->bytes, y->bytes);
 }
 
 static void add_change(struct memory *m, uint32_t device, const struct event *at, const struct event *of, int64_t bytes)

@@ -296,9 +296,7 @@ static void add_run(const struct run *run, uint32_t d, struct totals *totals, st
 static int compare_phases(const void *a, const void *b)
 {
 	const struct metric_phase *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name);
 }
 
 struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, struct arena *arena)

@@ -1,14 +1,14 @@
 #include "analyse/side/phases.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static int compare_phases(const void *a, const void *b, void *names)
 {
 	const struct phase_result *x = a, *y = b;
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	return strcmp(names_text(names, x->name), names_text(names, y->name));
+	return DESCENDING(x->cost, y->cost) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 static struct phase_result *phase_of(struct side_phases *out, uint32_t *slot, uint32_t name)
