@@ -212,10 +212,8 @@ static void write_function(struct json *json, const struct analysis *a, const st
 
 static void write_list(struct json *json, const struct analysis *a, const struct function_list *list)
 {
-	json_array(json, "functions");
-	for (uint32_t i = 0; i < list->n; i++) {
+	for (uint32_t i = json_list(json, "functions"); json_item(json, i, list->n); i++) {
 		const struct function_row *row = &list->row[i];
-		json_object(json, NULL);
 		write_function(json, a, &row->function);
 		json_bool(json, "changed", row->changed);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -225,9 +223,7 @@ static void write_list(struct json *json, const struct analysis *a, const struct
 			json_number(json, "self_samples", row->samples[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_integer(json, "left_out", list->left_out);
 }
 
@@ -246,10 +242,8 @@ static void write_sampling(struct json *json, const struct sampling *s)
 
 static void write_holders(struct json *json, const struct analysis *a, const struct sampled_cause *c)
 {
-	json_array(json, "holders");
-	for (uint32_t i = 0; i < c->n_holders; i++) {
+	for (uint32_t i = json_list(json, "holders"); json_item(json, i, c->n_holders); i++) {
 		const struct lock_holder *h = &c->holders[i];
-		json_object(json, NULL);
 		json_text(json, "thread", h->name ? names_text(a->names, h->name) : NULL);
 		json_bool(json, "main", h->main);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -257,18 +251,14 @@ static void write_holders(struct json *json, const struct analysis *a, const str
 			json_ms(json, "ms_per_step", h->time[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_integer(json, "holders_left_out", c->holders_left_out);
 }
 
 static void write_causes(struct json *json, const struct analysis *a)
 {
-	json_array(json, "causes");
-	for (uint32_t i = 0; i < a->functions.n_causes; i++) {
+	for (uint32_t i = json_list(json, "causes"); json_item(json, i, a->functions.n_causes); i++) {
 		const struct sampled_cause *c = &a->functions.cause[i];
-		json_object(json, NULL);
 		json_text(json, "cause", cause_name(c->cause));
 		json_text(json, "phase", view_phase(a, c->phase));
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -281,9 +271,7 @@ static void write_causes(struct json *json, const struct analysis *a)
 		if (c->n_holders)
 			write_holders(json, a, c);
 		write_list(json, a, &c->functions);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* The parts of the picture, so that another one can be made of them. */
@@ -294,10 +282,8 @@ static void write_stacks(struct json *json, const struct analysis *a)
 	                                    [STACK_MUCH_LESS] = "much_less",
 	                                    [STACK_MORE] = "more",
 	                                    [STACK_MUCH_MORE] = "much_more"};
-	json_array(json, "stacks");
-	for (uint32_t i = 0; i < a->functions.n_parts; i++) {
+	for (uint32_t i = json_list(json, "stacks"); json_item(json, i, a->functions.n_parts); i++) {
 		const struct stack_part *p = &a->functions.part[i];
-		json_object(json, NULL);
 		if (p->parent == TRACE_NONE) {
 			json_null(json, "parent");
 			json_text(json, "cause", cause_name(p->cause));
@@ -305,13 +291,8 @@ static void write_stacks(struct json *json, const struct analysis *a)
 		} else {
 			json_integer(json, "parent", p->parent);
 			write_function(json, a, &p->function);
-			json_array(json, "callers");
-			for (uint32_t k = 0; k < p->n_callers; k++) {
-				json_object(json, NULL);
+			for (uint32_t k = json_list(json, "callers"); json_item(json, k, p->n_callers); k++)
 				write_function(json, a, &p->callers[k]);
-				json_end_object(json);
-			}
-			json_end_array(json);
 		}
 		json_text(json, "change", words[p->change]);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -319,9 +300,7 @@ static void write_stacks(struct json *json, const struct analysis *a)
 			json_ms(json, "total_ms", p->time[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 void functions_json(const struct analysis *a, struct json *json)

@@ -85,18 +85,14 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 	json_integer(json, "steps", slow->n);
 	json_integer(json, "of", slow->of);
 	json_ms(json, "longer_ms", slow->ns);
-	json_array(json, "parts");
-	for (uint32_t i = 0; i < slow->n_parts; i++) {
+	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;
-		json_object(json, NULL);
 		json_text(json, "kind", kinds[part->kind]);
 		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
 		json_text(json, "phase", idle && part->phase ? names_text(names, part->phase) : NULL);
 		json_ms(json, "longer_ms", part->ns);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -124,20 +120,14 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	write_tokens(json, "per_token", &l[LATENCY_EACH]);
 	write_slowest(json, &s->slowest, a->names);
 	json_integer(json, "runs", s->n_runs);
-	if (s->headline.n_stopwatch)
-		json_ms(json, "stopwatch_ms", s->headline.stopwatch);
-	else
-		json_null(json, "stopwatch_ms");
+	json_ms(json, "stopwatch_ms", s->headline.n_stopwatch ? s->headline.stopwatch : NAN);
 	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
 	json_array(json, "stopwatch_run_ms");
 	for (uint32_t r = 0; s->headline.timed && r < s->headline.n_stopwatch; r++)
 		json_ms(json, NULL, s->headline.timed[r]);
 	json_end_array(json);
 	json_ms(json, "recorded_ms", s->headline.recorded);
-	if (s->headline.recorded_timed > 0)
-		json_ms(json, "recorded_timed_ms", s->headline.recorded_timed);
-	else
-		json_null(json, "recorded_timed_ms");
+	json_ms(json, "recorded_timed_ms", s->headline.recorded_timed > 0 ? s->headline.recorded_timed : NAN);
 	json_end_object(json);
 }
 
@@ -152,10 +142,7 @@ static void write_files(struct json *json, const struct side *s, const struct fo
 		json_object(json, NULL);
 		json_text(json, "file", f->file);
 		json_integer(json, "run", f->run);
-		if (f->rank >= 0)
-			json_integer(json, "rank", f->rank);
-		else
-			json_null(json, "rank");
+		json_known(json, "rank", f->rank >= 0, f->rank);
 		json_text(json, "rank_from", f->rank < 0 ? NULL : f->rank_named ? "name" : "profile");
 		json_end_object(json);
 	}
@@ -165,10 +152,8 @@ static void write_files(struct json *json, const struct side *s, const struct fo
 
 static void write_loops(struct json *json, const struct analysis *a, const struct side *s)
 {
-	json_array(json, "loops");
-	for (uint32_t i = 0; i < s->n_loops; i++) {
+	for (uint32_t i = json_list(json, "loops"); json_item(json, i, s->n_loops); i++) {
 		const struct loop_result *loop = &s->loops[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, loop->name));
 		json_integer(json, "steps", loop->steps);
 		json_ms(json, "period_ms", loop->period);
@@ -183,9 +168,7 @@ static void write_loops(struct json *json, const struct analysis *a, const struc
 		json_integer(json, "max", loop->most);
 		json_end_object(json);
 		json_bool(json, "judged", loop->judged);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_startup(struct json *json, const struct side *s)
@@ -196,23 +179,17 @@ static void write_startup(struct json *json, const struct side *s)
 	json_ms(json, "max_ms", s->startup.most);
 	json_bool(json, "whole", s->startup.whole);
 	json_ms(json, "longest_pause_ms", s->startup.pause);
-	json_array(json, "causes");
-	for (uint32_t i = 0; i < s->startup.n_rows; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "causes"); json_item(json, i, s->startup.n_rows); i++) {
 		json_text(json, "cause", startup_part_name(s->startup.row[i].part));
 		json_ms(json, "ms", s->startup.row[i].ns);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 
 static void write_runs(struct json *json, const struct side *s)
 {
-	json_array(json, "runs");
-	for (uint32_t i = 0; i < s->n_runs; i++) {
+	for (uint32_t i = json_list(json, "runs"); json_item(json, i, s->n_runs); i++) {
 		const struct run_result *run = &s->runs[i];
-		json_object(json, NULL);
 		json_text(json, "file", run->file);
 		json_integer(json, "steps", (int64_t)run->n_steps);
 		json_integer(json, "warmup", (int64_t)run->left_out);
@@ -239,9 +216,7 @@ static void write_runs(struct json *json, const struct side *s)
 		} else {
 			json_null(json, "series");
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* What the page's timeline and its strip of the whole run are made of. */
@@ -262,10 +237,8 @@ static void write_shown(struct json *json, const struct side *s)
 static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_text(json, "phases_are", s->phases_by_work ? "work" : "ranges");
-	json_array(json, "phases");
-	for (uint32_t i = 0; i < s->n_phases; i++) {
+	for (uint32_t i = json_list(json, "phases"); json_item(json, i, s->n_phases); i++) {
 		const struct phase_result *p = &s->phases[i];
-		json_object(json, NULL);
 		json_text(json, "name", view_phase(a, p->name));
 		json_integer(json, "rank", p->rank);
 		json_ms(json, "cost_ms_per_step", p->cost);
@@ -274,9 +247,7 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "idle_ms_per_step", p->idle);
 		json_ms(json, "host_ms_per_step", p->host);
 		json_number(json, "instances_per_step", p->instances);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* null where some copies do not say theirs. */
@@ -288,10 +259,8 @@ static double known_bytes(double bytes, double unsized)
 static void write_owners(struct json *json, const struct analysis *a, const char *key, const struct owner_result *list,
                          uint32_t n, bool modules)
 {
-	json_array(json, key);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = json_list(json, key); json_item(json, i, n); i++) {
 		const struct owner_result *o = &list[i];
-		json_object(json, NULL);
 		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
 		json_number(json, "gpu_operations_per_step", modules ? o->all_instances : o->instances);
 		if (modules)
@@ -309,62 +278,44 @@ static void write_owners(struct json *json, const struct analysis *a, const char
 			json_number(json, "share_of_memory_peak",
 			            o->copied_known > 0 ? o->copied / o->copied_known : NAN);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_work(struct json *json, const struct analysis *a, const struct side *s)
 {
-	json_array(json, "kernels");
-	for (uint32_t i = 0; i < s->n_kernels; i++) {
+	for (uint32_t i = json_list(json, "kernels"); json_item(json, i, s->n_kernels); i++) {
 		const struct kernel_result *k = &s->kernels[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, k->name));
 		json_text(json, "kind", k->graph ? "graph" : k->comm ? "comm" : "compute");
 		json_number(json, "instances_per_step", k->instances);
 		json_ms(json, "ms_per_step", k->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	write_owners(json, a, "operators", s->operators, s->n_operators, false);
 	write_owners(json, a, "modules", s->modules, s->n_modules, true);
-	json_array(json, "api");
-	for (uint32_t i = 0; i < s->n_api; i++) {
+	for (uint32_t i = json_list(json, "api"); json_item(json, i, s->n_api); i++) {
 		const struct api_result *c = &s->api[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, c->name));
 		json_text(json, "class", view_call_class(c->class));
 		json_number(json, "calls_per_step", c->calls);
 		json_ms(json, "ms_per_step", c->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "nvtx");
-	for (uint32_t i = 0; i < s->n_ranges; i++) {
+	for (uint32_t i = json_list(json, "nvtx"); json_item(json, i, s->n_ranges); i++) {
 		const struct range_result *r = &s->ranges[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, r->name));
 		json_text(json, "domain", r->domain ? names_text(a->names, r->domain) : NULL);
 		json_number(json, "instances_per_step", r->instances);
 		json_ms(json, "host_ms", r->host);
 		json_ms(json, "gpu_ms", r->gpu);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "copies");
-	for (uint32_t i = 0; i < s->n_copies; i++) {
+	for (uint32_t i = json_list(json, "copies"); json_item(json, i, s->n_copies); i++) {
 		const struct copy_result *c = &s->copies[i];
-		json_object(json, NULL);
 		json_text(json, "kind", view_copy_kind(c));
 		json_text(json, "name", names_text(a->names, c->name));
 		json_bool(json, "pageable", c->pageable);
 		json_number(json, "instances_per_step", c->instances);
 		json_number(json, "bytes_per_step", known_bytes(c->bytes, c->unsized));
 		json_ms(json, "ms_per_step", c->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_object(json, "totals");
 	json_ms(json, "gpu_busy_ms_per_step", s->busy);
 	json_ms(json, "profiler_overhead_ms_per_step", s->counts.overhead);
@@ -386,10 +337,7 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 static void write_memory(struct json *json, const struct names *names, const struct side *s)
 {
 	json_object(json, "memory");
-	if (s->memory.known)
-		json_integer(json, "peak_bytes", s->memory.peak);
-	else
-		json_null(json, "peak_bytes");
+	json_known(json, "peak_bytes", s->memory.known, s->memory.peak);
 	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
 	json_array(json, "held");
 	for (int k = 0; k < HELD_MOST && s->memory.held[k].bytes; k++) {
