@@ -237,8 +237,10 @@ static void write_shown(struct json *json, const struct side *s)
 static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_text(json, "phases_are", s->phases_by_work ? "work" : "ranges");
-	for (uint32_t i = json_list(json, "phases"); json_item(json, i, s->n_phases); i++) {
+	json_array(json, "phases");
+	for (uint32_t i = 0; i < s->n_phases; i++) {
 		const struct phase_result *p = &s->phases[i];
+		json_object(json, NULL);
 		json_text(json, "name", view_phase(a, p->name));
 		json_integer(json, "rank", p->rank);
 		json_ms(json, "cost_ms_per_step", p->cost);
@@ -247,7 +249,9 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "idle_ms_per_step", p->idle);
 		json_ms(json, "host_ms_per_step", p->host);
 		json_number(json, "instances_per_step", p->instances);
+		json_end_object(json);
 	}
+	json_end_array(json);
 }
 
 /* null where some copies do not say theirs. */
@@ -337,7 +341,10 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 static void write_memory(struct json *json, const struct names *names, const struct side *s)
 {
 	json_object(json, "memory");
-	json_known(json, "peak_bytes", s->memory.known, s->memory.peak);
+	if (s->memory.known)
+		json_integer(json, "peak_bytes", s->memory.peak);
+	else
+		json_null(json, "peak_bytes");
 	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
 	json_array(json, "held");
 	for (int k = 0; k < HELD_MOST && s->memory.held[k].bytes; k++) {
