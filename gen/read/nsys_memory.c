@@ -2,6 +2,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "read/nsys.h"
+#include "trace/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,21 @@ static void add_up(struct memory *m)
 	note_held(m, from, peak);
 }
 
+/* How much was there after each change. */
+static void give_levels(struct memory *m)
+{
+	struct trace *t = m->r->trace;
+	int64_t sum = 0;
+	columns_resize(t, ROWS_OF_LEVELS, m->r->arena, 0, m->n_changes, false);
+	for (size_t i = 0; i < m->n_changes; i++) {
+		const struct change *c = &m->changes[i];
+		bool last = i + 1 == m->n_changes || c[1].device != c->device;
+		sum = i && c[-1].device == c->device ? sum + c->bytes : c->bytes;
+		if (t->devices[c->device].memory == MEMORY_SEEN)
+			held_add_level(t, c->device, c->time, last ? t->last_time : c[1].time, sum);
+	}
+}
+
 /* A name of rows, found by its text once and by its number from then on. */
 struct known_name {
 	const char *text;
@@ -380,6 +396,7 @@ int nsys_read_memory(struct nsys *r)
 		look_for_unmapping(&m);
 		judge(&m);
 		take_peaks(r);
+		give_levels(&m);
 	}
 	arena_release(&m.scratch);
 	return result;

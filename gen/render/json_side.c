@@ -249,6 +249,7 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "idle_ms_per_step", p->idle);
 		json_ms(json, "host_ms_per_step", p->host);
 		json_number(json, "instances_per_step", p->instances);
+		json_number(json, "memory_peak_bytes", p->memory ? (double)p->memory : NAN);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -354,6 +355,15 @@ static void write_memory(struct json *json, const struct names *names, const str
 		json_end_object(json);
 	}
 	json_end_array(json);
+	if (s->memory.n_steps) {
+		json_object(json, "steps");
+		json_integer(json, "n", s->memory.n_steps);
+		json_integer(json, "median_bytes", s->memory.step_median);
+		json_integer(json, "max_bytes", s->memory.step_most);
+		json_end_object(json);
+	} else {
+		json_null(json, "steps");
+	}
 	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
 	json_end_object(json);
 }

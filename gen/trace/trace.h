@@ -463,6 +463,7 @@ struct trace {
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
 	struct trace_comm_calls comm_calls;
+	struct trace_levels levels;
 	struct trace_stopwatch *stopwatch; /* in the order in which they ran */
 	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;

@@ -66,6 +66,7 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 		rest.host += p.host;
 		rest.instances += p.instances;
 		rest.cost_share += p.cost_share;
+		rest.memory = p.memory > rest.memory ? p.memory : rest.memory;
 	}
 	side->phases[kept++] = rest;
 	side->n_phases = kept;

@@ -164,6 +164,10 @@ struct run {
 	/* By step, ns from the launch of its last op to that op's end, of several devices the least, BACKLOG_UNKNOWN
 	 * where no launch tells; NULL until the rows are gone through, and without steps (backlog.h). */
 	int64_t *lag;
+	/* By step, the most bytes of device memory that were there at once on one device (side/memory.h); NULL: it is
+	 * not known of all devices, or without steps. */
+	int64_t *held;
+	bool unheld;
 };
 #define BACKLOG_UNKNOWN INT64_MAX
 
