@@ -277,9 +277,10 @@ static void give_levels(struct memory *m)
 	for (size_t i = 0; i < m->n_changes; i++) {
 		const struct change *c = &m->changes[i];
 		bool last = i + 1 == m->n_changes || c[1].device != c->device;
+		if (t->devices[c->device].memory != MEMORY_SEEN) /* its sums may make no sense */
+			continue;
 		sum = i && c[-1].device == c->device ? sum + c->bytes : c->bytes;
-		if (t->devices[c->device].memory == MEMORY_SEEN)
-			held_add_level(t, c->device, c->time, last ? t->last_time : c[1].time, sum);
+		held_add_level(t, c->device, c->time, last ? t->last_time : c[1].time, sum);
 	}
 }
 
