@@ -119,6 +119,21 @@ static void write_once(struct json *json, const struct analysis *a)
 	arena_release(&scratch);
 }
 
+static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
+{
+	bool idle = part->kind == PART_IDLE;
+	json_object(json, "part");
+	json_text(json, "kind", part_kind_name(part->kind));
+	json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
+	json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
+	json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
+	json_end_object(json);
+	json_ms(json, "baseline_ms", part->baseline);
+	json_ms(json, "fixed_ms", part->fixed);
+	json_ms(json, "delta_ms", part->delta);
+	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
+}
+
 static void write_why(struct json *json, const struct analysis *a)
 {
 	const struct waterfall *w = &a->waterfall;
@@ -144,6 +159,14 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_ms(json, "delta_half_width_ms", r->part.has_interval ? r->part.half : NAN);
 	}
 	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
+	json_ms(json, "rest_ms", w->n_reasons ? w->rest : NAN);
+	if (w->largest) {
+		json_object(json, "largest_of_rest");
+		write_part(json, a, w->largest);
+		json_end_object(json);
+	} else {
+		json_null(json, "largest_of_rest");
+	}
 	json_end_object(json);
 	arena_release(&scratch);
 }
@@ -245,21 +268,6 @@ static void write_next(struct json *json, const struct analysis *a)
 }
 
 /* A part and its times, in the object at hand. */
-static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
-{
-	bool idle = part->kind == PART_IDLE;
-	json_object(json, "part");
-	json_text(json, "kind", part_kind_name(part->kind));
-	json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
-	json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
-	json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
-	json_end_object(json);
-	json_ms(json, "baseline_ms", part->baseline);
-	json_ms(json, "fixed_ms", part->fixed);
-	json_ms(json, "delta_ms", part->delta);
-	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
-}
-
 static void write_waterfall(struct json *json, const struct analysis *a)
 {
 	for (uint32_t i = json_list(json, "waterfall"); json_item(json, i, a->waterfall.n); i++)

@@ -196,9 +196,21 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	                                               : "run");
 }
 
+const struct fact *words_rest(const struct analysis *a, struct arena *arena)
+{
+	const struct waterfall_part *largest = a->waterfall.largest;
+	struct unit unit = view_time_unit(a);
+	return FACT_NEW(
+		arena, why_rest, FACT_NO_SIDE, .recording = a->recorded_apart,
+		.largest = largest ? words_reason(a, &(struct reason){.part = *largest}, arena) : NULL,
+		.change = largest ? arena_format(arena, "%s %s", format_change(arena, unit, largest->delta), unit.name)
+	                          : NULL);
+}
+
 const char *words_change(const struct analysis *a, struct arena *arena)
 {
 	const struct waterfall *w = &a->waterfall;
+	struct unit unit = view_time_unit(a);
 	const char *text = "";
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
 		const struct reason *r = &w->reason[i];
@@ -206,6 +218,12 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 		text = arena_format(arena, "%s%s%s", text, i ? " " : "",
 		                    SAY(a->names, arena, why_line, .why = words_reason(a, r, arena),
 		                        .times = per_step(a, times, arena), .profiled = a->recorded_apart));
+	}
+	if (w->largest) {
+		const char *rest = arena_format(arena, "%s %s", format_change(arena, unit, w->rest), unit.name);
+		text = arena_format(arena, "%s %s", text,
+		                    SAY(a->names, arena, why_line, .why = words_rest(a, arena),
+		                        .times = per_step(a, rest, arena), .profiled = a->recorded_apart));
 	}
 	return text;
 }
