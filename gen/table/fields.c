@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct run_table) == 760, "something new in struct run_tab
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
-_Static_assert(sizeof(struct functions) == 240, "something new in struct functions");
+_Static_assert(sizeof(struct functions) == 256, "something new in struct functions");
 _Static_assert(sizeof(struct kernels_inside) == 128, "something new in struct kernels_inside");
 #endif
 

@@ -60,6 +60,7 @@ static uint32_t row_of(struct sample_tree *tree, enum cause cause, uint32_t phas
 	if (i == known) {
 		LIST_GROW(tree->arena, tree->rows, i, tree->row_room);
 		tree->rows[i] = (struct sample_row){.cause = cause, .phase = phase};
+		node_below(tree, TRACE_NONE, TRACE_NONE, i);
 	}
 	return i;
 }
