@@ -70,6 +70,14 @@ static void write_tokens(struct json *json, const char *key, const struct latenc
 	json_end_object(json);
 }
 
+static void write_slowest_time(struct json *json, const struct slowest_time *time)
+{
+	json_ms(json, "usual_ms", time->usual);
+	json_ms(json, "slowest_ms", time->slow);
+	json_ms(json, "longer_ms", time->more);
+	json_ms(json, "longer_half_width_ms", time->half);
+}
+
 /* The parts are those that make a tenth of it or more. */
 static void write_slowest(struct json *json, const struct slowest *slow, const struct names *names)
 {
@@ -82,16 +90,18 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 		return;
 	}
 	json_object(json, "slowest");
+	json_bool(json, "requests", slow->requests);
 	json_integer(json, "steps", slow->n);
 	json_integer(json, "of", slow->of);
-	json_ms(json, "longer_ms", slow->ns);
+	write_slowest_time(json, &slow->all);
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;
 		json_text(json, "kind", kinds[part->kind]);
 		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
 		json_text(json, "phase", idle && part->phase ? names_text(names, part->phase) : NULL);
-		json_ms(json, "longer_ms", part->ns);
+		json_text(json, "direction", part->kind == PART_COPY ? view_copy_way(part->way) : NULL);
+		write_slowest_time(json, &part->time);
 	}
 	json_end_object(json);
 }

@@ -200,27 +200,13 @@ static void fill_memory_steps(const struct analysis *a, struct page *page)
 	}
 }
 
-static const char *const kinds[] = {
-	[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
-
 static void fill_slowest(const struct analysis *a, struct page *page)
 {
 	struct rows *rows = page_rows(&page->top, "slowest");
 	for (uint32_t s = 0; s < a->n_sides; s++) {
-		const struct slowest *slow = &a->side[s].slowest;
-		struct facts parts = {0};
-		for (uint32_t i = 0; i < slow->n_parts; i++)
-			facts_add(&parts, page->arena,
-			          FACT_NEW(page->arena, slowest_part, FACT_NO_SIDE, .kind = kinds[slow->part[i].kind],
-			                   .cause = cause_name(slow->part[i].cause), .phase = slow->part[i].phase,
-			                   .more = slow->part[i].ns));
-		if (slow->n)
-			page_fill(page_row(rows), "text",
-			          say_fact(FACT_NEW(page->arena, slowest_steps, FACT_NO_SIDE,
-			                            .whose = a->n_sides > 1 ? s ? "fixed" : "baseline" : "profile",
-			                            .n = slow->n, .of = slow->of, .longer = slow->ns,
-			                            .parts = parts.n ? &parts : NULL),
-			                   a->names, page->arena));
+		const struct fact *said = words_slowest(a, s, page->arena);
+		if (said)
+			page_fill(page_row(rows), "text", say_fact(said, a->names, page->arena));
 	}
 }
 

@@ -264,7 +264,8 @@ int64_t run_startup_end(const struct run *run);
 
 /* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, part by part
  * (parts_charge), then the means over the devices. */
-void run_begin_table(struct run *run); /* before the first of them is charged */
+bool run_times_requests(const struct run *run); /* its steps are requests, each timed from its own start */
+void run_begin_table(struct run *run);          /* before the first of them is charged */
 void run_charge_devices(struct run *run);
 void run_note_startup(struct run *run, const struct trace *rows); /* of each part, for `startup_end` without steps */
 void run_end_charge(struct run *run);
