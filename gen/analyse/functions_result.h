@@ -21,8 +21,8 @@ struct function_row {
 	double self[2];    /* it was the innermost one */
 	double total[2];   /* it was on the stack: with what it called */
 	double samples[2]; /* that `self` is of */
-	double untold[2];  /* so much more of it there may be: idle time of its causes of which the side has no sample */
-	bool changed;      /* `self` differs by more than samples do by chance, wherever `untold` is */
+	double untold[2]; /* so much more of it there may be: idle time of its causes of which the side has no sample */
+	bool changed;     /* `self` differs by more than samples do by chance, wherever `untold` is */
 };
 
 struct function_list {

@@ -5,8 +5,7 @@
 
 Made traces are the same program by CUDA's names and by ROCm's, and kernels whose launch shapes Nsight Compute has measured;
 a program was recorded twice, by the PyTorch profiler and by gapline's collector (tests/cmd/recorded).
-Real ones lie in ../shared/captures beside the repository, or where GAPLINE_CAPTURES says: without them only what is made
-is checked, and that is said.
+Real ones lie in ../shared/captures beside the repository, or where GAPLINE_CAPTURES says; without them, what is made.
 """
 import csv
 import glob
