@@ -18,7 +18,7 @@ import tempfile
 from decimal import Decimal
 
 from check_captures import ROOT, Gapline, Table, command_find, idle_of, status_text
-from check_operators import check_layers, check_own_times
+from check_operators import check_own_times
 import tiny_ncu  # noqa: E402 (check_captures makes tests/support known)
 
 GPU = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "copy", "Memset": "copy"}
@@ -484,7 +484,6 @@ def main():
         check_amd_advice(table, gapline, folder)
         check_stacks(table, gapline, folder)
         check_shapes(table, gapline, folder)
-        check_layers(table, gapline, folder)
         check_bytes(table, gapline, folder)
         check_recorders(table, gapline, folder)
         if os.path.isdir(captures):

@@ -37,28 +37,6 @@ def own_times(events):
     return own if linked else None
 
 
-def check_layers(table, gapline, folder):
-    """12 layers of each forward pass, of which there are too few to be steps. In one call of a module they are its layers."""
-    for called in "nn.Module: Model_0", "module.py(1779): _call_impl", "train.py(12): run":
-        path, events, at, correlation = os.path.join(folder, "layers.json"), [], 1000, 0
-        for _ in range(3):
-            events.append({"ph": "X", "cat": "python_function", "name": called, "pid": 9, "tid": 9, "ts": at, "dur": 2400})
-            for name in ("gemm", "attention", "gemm", "gelu", "norm") * 12:
-                correlation += 1
-                of = {"correlation": correlation}
-                events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": at + 1,
-                               "dur": 5, "args": of})
-                events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": at + 8, "dur": 28,
-                               "args": {"device": 0, "stream": 7, **of}})
-                at += 40
-            at += 3000
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": events, "deviceProperties": [{"id": 0, "name": "some GPU"}]}, file)
-        document = gapline.report(path, path)[1]
-        found = document["baseline"]["steps"]["origin"] if document else None
-        table.check(f"layers under {called}", found == ("pattern" if called.startswith("train") else "none"), found)
-
-
 def check_own_times(table, name, side, events, steps=1):
     want = own_times(events)
     if want is None:
