@@ -244,17 +244,11 @@ static bool has_as_many_blocks(const struct work_row *r)
 	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && distance(r->blocks[0], r->blocks[1]) <= CLOSE;
 }
 
-/* `sign` > 0: the side runs it more often than the other one, < 0: less often. It may, by chance as launches that do
- * not depend on each other have it; and it does, by how much steps were seen to differ, too. */
-static bool may_change(const struct search *s, const struct work_row *r, int sign)
-{
-	double here = r->instances[s->less], there = r->instances[1 - s->less];
-	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there) && !has_as_many_blocks(r);
-}
-
+/* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
 static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
-	return may_change(s, r, sign) && work_row_differs(s->scale, r);
+	double here = r->instances[s->less], there = r->instances[1 - s->less];
+	return !r->comm && sign * (here - there) > 0 && work_row_differs(s->scale, r) && !has_as_many_blocks(r);
 }
 
 enum { PHASE_USED = 1, PHASE_SHRINKS = 2 };
@@ -363,8 +357,8 @@ static bool leaves_phase(const struct search *s, size_t k)
 	const double *runs = s->all[k].instances;
 	bool less = false, more = false;
 	for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
-		less |= may_change(s, &s->rows->row[i], -1);
-		more |= may_change(s, &s->rows->row[i], 1);
+		less |= changes(s, &s->rows->row[i], -1);
+		more |= changes(s, &s->rows->row[i], 1);
 	}
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
 }
