@@ -18,10 +18,9 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import facts  # noqa: E402
 import made_fixes  # noqa: E402
-import made_jobs  # noqa: E402
 import made_real_pairs as made  # noqa: E402
 
-PAIRS = made.PAIRS + made_fixes.FIXES + made_jobs.NEXT
+PAIRS = made.PAIRS + made_fixes.FIXES
 
 SLACK = 1.015
 GATES = ["--min-speedup", "1.05", "--max-regression", "3", "--require-comparable"]

@@ -49,11 +49,9 @@ static const struct fact *times_differ(const struct guard *c, const struct work_
 /* What both run as often and with as many blocks takes another time: less work in each block, or faster code. */
 static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 {
-	bool clock = c->alike >= GUARD_NEARLY_ALL && k->factor != 1;
-	bool material = c->alike < GUARD_NEARLY_ALL || (clock && k->alone);
-	if (clock)
+	bool material = c->alike < GUARD_NEARLY_ALL;
+	if (!material && k->factor != 1) {
 		c->out.as_clock = -log(k->factor);
-	if (!material && clock) {
 		guard_find(
 			c, false,
 			FACT_NEW(c->arena, all_kernels_slower, k->factor > 1, .times = fmax(k->factor, 1 / k->factor)));
@@ -68,7 +66,7 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
  * the same; and little is no other work. */
 static void add_left_out(struct guard *c, const struct work_left_out *l, int side, double all)
 {
-	static const char *const place[] = {"nothing", "comm", "beside", "elsewhere", "little", "some"};
+	static const char *const place[] = {"nothing", "beside", "elsewhere", "little", "some"};
 	if (!l->n)
 		return;
 	bool much = l->time > GUARD_MATERIAL * all;
@@ -134,13 +132,9 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 }
 
 /* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
-static bool compare_units(struct guard *c, const struct work_kernels *k, double all)
+static bool compare_units(struct guard *c, const struct work_multiple *m)
 {
-	const struct work_multiple *m = &k->multiple;
 	const struct fact *other = c->out.mismatch || !m->name || c->a->items > 0 ? NULL : other_unit(c, m);
-	if (!other && !c->out.mismatch && c->a->steps.origin == STEPS_BY_PATTERN && k->beat.time > GUARD_MATERIAL * all)
-		other = FACT_NEW(c->arena, loops_of_other_beat, FACT_NO_SIDE, .kernel = k->beat.name,
-		                 .baseline = k->beat.every[0], .fixed = k->beat.every[1]);
 	if (!other)
 		return false;
 	c->out.mismatch = other;
@@ -174,7 +168,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->grows[1] = k.only[1].n > 0;
 	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
-	if (compare_units(c, &k, all))
+	if (compare_units(c, &k.multiple))
 		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
 		add_left_out(c, &k.left_out[s], s, all);

@@ -123,7 +123,7 @@ const struct rule rules[] = {
 	{FACT_alloc_in_step, RULE_PLAIN, find_alloc, NULL},
 	{FACT_lock_contention, RULE_PLAIN, find_lock, NULL},
 	{FACT_gil_contention, RULE_PLAIN, find_gil, NULL},
-	{FACT_paced, RULE_PLAIN, find_paced, tell_paced},
+	{FACT_paced, RULE_PLAIN, find_paced, NULL},
 	{FACT_managed_memory, RULE_PLAIN, find_managed, tell_managed},
 	{FACT_input_starvation, RULE_PLAIN, find_input, NULL},
 	{FACT_host_before_copy, RULE_PLAIN, find_before_copy, NULL},

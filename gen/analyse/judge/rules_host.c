@@ -2,18 +2,11 @@
  * outside of calls is its own code or its sleep: only scheduler rows would tell which. */
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/rules_parts.h"
-#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double HARDLY_ANY = 0.05; /* a step */
-static const double VARIES = 0.01;     /* of a step: work that differs by so much from step to step tells … */
-static const double STEADY = 0.25;     /* … whether they begin at one pace: that differs by so little of it … */
-enum {
-	PACED_LEAST = 8,  /* … over so many, … */
-	PACED_STEPS = 64, /* … of so many steps together, where single ones are not known */
-};
 
 /* ---- calls that hold up the launching thread ---- */
 
@@ -86,76 +79,16 @@ static bool is_pacing(const char *call)
 	return false;
 }
 
-/* How far apart the 10 % and 90 % quantiles of n numbers are, whose order is left changed. */
-static double spread_of(double *list, uint32_t n)
-{
-	double high = sort_select(list, n, n - 1 - n / 10);
-	return high - sort_select(list, n, n / 10);
-}
-
-/* By block, a step: how long the devices work, and how long it takes. */
-static void sum_blocks(const struct run_table *run, double *work, double *all)
-{
-	for (uint32_t i = 0; i < run->n_columns; i++)
-		for (uint32_t b = 0; b < run->n_blocks && b < run->column[i].n; b++) {
-			double ns = (double)run->column[i].ns[b] / run->n_devices /
-			            step_table_steps(run->n_steps, run->block, b);
-			all[b] += ns;
-			work[b] += run->column[i].kind != PART_IDLE ? ns : 0;
-		}
-}
-
-/* Whether steps begin at one pace though their work varies: from the end of a step but for its work to that of the next
- * one. Of blocks, whose ends alone are known, many steps together take as long whatever they work. */
-static bool keeps_pace(const struct run_table *run, struct arena *scratch)
-{
-	uint32_t join = run->block > 1 ? (PACED_STEPS - 1) / run->block + 1 : 1, n = 0;
-	double *work = ARENA_NEW(scratch, run->n_blocks + 1, double),
-	       *all = ARENA_NEW(scratch, run->n_blocks + 1, double);
-	double length = 0;
-	sum_blocks(run, work, all);
-	for (uint32_t b = 0; b + join <= run->n_blocks; b += join, n++) {
-		double sum[2] = {0};
-		for (uint32_t i = b; i < b + join; i++) {
-			sum[0] += work[i] / join;
-			sum[1] += all[i] / join;
-		}
-		work[n] = sum[0];
-		all[n] = sum[1];
-		length += sum[1];
-	}
-	if (n < PACED_LEAST)
-		return false;
-	for (uint32_t i = n - 1; i && run->block == 1; i--)
-		all[i] += work[i - 1] - work[i];
-	double pace = spread_of(all + 1, n - 1), varies = spread_of(work, n);
-	return varies >= VARIES * length / n && pace <= STEADY * varies;
-}
-
-/* Whether all runs of the side do. */
-static bool side_keeps_pace(const struct evidence *e)
-{
-	struct arena scratch = {0};
-	bool keeps = e->side->steps.found && e->facts->n_runs;
-	for (size_t r = 0; r < e->facts->n_runs && keeps; r++)
-		keeps = keeps_pace(&e->facts->runs[r], &scratch);
-	arena_release(&scratch);
-	return keeps;
-}
-
 /* The calls' names are interned, and cells have no table of names at hand: what fits is found name by name. */
 void find_paced(struct evidence *e)
 {
 	uint32_t most = 0;
 	double longest = 0;
-	bool keeps = side_keeps_pace(e);
 	e->idle = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
 		const struct idle_fact *fact = &e->facts->idle[i];
-		const struct cell_key *key = &fact->key;
-		bool sleeps = key->cause == CAUSE_HOST_BLOCKED && is_pacing(names_text(e->names, key->call));
-		bool steady = keeps && key->cause == CAUSE_HOST_CODE && key->lasting;
-		e->claims[i] = (sleeps || steady) && !key->once && !e->takers[i];
+		e->claims[i] = fact->key.cause == CAUSE_HOST_BLOCKED && !fact->key.once && !e->takers[i] &&
+		               is_pacing(names_text(e->names, fact->key.call));
 		if (!e->claims[i])
 			continue;
 		e->idle += fact->per_step;
@@ -165,16 +98,10 @@ void find_paced(struct evidence *e)
 		most = fact->key.call;
 		e->phase = fact->key.phase;
 	}
-	e->kind_of_call = most ? names_text(e->names, most) : NULL;
+	e->kind_of_call = names_text(e->names, most);
 	rule_note(e, "period", FINDING_TIME, rule_period(e));
 	rule_costs(e, 0, MANY);
 	e->ceiling = 0;
-}
-
-const struct fact *tell_paced(const struct evidence *e)
-{
-	return FACT_NEW(e->arena, paced, e->side_no, RULE_COSTS(e), .phase = e->phase,
-	                .by = e->kind_of_call ? "call" : "steps", .call = e->kind_of_call);
 }
 
 /* ---- input starvation: the GPU waits while the host makes the next input, which a copy to the device then brings ----

@@ -48,7 +48,6 @@ void find_alloc(struct evidence *e);
 void find_lock(struct evidence *e);
 void find_gil(struct evidence *e);
 void find_paced(struct evidence *e);
-const struct fact *tell_paced(const struct evidence *e);
 void find_before_copy(struct evidence *e);
 void find_input(struct evidence *e);
 void find_host_work(struct evidence *e);

@@ -12,8 +12,12 @@
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
 static const double SURE = 0.99865;    /* three standard errors, where there are many */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
-static const double FEW_GROUPS = 5;    /* of steps: of fewer an error is known no better */
+static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
+static const double SAME_INPUT = 0.05; /* … and of input */
+static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
+static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
+static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
 struct rows {
 	struct work_row *row;
@@ -45,27 +49,14 @@ double work_chance(double n)
 	return stats_t_quantile(SURE, fmax(1, n - 1));
 }
 
-/* `error`: what chance was seen to make of the difference. */
-static bool differs(const struct work_scale *s, double a, double b, double error)
+bool work_differs(const struct work_scale *s, double a, double b)
 {
 	double far = fabs(a - b), most = fmax(a, b);
 	if (!s->steps)
 		return far > s->slack && distance(a, b) > CLOSE;
 	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->varies < CLOSE))
 		return far > edge(s, most);
-	double chance = s->chance * hypot(sqrt(most / s->n), s->varies * most);
-	return distance(a, b) > CLOSE && far > s->slack + fmax(chance, error);
-}
-
-bool work_differs(const struct work_scale *s, double a, double b)
-{
-	return differs(s, a, b, 0);
-}
-
-bool work_row_differs(const struct work_scale *s, const struct work_row *r)
-{
-	double chance = work_chance(fmax(FEW_GROUPS, s->n / RUN_GROUP));
-	return differs(s, r->instances[0], r->instances[1], chance * hypot(r->error[0], r->error[1]));
+	return distance(a, b) > CLOSE && far > s->slack + s->chance * hypot(sqrt(most / s->n), s->varies * most);
 }
 
 /* ---- counting ---- */
@@ -79,8 +70,6 @@ static void add_amounts(struct work_row *to, const struct work_row *from)
 		to->blocks[s] += from->blocks[s];
 		to->blocks2[s] += from->blocks2[s];
 		to->unsized[s] += from->unsized[s];
-		to->error[s] += from->error[s];
-		to->runs_in[s] = fmax(to->runs_in[s], from->runs_in[s]);
 	}
 }
 
@@ -132,15 +121,6 @@ static double between_steps(double sum, double squares, int64_t n)
 	return fmax(0, squares - sum * sum / (double)n);
 }
 
-/* The standard error of how many launches there are in `steps` steps, by what groups of them differ: what comes in a
- * rhythm differs hardly. The last group may be shorter. */
-static double count_error(const struct run_kernel *k, uint32_t steps)
-{
-	double each = (double)k->n / steps, last = steps % RUN_GROUP;
-	double expected = each * each * ((double)(steps / RUN_GROUP) * RUN_GROUP * RUN_GROUP + last * last);
-	return sqrt(fmax(0, k->groups2 - expected));
-}
-
 static void count_run(struct counting *c, const struct run_table *run, double weight)
 {
 	c->first = c->rows->n;
@@ -155,8 +135,6 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		row->blocks[c->side] += k->blocks * weight;
 		row->blocks2[c->side] += between_steps(k->blocks, k->blocks2, k->n) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
-		row->runs_in[c->side] = fmax(row->runs_in[c->side], (double)k->steps / run->n_steps);
-		row->error[c->side] += count_error(k, run->n_steps) * weight;
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
 	}
@@ -248,7 +226,7 @@ static bool has_as_many_blocks(const struct work_row *r)
 static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
 	double here = r->instances[s->less], there = r->instances[1 - s->less];
-	return !r->comm && sign * (here - there) > 0 && work_row_differs(s->scale, r) && !has_as_many_blocks(r);
+	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there) && !has_as_many_blocks(r);
 }
 
 enum { PHASE_USED = 1, PHASE_SHRINKS = 2 };
@@ -302,7 +280,7 @@ static bool is_done_beside(const struct search *s, size_t missing)
 {
 	for (size_t k = 0; k < s->n; k++) {
 		const struct work_row *r = &s->all[k];
-		if (r->comm || !(r->instances[0] > 0) || work_row_differs(s->scale, r) ||
+		if (r->comm || !(r->instances[0] > 0) || work_differs(s->scale, r->instances[0], r->instances[1]) ||
 		    work_has_same_blocks(s->scale, r) || r->time[s->less] <= r->time[1 - s->less])
 			continue;
 		for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
@@ -345,9 +323,7 @@ static enum work_instead find_instead(const struct search *s, size_t missing, do
 	}
 	if (grown > 0 && grown >= HARDLY * lost)
 		return WORK_REPLACED;
-	if (found != WORK_NOTHING)
-		return found;
-	return is_done_beside(s, missing) ? WORK_BESIDE : s->all[missing].with_comm ? WORK_WITH_COMM : WORK_NOTHING;
+	return found == WORK_NOTHING && is_done_beside(s, missing) ? WORK_BESIDE : found;
 }
 
 /* Whether a kernel runs less often where chance may be why of all its launches, and not of those in a phase: an
@@ -412,7 +388,7 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 		if (r->instances[0] == 0 || r->instances[1] == 0) {
 			int side = r->instances[0] == 0;
 			group_add(&out->only[side], name, r->time[side]);
-		} else if (work_row_differs(scale, r)) {
+		} else if (work_differs(scale, r->instances[0], r->instances[1])) {
 			group_add(&out->counts, name,
 			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
 		} else if (!work_has_same_blocks(scale, r)) {
@@ -445,6 +421,43 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 	               : 0;
 }
 
+/* Of those that both sides have; NULL: there is none. */
+static const struct work_row *find_longest(const struct work_row *all, size_t n)
+{
+	const struct work_row *longest = NULL;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		if (r->instances[0] > 0 && r->instances[1] > 0 && !r->comm &&
+		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
+			longest = r;
+	}
+	return longest;
+}
+
+/* The ratio is that of the kernel that runs longest. */
+static struct work_multiple find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
+{
+	const struct work_row *longest = find_longest(all, n);
+	double time[2] = {0}, agree[2] = {0};
+	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
+		return (struct work_multiple){0};
+	const double *runs = longest->instances, ratio = runs[1] / runs[0];
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
+		for (int s = 0; s < 2 && !r->comm; s++) {
+			time[s] += r->time[s];
+			agree[s] += same ? r->time[s] : 0;
+		}
+	}
+	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
+	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
+	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
+	const char *name = *longest->key ? longest->key : "(no name)";
+	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
+}
+
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
@@ -471,11 +484,9 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	count_units(scale, &rows, all, first, search.n, out);
 	search.all = all;
 	search.first = first;
-	work_mark_with_comm(scale, all, search.n);
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);
-	out->multiple = work_find_multiple(scale, search.all, search.n);
-	out->beat = work_find_beat(scale, search.all, search.n);
+	out->multiple = find_multiple(scale, search.all, search.n);
 	work_find_alike(scale, search.all, search.n, &scratch, out);
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);

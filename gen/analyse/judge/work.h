@@ -15,10 +15,9 @@ struct work_group {
 	const char *name; /* the one that differs most */
 };
 
-/* What may do the work of a kernel that is gone, the likelier the later: nothing; nothing, and communication that it
- * may have served is gone, too; a kernel beside it that has other blocks; one that is new in another phase; one in its
- * place that hardly takes time, or that takes some. */
-enum work_instead { WORK_NOTHING, WORK_WITH_COMM, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_REPLACED };
+/* What may do the work of a kernel that is gone, the likelier the later: nothing; a kernel beside it that has other
+ * blocks; one that is new in another phase; one in its place that hardly takes time, or that takes some. */
+enum work_instead { WORK_NOTHING, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_REPLACED };
 
 /* A kernel that one side runs less often and with fewer blocks, with nothing in its place: no kernel that this side
  * runs more often in the phases where that one is missing, in one that only this side has, or outside of all. */
@@ -51,17 +50,8 @@ struct work_multiple {
 	double runs[2];   /* how often a step, by side */
 };
 
-/* A kernel that runs in every so many steps on either side, and in each of them as often: an optimizer behind more or
- * fewer micro-batches, where those are what repeats. */
-struct work_beat {
-	const char *name; /* the one that runs longest; NULL: there is none */
-	double every[2];  /* steps, by side */
-	double time;      /* ns a step by which it differs */
-};
-
 struct work_kernels {
 	struct work_multiple multiple;
-	struct work_beat beat;
 	struct work_group only[2]; /* by side */
 	struct work_group counts;  /* on both, another number of times */
 	struct work_group blocks;  /* on both, as often, with another number of blocks */
@@ -79,7 +69,6 @@ struct work_kernels {
 	 * by three standard errors. */
 	double known[2], alike[2];
 	double factor;       /* so many times as long on the fixed side; 1: as long */
-	bool alone;          /* one kernel has that factor, and there is no other to tell whether a clock is why */
 	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
 	                      * baseline, the median by time … */
 	double clock_share;  /* … and what share of the kernels' time they are, on the side where it is less */
@@ -110,10 +99,6 @@ double work_chance(double n);
  * every step (a whole number of times on the side with more) is held to its number, others to what random occurrence
  * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
-
-/* The same of a kernel, whose counts were seen to vary from step to step. */
-struct work_row;
-bool work_row_differs(const struct work_scale *scale, const struct work_row *row);
 
 /* Both sides are built. The result's texts live in `arena`. */
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,

@@ -7,17 +7,10 @@
 static const double CLOSE = 0.01;        /* of time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
-static const double AS_OFTEN = 0.5;      /* where chance may be why one side has no more of a kernel's launches */
+static const double AS_OFTEN = 2 / 3.;   /* where chance may be why one side has no more of a kernel's launches */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double MOST_OTHERS = 0.5;   /* of the kernels' time: what runs less often with communication is not more */
-static const double BEAT = 0.1;          /* of such a number: what edges of a short window make */
-static const double FEW_BYTES = 1024;    /* a step: not what there is to do */
-static const double SAME_INPUT = 0.05;   /* … and of input */
-static const double MOST_TIME = 0.66;    /* of the kernels' time: so much goes by one ratio, … */
-static const double ALL_TIME = 0.9;      /* … or so much where no input says how much there was to do, … */
-static const double SAME_LENGTH = 0.3;   /* … and each kernel takes as long as on the other side, within this */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 
 /* ---- by the step or by the item ---- */
@@ -54,43 +47,6 @@ bool work_count_by_step(const struct work_scale *s, const struct work_row *all, 
 	else
 		count_by_launch(s, row->time, row->time2);
 	return true;
-}
-
-/* ---- with communication ---- */
-
-/* How many fewer launches side `less` has a step, if that is more than chance and edges make; else 0. */
-static double fewer(const struct work_scale *s, const double instances[2], int less)
-{
-	double gone = instances[!less] - instances[less];
-	return gone > 0 && work_differs(s, instances[0], instances[1]) ? gone : 0;
-}
-
-static void mark_side(const struct work_scale *s, struct work_row *all, size_t n, int less)
-{
-	double comm[2] = {0}, comm_time = 0, time = 0, falling = 0, lost = 0;
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		for (int side = 0; side < 2 && r->comm; side++)
-			comm[side] += r->instances[side];
-		comm_time += r->comm ? r->time[!less] - r->time[less] : 0;
-		time += r->comm ? 0 : r->time[!less];
-	}
-	const double collectives = fewer(s, comm, less);
-	for (size_t k = 0; k < n && collectives > 0; k++) {
-		struct work_row *r = &all[k];
-		double gone = r->comm ? 0 : fewer(s, r->instances, less);
-		r->with_comm = gone >= (1 - CLOSE) * collectives;
-		falling += gone > 0 ? r->time[!less] : 0;
-		lost += r->with_comm ? r->time[!less] * gone / r->instances[!less] : 0;
-	}
-	for (size_t k = 0; k < n && collectives > 0 && (lost > comm_time || falling > MOST_OTHERS * time); k++)
-		all[k].with_comm = false;
-}
-
-void work_mark_with_comm(const struct work_scale *s, struct work_row *all, size_t n)
-{
-	for (int less = 0; less < 2; less++)
-		mark_side(s, all, n, less);
 }
 
 /* ---- alike ---- */
@@ -133,108 +89,28 @@ bool work_has_same_blocks(const struct work_scale *s, const struct work_row *r)
 	return !is_sized(r) || fabs(ln) <= SAME_BLOCKS + slack;
 }
 
-/* ---- a step that holds several ---- */
-
-static double distance(double a, double b)
-{
-	double larger = fmax(a, b);
-	return larger > 0 ? fabs(a - b) / larger : 0;
-}
-
-/* Of those that both sides have; NULL: there is none. */
-static const struct work_row *find_longest(const struct work_row *all, size_t n)
-{
-	const struct work_row *longest = NULL;
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		if (r->instances[0] > 0 && r->instances[1] > 0 && !r->comm &&
-		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
-			longest = r;
-	}
-	return longest;
-}
-
-/* The ratio is that of the kernel that runs longest. */
-struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
-{
-	const struct work_row *longest = find_longest(all, n);
-	double time[2] = {0}, agree[2] = {0};
-	if (!longest || !work_row_differs(scale, longest))
-		return (struct work_multiple){0};
-	const double *runs = longest->instances, ratio = runs[1] / runs[0];
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
-		for (int s = 0; s < 2 && !r->comm; s++) {
-			time[s] += r->time[s];
-			agree[s] += same ? r->time[s] : 0;
-		}
-	}
-	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
-	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
-	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
-	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
-	const char *name = *longest->key ? longest->key : "(no name)";
-	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
-}
-
-/* ---- in every so many steps ---- */
-
-struct work_beat work_find_beat(const struct work_scale *s, const struct work_row *all, size_t n)
-{
-	struct work_beat beat = {0};
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		double in[2] = {r->runs_in[0], r->runs_in[1]}, slack;
-		if (r->comm || in[0] <= 0 || in[1] <= 0)
-			continue;
-		int less = in[1] < in[0];
-		double times = in[!less] / in[less], each = r->instances[!less] / r->instances[less];
-		bool whole = round(times) >= 2 && fabs(times - round(times)) <= BEAT * times &&
-		             fabs(each - times) <= BEAT * times && work_row_differs(s, r);
-		double time = fabs(r->time[0] - r->time[1]);
-		if (!whole || time <= beat.time || fabs(ln_ratio(s, r, false, &slack)) > BEAT + slack)
-			continue;
-		beat = (struct work_beat){*r->key ? r->key : "(no name)", {1 / in[0], 1 / in[1]}, time};
-	}
-	return beat;
-}
-
 static bool is_common(const struct work_scale *s, const struct work_row *r)
 {
-	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 && !work_row_differs(s, r) &&
-	       work_has_same_blocks(s, r);
+	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 &&
+	       !work_differs(s, r->instances[0], r->instances[1]) && work_has_same_blocks(s, r);
 }
 
 /* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; 0 where it is near, or
- * chance may be why, and where the kernels beside the longest one have another: a clock moves them, too. `alone`: that
- * there are none. */
-static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
-                            bool *alone)
+ * chance may be why. */
+static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena)
 {
 	struct stats_weighed *list = ARENA_NEW(arena, n + 1, struct stats_weighed);
 	double slack, near = CLOSE;
-	size_t found = 0, longest = 0;
+	size_t found = 0;
 	for (size_t k = 0; k < n; k++)
-		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0) {
-			list[found] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
-			                                     2 * fmin(all[k].time[0], all[k].time[1])};
-			longest = list[found].weight > list[longest].weight ? found : longest;
-			found++;
-		}
-	struct stats_weighed of_longest = found ? list[longest] : (struct stats_weighed){0};
+		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0)
+			list[found++] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
+			                                       all[k].time[0] + all[k].time[1]};
 	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0;
 	for (size_t k = 0; k < n; k++)
 		if (is_common(s, &all[k]) && ln_ratio(s, &all[k], false, &slack) == factor)
 			near = fmax(near, CLOSE + slack);
-	*alone = found == 1;
-	if (fabs(factor) <= near || found < 2)
-		return fabs(factor) <= near ? 0 : factor;
-	size_t others = 0;
-	for (size_t k = 0; k < found; k++)
-		if (list[k].value != of_longest.value)
-			list[others++] = list[k];
-	return others && fabs(stats_weighed_quantile(list, others, 0.5) - factor) > near + SAME_RATIO ? 0 : factor;
+	return fabs(factor) <= near ? 0 : factor;
 }
 
 /* The same of all kernels that both run with as many blocks, whatever their number, and as it is: the GPU's state. */
@@ -252,8 +128,7 @@ static void find_clock(const struct work_scale *s, const struct work_row *all, s
 			seen[side] += both ? r->time[side] : 0;
 		}
 		if (both)
-			list[found++] = (struct stats_weighed){-ln_ratio(s, r, false, &slack),
-			                                       2 * fmin(r->time[0], r->time[1])};
+			list[found++] = (struct stats_weighed){-ln_ratio(s, r, false, &slack), r->time[0] + r->time[1]};
 	}
 	k->clock = found ? stats_weighed_quantile(list, found, 0.5) : 0;
 	k->clock_share = found ? fmin(seen[0] / time[0], seen[1] / time[1]) : 0;
@@ -264,7 +139,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
                      struct work_kernels *k)
 {
 	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0;
-	double factor = common_factor(s, all, n, arena, &k->alone);
+	double factor = common_factor(s, all, n, arena);
 	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN) /* NAN is no distance */
 		factor = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -295,7 +170,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 static double ln_work(const struct work_scale *s, const struct work_row *r)
 {
 	double slack;
-	if (r->comm || r->with_comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r))
+	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r))
 		return 0;
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);
@@ -400,7 +275,7 @@ static void find_renamed_fall(const struct work_scale *s, const struct work_row 
 /* One kernel alone may only be cut in another way: its time has to fall with its blocks. */
 static bool is_alone_less(const struct work_scale *s, const struct work_fall *f, const struct work_row *r)
 {
-	return is_sized(r) && !work_row_differs(s, r) &&
+	return is_sized(r) && !work_differs(s, r->instances[0], r->instances[1]) &&
 	       fabs(log(r->time[f->less] / r->time[!f->less]) - log(f->ratio)) <= FALLS;
 }
 

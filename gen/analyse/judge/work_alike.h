@@ -10,15 +10,11 @@ struct work_row {
 	const char *key;
 	uint32_t phase; /* the baseline's name for it */
 	bool comm;
-	bool fill;                    /* it sets, copies or converts values, by its name */
-	double instances[2], time[2]; /* a step, by side */
-	double runs_in[2];            /* share of the steps */
-	double error[2]; /* of instances: standard errors by what steps differ, no less than those of all that it is of
-	                  */
+	bool fill;                                          /* it sets, copies or converts values, by its name */
+	double instances[2], time[2];                       /* a step, by side */
 	double time2[2], blocks[2], blocks2[2], unsized[2]; /* a step; 2: how far steps are from the mean, squared */
-	bool with_comm; /* fewer run on one side, as fewer collectives do: work_mark_with_comm */
-	bool per_item;  /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
-	                 * those of as many items */
+	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
+	                * those of as many items */
 };
 
 /* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
@@ -28,14 +24,6 @@ bool work_count_by_step(const struct work_scale *scale, const struct work_row *a
 /* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
  * Both sides run it. */
 bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);
-
-/* Marks kernels that may have served communication that one side has less of, and went with it: divisions of gradients,
- * copies to and from buckets. At least one launch of each went with each collective, all together took no longer than
- * those, and most of the kernels' time is that of others. */
-void work_mark_with_comm(const struct work_scale *scale, struct work_row *all, size_t n);
-
-struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
-struct work_beat work_find_beat(const struct work_scale *scale, const struct work_row *all, size_t n);
 
 /* Fills known, alike and factor of `out` from the kernels of all phases, n of them. Blocks that were not recorded may
  * have changed where times did. `arena`: for the time of the call. */

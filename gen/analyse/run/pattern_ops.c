@@ -1,8 +1,6 @@
 #include "analyse/run/pattern_ops.h"
 
 #include "base/keymap.h"
-#include "base/list.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "trace/order.h"
 
@@ -193,46 +191,4 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	arena_release(&scratch);
 	mark_waits(t, process, s);
 	mark_captures(t, process, s);
-}
-
-/* A call of one of PyTorch's modules, as its profiler writes it: "nn.Module: Block_3", "module.py(1779): _call_impl".
- */
-static bool is_module_call(const char *name)
-{
-	const char *frame = strstr(name, "module.py(");
-	return strncmp(name, "nn.Module: ", strlen("nn.Module: ")) == 0 || (frame && strstr(frame, "_call_impl"));
-}
-
-size_t pattern_module_calls(const struct trace *t, struct arena *arena, uint32_t **list)
-{
-	const struct trace_ranges *r = &t->ranges;
-	enum { UNASKED, CALL, OTHER };
-	int *is = ARENA_NEW(arena, t->names->n, int);
-	size_t n = 0, room = 0;
-	*list = NULL;
-	for (uint32_t i = 0; i < r->n; i++) {
-		int *answer = &is[r->name[i]];
-		if (*answer == UNASKED)
-			*answer = is_module_call(names_text(t->names, r->name[i])) ? CALL : OTHER;
-		uint32_t last = n ? (*list)[n - 1] : TRACE_NONE;
-		if (*answer == OTHER || (n && r->thread[last] == r->thread[i] && r->end[last] > r->start[i]))
-			continue;
-		LIST_GROW(arena, *list, n, room);
-		(*list)[n++] = i;
-	}
-	return n;
-}
-
-size_t pattern_module_around(const struct trace *t, const uint32_t *list, size_t n, uint32_t op)
-{
-	uint32_t launch = t->ops.launch[op];
-	if (launch == TRACE_NONE)
-		return n;
-	uint32_t thread = t->calls.thread[launch];
-	int64_t at = t->calls.start[launch];
-	size_t k = 0, end = n;
-	SEARCH(k, end,
-	       t->ranges.thread[list[k]] < thread ||
-	               (t->ranges.thread[list[k]] == thread && t->ranges.start[list[k]] <= at));
-	return k && t->ranges.thread[list[k - 1]] == thread && t->ranges.end[list[k - 1]] > at ? k - 1 : n;
 }

@@ -28,9 +28,4 @@ void pattern_ops_collect(const struct trace *trace, uint32_t process, enum patte
 /* The share of the process's ops, migrations left out, of which the profile has the call that launched them. */
 double pattern_launched_share(const struct trace *trace, uint32_t process);
 
-/* Calls of PyTorch's modules that are in no other one, as ranges, in order of thread and time; returns how many there
- * are. And which of the n an op was launched in; n: in none. */
-size_t pattern_module_calls(const struct trace *trace, struct arena *arena, uint32_t **list);
-size_t pattern_module_around(const struct trace *trace, const uint32_t *list, size_t n, uint32_t op);
-
 #endif

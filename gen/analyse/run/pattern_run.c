@@ -62,35 +62,9 @@ static void find_stretches(struct part *part, struct arena *arena)
 	}
 }
 
-/* ---- inside of a module ---- */
-
-/* Whether one call of a module holds several cycles of the loop, for most of them: they are its layers, since a step
- * calls its model and no module calls a step. */
-static bool is_of_layers(const struct trace *t, const struct part *part, uint32_t loop, const uint32_t *list, size_t n)
-{
-	const struct pattern *p = &part->pattern;
-	size_t around = n, before = n; /* of the cycle in turn, and of the one before it */
-	uint32_t cycle = UINT32_MAX, together = 0;
-	for (size_t i = 0; i <= part->ops.sequence.n && n; i++) {
-		bool ends = i == part->ops.sequence.n;
-		if (!ends && p->loop[i] != loop + 1)
-			continue;
-		if (ends || p->cycle[i] != cycle) {
-			together += around != n && around == before;
-			before = around;
-		}
-		if (ends)
-			break;
-		size_t call = pattern_module_around(t, list, n, part->ops.op[i]);
-		around = p->cycle[i] != cycle || call == around ? call : n;
-		cycle = p->cycle[i];
-	}
-	return together >= RULE_HALF * p->loops[loop].n;
-}
-
-/* Loops of copies alone (a model's weights on their way in), those of a model's layers, and those that are next to
- * nothing, are not worth a row. */
-static void drop_small(const struct trace *t, struct part *part)
+/* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
+ */
+static void drop_small(struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
@@ -100,19 +74,14 @@ static void drop_small(const struct trace *t, struct part *part)
 	if (!p->n_loops)
 		return;
 	find_computing(part, computes);
-	struct arena scratch = {0};
-	uint32_t *list;
-	size_t n = pattern_module_calls(t, &scratch, &list);
 	for (uint32_t l = 0; l < p->n_loops; l++)
-		if (p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF) &&
-		    !is_of_layers(t, part, l, list, n)) {
+		if (p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}
 	p->n_loops = kept;
 	for (size_t i = 0; i < s->n; i++)
 		p->loop[i] = place[p->loop[i]];
-	arena_release(&scratch);
 }
 
 /* `out` is zeroed, or what was found before in the same arena and is not needed any more. */
@@ -125,7 +94,7 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
 	find_stretches(out, arena);
-	drop_small(t, out);
+	drop_small(out);
 	for (uint32_t l = 0; l < out->pattern.n_loops; l++)
 		out->in_loops += out->pattern.loops[l].time;
 }

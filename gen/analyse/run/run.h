@@ -67,13 +67,10 @@ struct device_run {
 enum { CLOCK_TOLERANCE = 20000 }; /* ns; clocks of host and GPU differ by up to 14 µs in captures that are fine */
 
 /* The measured kernels of one name that belong to one phase. */
-enum { RUN_GROUP = 8 };
 struct run_kernel {
 	uint32_t name, phase; /* phase: the name of one that somebody marked, else 0: run_marked_phase */
 	bool comm;
 	int64_t n, unsized;     /* … of n: their blocks were not recorded */
-	int64_t steps;          /* in which it runs */
-	double groups2;         /* how many each RUN_GROUP measured steps have together, squared and added up */
 	double ns, ns2;         /* added up; the squares of the steps' sums, each over how many it has, added up */
 	double blocks, blocks2; /* likewise */
 };

@@ -20,7 +20,6 @@
 struct at_hand {
 	uint32_t step;
 	int64_t n, unsized, ns, blocks;
-	int64_t group; /* launches of the group of steps that `step` belongs to */
 };
 
 struct kernels {
@@ -34,19 +33,12 @@ static void end_step(struct run_kernel *row, struct at_hand *of)
 {
 	const double n = (double)of->n, ns = (double)of->ns, blocks = (double)of->blocks;
 	row->n += of->n;
-	row->steps++;
 	row->unsized += of->unsized;
 	row->ns += ns;
 	row->ns2 += ns * ns / n;
 	row->blocks += blocks;
 	row->blocks2 += blocks * blocks / n;
-	*of = (struct at_hand){.step = of->step, .group = of->group};
-}
-
-static void end_group(struct run_kernel *row, struct at_hand *of)
-{
-	row->groups2 += (double)of->group * (double)of->group;
-	of->group = 0;
+	*of = (struct at_hand){0};
 }
 
 static void add_kernels(struct kernels *k, struct run *run, const struct run *part)
@@ -72,20 +64,15 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		struct at_hand *of = &k->at_hand[at];
 		if (of->step != step && of->n)
 			end_step(&run->kernels[at], of);
-		if (of->step / RUN_GROUP != step / RUN_GROUP)
-			end_group(&run->kernels[at], of);
 		of->step = step;
 		of->n++;
-		of->group++;
 		of->unsized += !ops->bytes[i];
 		of->ns += ops->end[i] - ops->start[i];
 		of->blocks += ops->bytes[i];
 	}
-	for (uint32_t i = 0; i < k->n; i++) {
+	for (uint32_t i = 0; i < k->n; i++)
 		if (k->at_hand[i].n)
 			end_step(&run->kernels[i], &k->at_hand[i]);
-		end_group(&run->kernels[i], &k->at_hand[i]);
-	}
 }
 
 static int by_text(const void *a, const void *b, void *names)
