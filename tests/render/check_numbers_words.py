@@ -439,8 +439,7 @@ class Words:
         times += [headlines[1] - headlines[0] - sum(part["delta_ms"] for part in why)]
         times += self.numbers_of([side["steps"]["slowest"] for side in self.sides])
         times = [*times, *map(abs, times)]
-        plain += [100 * abs(headlines[1] / headlines[0] - 1)]
-        plain += [n for side in self.sides for n in (side["steps"]["measured"] // side["steps"]["runs"], 100 * side["steps"]["coverage"], *(loop["ops"] for loop in side["loops"] if loop["judged"]))]
+        plain += [100 * abs(headlines[1] / headlines[0] - 1)] + [n for side in self.sides for n in (side["steps"]["measured"] // side["steps"]["runs"], 100 * side["steps"]["coverage"], *(loop["ops"] for loop in side["loops"] if loop["judged"]))]
         known = plain + [n * scale for n in times for scale in (1e-3, 1, 1e3)]
         whole, more = self.lists()
         inside = self.result.get("kernels_inside") # only in some results
