@@ -141,7 +141,7 @@ static struct side with_verdict(const struct side *built, const struct side_fact
 		side.runs[r].series = series ? &series[r] : NULL;
 	}
 	latencies_of_side(times, s, series, side.latency);
-	slowest_of_run(&facts->runs[built->median_run], &side.slowest);
+	slowest_of_side(facts, times->requests, &side.slowest);
 	return side;
 }
 

@@ -21,7 +21,8 @@ struct function_row {
 	double self[2];    /* it was the innermost one */
 	double total[2];   /* it was on the stack: with what it called */
 	double samples[2]; /* that `self` is of */
-	bool changed;      /* `self` differs by more than samples do by chance */
+	double untold[2]; /* so much more of it there may be: idle time of its causes of which the side has no sample */
+	bool changed;     /* `self` differs by more than samples do by chance, wherever `untold` is */
 };
 
 struct function_list {
@@ -66,8 +67,9 @@ struct stack_part {
 	/* That called it, the outermost first, and did nothing else that can be seen: they stand in its place, too. */
 	const struct sampled_function *callers;
 	uint32_t n_callers;
-	double start[2], time[2]; /* ns a step, with what it called; from the left */
-	double samples[2];
+	/* ns a step, with what it called; from the left. Of a cause of which a side has no sample, its idle time. */
+	double start[2], time[2];
+	double samples[2], untold[2]; /* as of a struct function_row */
 	enum stack_change change;
 };
 
@@ -86,7 +88,7 @@ struct sampling {
 
 struct functions {
 	bool known; /* a side has samples that idle time was charged with */
-	bool both;  /* both have: they can be compared */
+	bool both;  /* there are two sides: what one has no idle time for is a change, whatever was sampled there */
 	struct sampling side[2];
 	struct sampled_cause *cause; /* the longest first; those of which enough is known */
 	uint32_t n_causes;
@@ -95,7 +97,8 @@ struct functions {
 	double idle[2];           /* that samples stand for, all causes together */
 	struct stack_part *part;  /* wide enough to be seen */
 	uint32_t n_parts;
-	double width; /* ns a step: the wider side's picture */
+	double drawn[2]; /* what the picture shows: `idle`, and that of causes of which the side has no sample */
+	double width;    /* ns a step: the wider side's picture */
 };
 
 #endif

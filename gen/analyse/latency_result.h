@@ -28,20 +28,32 @@ struct quantile {
 	double needed;      /* … and about how many it takes */
 };
 
-enum { SLOWEST_PARTS = 3 };
+enum {
+	SLOWEST_PARTS = 6,
+	SLOWEST_LEAST = 5 /* fewer slow steps tell nothing */
+};
 
-/* Where the slowest steps of a run wait: what they take longer than those about the median. */
+/* A mean over the slowest steps beside that over steps about the median, ns, and the 95 % interval of the difference.
+ */
+struct slowest_time {
+	double usual, slow;
+	double more, half; /* slow − usual ± half */
+};
+
+/* Where the slowest steps of a side wait: of each run the slowest 1 % beside the tenth about the median. */
 struct slowest {
-	uint32_t n;  /* the slowest 1 %; 0: not known, of requests, fewer than 100 steps, or more than are kept one by
-	                one */
-	uint32_t of; /* of so many */
-	double ns;   /* how much longer, the mean */
+	uint32_t n;    /* the slowest; 0: none are longer, or they are not known … */
+	uint32_t few;  /* … since there are so many of them */
+	uint32_t of;   /* of so many */
+	bool requests; /* each from its own start to its own end, and what the GPU did meanwhile, for whichever */
+	struct slowest_time all;
 	struct slowest_part {
 		enum part_kind kind;
 		enum cause cause; /* of PART_IDLE … */
 		uint32_t phase;   /* … in that phase: a name, 0 where nobody marked it */
-		double ns;
-	} part[SLOWEST_PARTS]; /* those that make a tenth of it or more, the largest first */
+		uint32_t way;     /* of PART_COPY: as in struct step_column */
+		struct slowest_time time;
+	} part[SLOWEST_PARTS]; /* those that make a tenth of it or more, beyond their interval, the largest first */
 	uint32_t n_parts;
 };
 

@@ -85,6 +85,7 @@ struct reason {
 	struct waterfall_part part; /* … of idle time as far as it has not come back elsewhere: */
 	bool every_phase;           /* it is idle time of its cause, whatever the phase, … */
 	bool every_cause;           /* … or in its phase, whatever the cause: because some of it moved */
+	bool held;                  /* … less what came in its place: of the same phase, or of any with every_phase */
 	bool one_way;               /* of PART_COPY: it is those that go one way, … */
 	uint32_t way;               /* … enum copy_kind or WAY_MEMSET */
 };
@@ -92,11 +93,15 @@ enum { REASONS_MOST = 5 };
 struct waterfall {
 	struct waterfall_part *part;
 	uint32_t n;
-	/* Parts that changed in the direction of the verdict by more than chance, the largest first, until they are
-	 * two thirds of its change; only with `faster` and `slower`. */
+	/* Parts that changed in the direction of the verdict by more than chance, the largest first: those of a tenth
+	 * of its change, and sums of smaller ones until two thirds are explained; only with `faster` and `slower`. */
 	struct reason reason[REASONS_MOST];
 	uint32_t n_reasons;
 	double explained; /* what these changed together, over the change of the step */
+	/* By how much everything else changed, and of it the part of the budget that did so most, either way; NULL:
+	 * not known, or neither is a tenth of the change. */
+	double rest;
+	const struct waterfall_part *largest;
 };
 
 struct finding_number {

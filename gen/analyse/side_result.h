@@ -81,6 +81,7 @@ struct phase_result {
 	uint32_t rank;                           /* 1 … by cost */
 	double cost, gpu, idle, host, instances; /* per step; cost, gpu and idle are means over devices */
 	double cost_share;
+	int64_t memory; /* the most bytes at once on one GPU in it, in the measured steps; 0: none, or not known */
 };
 
 struct kernel_result {
@@ -403,6 +404,9 @@ struct side_memory {
 	                 * runs the largest */
 	struct trace_held held[HELD_MOST]; /* of that peak, what was allocated in ranges of a name */
 	const char *why;                   /* it is not known: a key of the words "peak_unknown"; else NULL */
+	/* The measured steps of all runs, each with its own peak, of all GPUs the largest; 0: not known. */
+	uint32_t n_steps;
+	int64_t step_median, step_most; /* bytes */
 };
 
 /* What a reader should know about a side's data. */

@@ -129,6 +129,14 @@ char *arena_copy(struct arena *a, const char *text, size_t n)
 	return copy;
 }
 
+void *arena_keep(struct arena *a, const void *list, size_t n, size_t size)
+{
+	void *copy = arena_alloc(a, n, size);
+	if (n)
+		memcpy(copy, list, n * size);
+	return copy;
+}
+
 char *arena_format(struct arena *a, const char *format, ...)
 {
 	va_list args, again;

@@ -25,6 +25,9 @@ void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 /* A copy of `n` bytes with a NUL after them. */
 char *arena_copy(struct arena *a, const char *text, size_t n);
 
+/* A copy of `n` items of `size` bytes. */
+void *arena_keep(struct arena *a, const void *list, size_t n, size_t size);
+
 /* printf into the arena. */
 char *arena_format(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

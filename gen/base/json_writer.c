@@ -115,6 +115,23 @@ void json_end_array(struct json *json)
 		keep(json, yajl_gen_array_close(json->gen));
 }
 
+int json_list(struct json *json, const char *key)
+{
+	json_array(json, key);
+	return 0;
+}
+
+bool json_item(struct json *json, size_t i, size_t n)
+{
+	if (i)
+		json_end_object(json);
+	if (i < n)
+		json_object(json, NULL);
+	else
+		json_end_array(json);
+	return i < n;
+}
+
 void json_text(struct json *json, const char *key, const char *text)
 {
 	if (!text)
@@ -141,6 +158,14 @@ void json_null(struct json *json, const char *key)
 {
 	if (ready(json, key))
 		keep(json, yajl_gen_null(json->gen));
+}
+
+void json_known(struct json *json, const char *key, bool known, int64_t value)
+{
+	if (known)
+		json_integer(json, key, value);
+	else
+		json_null(json, key);
 }
 
 void json_number(struct json *json, const char *key, double value)

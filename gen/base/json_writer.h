@@ -42,10 +42,19 @@ void json_object(struct json *json, const char *key);
 void json_end_object(struct json *json);
 void json_array(struct json *json, const char *key);
 void json_end_array(struct json *json);
+
+/* An array of `n` objects, of which the body writes the members:
+ *
+ *	for (size_t i = json_list(json, "runs"); json_item(json, i, n); i++)
+ *		json_number(json, "ms", run[i].ms); */
+int json_list(struct json *json, const char *key);
+bool json_item(struct json *json, size_t i, size_t n);
+
 void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
 void json_bool(struct json *json, const char *key, bool value);
 void json_integer(struct json *json, const char *key, int64_t value);
 void json_null(struct json *json, const char *key);
+void json_known(struct json *json, const char *key, bool known, int64_t value); /* null where it is not */
 
 /* The shortest decimal that reads back as the same double; not a number or infinite: null. */
 void json_number(struct json *json, const char *key, double value);

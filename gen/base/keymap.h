@@ -40,4 +40,13 @@ static inline uint32_t keymap_add(struct keymap *map, uint64_t key)
 	return keymap_add_new(map, key);
 }
 
+/* A text as a number, for those who look whether it is the same text: FNV-1a, folded. */
+static inline uint64_t keymap_text(const char *bytes, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return h ^ h >> 32;
+}
+
 #endif

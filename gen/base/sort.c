@@ -63,3 +63,18 @@ double sort_select(double *list, size_t n, size_t k)
 	sort_doubles(list + low, high - low);
 	return list[k];
 }
+
+double sort_middle(double *list, size_t n, double *high)
+{
+	double low = sort_select(list, n, (n - 1) / 2);
+	*high = n % 2 ? low : list[n / 2];
+	for (size_t i = n / 2 + 1; i < n && n % 2 == 0; i++) /* those behind the lower one are no smaller */
+		*high = list[i] < *high ? list[i] : *high;
+	return low;
+}
+
+double sort_median(double *list, size_t n)
+{
+	double high = 0, low = n ? sort_middle(list, n, &high) : 0;
+	return (low + high) / 2;
+}

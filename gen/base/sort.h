@@ -15,6 +15,12 @@ void sort_hashes(uint64_t *list, size_t n);
 /* The number that would stand at `k` (below n) if the list were sorted; the list is left in some order. No NaN. */
 double sort_select(double *list, size_t n, size_t k);
 
+/* The number in the middle, or of two the lower one, with the higher one in `high`. The same otherwise; n is not 0. */
+double sort_middle(double *list, size_t n, double *high);
+
+/* The mean of the two; 0 without numbers. */
+double sort_median(double *list, size_t n);
+
 /* For qsort's order, by one value after the other: return ASCENDING(x->start, y->start) ?: DESCENDING(x->end, y->end).
  */
 #define ASCENDING(x, y) (((x) > (y)) - ((x) < (y)))

@@ -20,7 +20,7 @@
  *		samples_torn  so many samples could not be read, as a number; absent: none
  *		begins      "program": the program was started at time 0 and recorded from there on; absent: recording
  *		            began later (a delay, a capture range), or it is not known when it began
- *		gpu_state   "NVML", "nvidia-smi", or "none"
+ *		gpu_state   "NVML" or "none"
  *	GAPLINE_JOB(name TEXT NOT NULL, value TEXT NOT NULL)
  *		host        name of the host
  *		RANK, WORLD_SIZE, SLURM_JOB_ID … those of LAUNCHER's variables (base/launcher.h) that gapline's own

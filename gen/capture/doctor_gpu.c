@@ -147,7 +147,7 @@ void doctor_gpus(struct doctor *d, const struct doctor_places *places)
 		doctor_say(d, DOCTOR_NOTE, "clocks",
 		           code == NVML_VERSION_MISMATCH
 		                   ? "not sampled: libnvidia-ml.so.1 and the kernel's driver are of different versions"
-		                   : "not sampled: neither libnvidia-ml.so.1 nor nvidia-smi can be used",
+		                   : "not sampled: libnvidia-ml.so.1 cannot be used",
 		           code == NVML_VERSION_MISMATCH ? "reboot"
 		           : *d->container ? "start the container with --env NVIDIA_DRIVER_CAPABILITIES=compute,utility"
 		                           : "install nvidia-utils, which belongs to the driver");

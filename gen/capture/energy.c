@@ -1,8 +1,9 @@
 #include "capture/energy.h"
 
 #include "base/list.h"
+#include "base/proc.h"
 #include "base/search.h"
-#include "capture/gpu_source.h"
+#include "capture/gpu_state.h"
 #include "capture/nvml.h"
 #include "trace/trace.h"
 
@@ -38,7 +39,7 @@ static void sample(struct energy *e)
 		unsigned long long mj = 0;
 		if (c->flaw)
 			continue;
-		int64_t time = gpu_clock();
+		int64_t time = proc_now_ns();
 		if (e->nvml.energy(c->device, &mj) != NVML_OK || (c->n && (double)mj < c->list[c->n - 1].mj)) {
 			c->flaw = ENERGY_NO_COUNTER;
 			continue;

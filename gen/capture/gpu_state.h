@@ -1,6 +1,6 @@
 /* What the GPUs did beside the program: clocks, power, temperature and why clocks were held back, sampled by gapline
- * itself while a target runs, through NVML (loaded at run time), else through nvidia-smi. On a machine with neither
- * there are no samples, and the profile says so. */
+ * itself while a target runs, through NVML (loaded at run time). On a machine without it there are no samples, and the
+ * profile says so. */
 #ifndef GAPLINE_CAPTURE_GPU_STATE_H
 #define GAPLINE_CAPTURE_GPU_STATE_H
 
@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why the SM clock was below its highest; NVML's bits (nvmlClocksEventReasons), which nvidia-smi prints likewise. */
+enum { GPU_STATE_GPUS_MAX = 64 };
+
+/* Why the SM clock was below its highest; NVML's bits (nvmlClocksEventReasons). */
 enum gpu_throttle {
 	GPU_THROTTLE_IDLE = 0x1,
 	GPU_THROTTLE_APPLICATION = 0x2, /* clocks set by the user */
@@ -41,7 +43,7 @@ struct gpu_identity {
 };
 
 struct gpu_state {
-	const char *source; /* "NVML", "nvidia-smi" or "" */
+	const char *source; /* "NVML" or "" */
 	char driver[32];    /* "580.159.04", "" unknown */
 	struct gpu_identity *gpus;
 	uint32_t n_gpus;
@@ -51,14 +53,16 @@ struct gpu_state {
 	struct gpu_state_source *open; /* NULL after gpu_state_close */
 };
 
-/* Finds a source. Never fails: without one, `source` is "" and gpu_state_sample does nothing. `driver_library`: the
+/* Never fails: without the library, or GPUs, `source` is "" and gpu_state_sample does nothing. `driver_library`: the
  * NVML library to load, NULL for the system's. */
 void gpu_state_open(struct gpu_state *state, const char *driver_library, struct arena *arena);
 
-/* One sample of every GPU, now. Takes milliseconds; call it about once a second. (nvidia-smi takes longer and is not
- * waited for: what it prints becomes samples at the next call or at gpu_state_close, with the time of this one.) */
+/* One sample of every GPU, now. Takes milliseconds; call it about once a second. */
 void gpu_state_sample(struct gpu_state *state);
 
 void gpu_state_close(struct gpu_state *state);
+
+/* Copies what fits; control characters and what is no ASCII become '?'. */
+void gpu_text(char *to, size_t room, const char *from, size_t n);
 
 #endif

@@ -60,8 +60,8 @@ static int create_temporary(struct profile *p)
 
 int profile_open(struct profile *p, const char *path, struct arena *arena, struct err *err)
 {
-	*p = (struct profile){.arena = arena, .err = err, .n_slots = 1024};
-	p->slots = ARENA_NEW(arena, p->n_slots, uint32_t);
+	*p = (struct profile){.arena = arena, .err = err};
+	keymap_init(&p->known, arena);
 	if (output_prepare(&p->output, path, err) != 0)
 		return -1;
 	if (p->output.standard || p->output.stream)
@@ -241,32 +241,15 @@ bool profile_set_payload(struct profile *p, int64_t row, const void *bytes, size
 
 /* ---- StringIds ---- */
 
-static uint64_t hash_of(const char *bytes, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, folded */
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
-}
-
-static void rehash(struct profile *p)
-{
-	p->n_slots *= 2;
-	p->slots = ARENA_NEW(p->arena, p->n_slots, uint32_t);
-	for (uint32_t i = 0; i < p->n_strings; i++) {
-		uint64_t at = hash_of(p->string[i], p->string_bytes[i]);
-		while (p->slots[at & (p->n_slots - 1)])
-			at++;
-		p->slots[at & (p->n_slots - 1)] = i + 1;
-	}
-}
-
 static uint32_t add_string(struct profile *p, const char *text, size_t n)
 {
-	uint64_t at = hash_of(text, n);
-	for (uint32_t id; (id = p->slots[at & (p->n_slots - 1)]); at++)
-		if (p->string_bytes[id - 1] == n && memcmp(p->string[id - 1], text, n) == 0)
-			return id;
+	for (uint64_t key = keymap_text(text, n);; key++) {
+		uint32_t i = keymap_add(&p->known, key);
+		if (i == p->n_strings)
+			break;
+		if (p->string_bytes[i] == n && memcmp(p->string[i], text, n) == 0)
+			return i + 1;
+	}
 	if (p->n_strings == p->string_room) {
 		uint32_t room = (uint32_t)list_more(p->string_room);
 		p->string = arena_grow(p->arena, p->string, p->string_room, room, sizeof *p->string);
@@ -276,9 +259,6 @@ static uint32_t add_string(struct profile *p, const char *text, size_t n)
 	p->string[p->n_strings] = arena_copy(p->arena, text, n);
 	p->string_bytes[p->n_strings] = n;
 	uint32_t id = ++p->n_strings;
-	p->slots[at & (p->n_slots - 1)] = id;
-	if (p->n_strings > p->n_slots / 2)
-		rehash(p);
 	/* A string is asked for while the row that needs it is still being written. */
 	enum profile_table table = p->table;
 	int column = p->at;

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/keymap.h"
 #include "base/output.h"
 
 #include <sqlite3.h>
@@ -66,8 +67,7 @@ struct profile {
 	const char **string; /* by id − 1 */
 	size_t *string_bytes;
 	uint32_t n_strings, string_room;
-	uint32_t *slots; /* id, or 0; a power of two of them */
-	uint32_t n_slots;
+	struct keymap known;
 
 	struct output output; /* what it is to become */
 	char *temporary;      /* what it is called until then */

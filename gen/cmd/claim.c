@@ -86,10 +86,8 @@ static void write_sessions(struct json *json, const struct analysis *a, struct a
 		for (size_t r = 0; r < facts->timed.n_runs; r++)
 			add_run(&s, side, facts->timed.runs[r].start, &facts->timed.runs[r].place, true);
 	}
-	json_array(json, "sessions");
-	for (size_t i = 0; i < s.n; i++) {
+	for (size_t i = json_list(json, "sessions"); json_item(json, i, s.n); i++) {
 		const struct session *one = &s.list[i];
-		json_object(json, NULL);
 		json_text(json, "side", a->side[one->side].label);
 		json_text(json, "day", letter(&days, (uint64_t)(one->day + 1), text));
 		json_text(json, "host", letter(&hosts, one->place->host, text));
@@ -99,9 +97,7 @@ static void write_sessions(struct json *json, const struct analysis *a, struct a
 		json_end_array(json);
 		json_integer(json, "recorded_runs", one->runs[0]);
 		json_integer(json, "timed_runs", one->runs[1]);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_conditions(struct json *json, const struct analysis *a, struct arena *arena)

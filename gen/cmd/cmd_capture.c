@@ -4,6 +4,7 @@
 #include "cmd/capturing.h"
 #include "cmd/result.h"
 
+#include <math.h>
 #include <string.h>
 
 struct capture_command {
@@ -25,10 +26,7 @@ static int write_result(struct capture_command *o, const struct capture_result *
 	result_text(&o->result, "collector", o->recover ? NULL : o->capturing.chosen.type->name);
 	json_bool(json, "complete", whole);
 	result_text(&o->result, "incomplete", whole ? NULL : result->complete);
-	if (o->recover)
-		json_null(json, "elapsed_ms");
-	else
-		json_ms(json, "elapsed_ms", (double)result->elapsed_ns);
+	json_ms(json, "elapsed_ms", o->recover ? NAN : (double)result->elapsed_ns);
 	return result_write(&o->result, err);
 }
 

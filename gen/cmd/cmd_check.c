@@ -39,15 +39,11 @@ static int make_result(struct check *c, const char *path, const struct claim_che
 		return 0;
 	result_text(&c->result, "file", path);
 	json_text(json, "answer", claim_answer_name(found->answer));
-	json_array(json, "points");
-	for (uint32_t i = 0; i < found->n; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "points"); json_item(json, i, found->n); i++) {
 		result_text(&c->result, "what", found->list[i].what);
 		json_text(json, "answer", claim_answer_name(found->list[i].answer));
 		result_text(&c->result, "text", say_fact(found->list[i].said, &c->names, &c->arena));
-		json_end_object(json);
 	}
-	json_end_array(json);
 	return result_write(&c->result, err);
 }
 

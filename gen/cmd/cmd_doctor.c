@@ -37,16 +37,12 @@ static int write_result(struct result *r, const struct doctor *d, const char *ne
 	if (d->can_nsys)
 		json_text(json, NULL, "nsys");
 	json_end_array(json);
-	json_array(json, "checks");
-	for (size_t i = 0; i < d->n; i++) {
-		json_object(json, NULL);
+	for (size_t i = json_list(json, "checks"); json_item(json, i, d->n); i++) {
 		result_text(r, "what", d->lines[i].what);
 		json_text(json, "level", levels[d->lines[i].level]);
 		result_text(r, "text", d->lines[i].text);
 		result_text(r, "advice", *d->lines[i].advice ? d->lines[i].advice : NULL);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_text(json, "next", next);
 	return result_write(r, err);
 }

@@ -155,17 +155,13 @@ static int make_result(struct stats *s, struct err *err)
 	if (!json)
 		return 0;
 	result_text(&s->result, "profile", s->inputs.item[0].path);
-	json_array(json, "tables");
-	for (size_t i = 0; i < s->n; i++) {
+	for (size_t i = json_list(json, "tables"); json_item(json, i, s->n); i++) {
 		const struct sheet *sheet = &s->sheets[i];
-		json_object(json, NULL);
 		json_text(json, "name", sheet->name);
 		json_text(json, "title", sheet->title);
 		json_text(json, "note", sheet->note);
 		sheet_rows(sheet, "rows", json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	return result_finish(&s->result, err);
 }
 

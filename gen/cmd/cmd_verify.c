@@ -22,15 +22,11 @@ static int make_result(struct verify *v, const char *path, const struct page_ver
 	json_integer(json, "numbers", (int64_t)found->numbers);
 	json_integer(json, "sections", found->sections);
 	json_bool(json, "numbers_only", found->numbers_only);
-	json_array(json, "differences");
-	for (uint32_t i = 0; i < found->n; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "differences"); json_item(json, i, found->n); i++) {
 		result_text(&v->result, "section", *found->list[i].section ? found->list[i].section : NULL);
 		result_text(&v->result, "page", found->list[i].said);
 		result_text(&v->result, "evidence", found->list[i].evidence);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	return result_write(&v->result, err);
 }
 

@@ -100,7 +100,7 @@ static bool replaces_file(const struct output *output, const char *path)
 	return path && stat(path, &file) == 0 && output_replaces(output, &file);
 }
 
-static int spare_inputs(const struct compare *c, struct err *err)
+int compare_spare_inputs(const struct compare *c, struct err *err)
 {
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++)
@@ -131,7 +131,7 @@ static struct analyse_run *runs_of(const struct inputs *side, struct arena *aren
 	return runs;
 }
 
-static int write_outputs(struct compare *c, const struct analysis *analysis, struct err *err)
+int compare_write_outputs(struct compare *c, const struct analysis *analysis, struct err *err)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
@@ -254,7 +254,7 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 		if (status)
 			return status;
 	}
-	if (spare_inputs(c, err))
+	if (compare_spare_inputs(c, err))
 		return CMD_WRONG_USAGE;
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
@@ -275,7 +275,7 @@ int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
 	for (size_t s = 0; s < 2; s++)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
 			fprintf(stderr, "gapline: %s side: %s\n", labels[s], cmd_harmless(&c->arena, c->sides[s].note));
-	return write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
+	return compare_write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
 }
 
 int compare_sides(struct compare *c)

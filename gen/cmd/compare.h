@@ -95,6 +95,12 @@ int compare_begin(struct compare *c, struct err *err);
  * to fail without reading a profile. 0, or -1 with `err`. */
 int compare_prepare(struct compare *c, struct err *err);
 
+/* Whether none of them would replace what is read. 0, or -1 with `err`. */
+int compare_spare_inputs(const struct compare *c, struct err *err);
+
+/* Makes and writes them, of two sides or of one. 0, or -1 with `err`. */
+int compare_write_outputs(struct compare *c, const struct analysis *analysis, struct err *err);
+
 /* Where the command ends with `status` 2 or 3: JSON, Markdown and the JUnit file that were asked for say that there is
  * no result, and why, by what cmd_fail printed. `operands` are what else the command line names; an input is never
  * replaced. Before compare_release. */

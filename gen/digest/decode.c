@@ -279,6 +279,11 @@ static int check_order(const struct decoder *d)
 		if (s->thread[i] < s->thread[i - 1] ||
 		    (s->thread[i] == s->thread[i - 1] && s->start[i] < s->end[i - 1]))
 			return decoder_damaged(d, "slices.start");
+	const struct trace_levels *l = &d->trace->levels;
+	for (size_t i = 1; i < l->n; i++)
+		if (l->device[i] < l->device[i - 1] ||
+		    (l->device[i] == l->device[i - 1] && l->start[i] < l->end[i - 1]))
+			return decoder_damaged(d, "levels.start");
 	return 0;
 }
 

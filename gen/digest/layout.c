@@ -79,6 +79,11 @@ static const struct layout_column COMM_CALLS[] = {
 	COLUMN(comm_calls, rank, "rank", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 	COLUMN(comm_calls, ranks, "ranks", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 };
+static const struct layout_column LEVELS[] = {
+	COLUMN(levels, device, "device", LAYOUT_NEXT, COLUMN_DEVICE, 0),
+	TIMES(levels),
+	COLUMN(levels, bytes, "bytes", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 61),
+};
 
 #define TABLE(rows, named, columns)                                                                                    \
 	{                                                                                                              \
@@ -94,6 +99,7 @@ const struct layout_table LAYOUT[LAYOUT_TABLES] = {
 	TABLE(ROWS_OF_COMM_CALLS, true, COMM_CALLS),
 	TABLE(ROWS_OF_GIL, false, GIL),
 	TABLE(ROWS_OF_UNLOOKED, false, UNLOOKED),
+	TABLE(ROWS_OF_LEVELS, false, LEVELS),
 };
 
 void *layout_values(const struct trace *t, const struct layout_table *table, const struct layout_column *column)

@@ -35,7 +35,7 @@ struct layout_table {
 	size_t n;
 };
 
-enum { LAYOUT_TABLES = 9 };
+enum { LAYOUT_TABLES = 10 };
 extern const struct layout_table LAYOUT[LAYOUT_TABLES];
 
 /* The value of row `i`, and another one. */

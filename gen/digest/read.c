@@ -58,10 +58,10 @@ static int refuse_details(const char *path, const struct read_wish *wish, struct
 	               : 0;
 }
 
-static int decode(const char *path, const struct buf *packed, const struct buf *contents, const struct read_wish *wish,
-                  struct names *names, struct arena *arena, struct trace *trace, struct err *err)
+static int decode(const char *path, const struct buf *contents, const struct read_wish *wish, struct names *names,
+                  struct arena *arena, struct trace *trace, struct err *err)
 {
-	int result = wish->again ? keep_decode(path, packed, contents, names, arena, trace, err)
+	int result = wish->again ? keep_decode(path, contents, names, arena, trace, err)
 	                         : digest_decode(path, (const unsigned char *)contents->data, contents->n, names, arena,
 	                                         trace, err);
 	size_t ops = trace->again ? trace->again->ops : trace->ops.n;
@@ -76,14 +76,13 @@ static int decode(const char *path, const struct buf *packed, const struct buf *
 int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err)
 {
-	struct buf contents = {0}, packed = {0};
+	struct buf contents = {0};
 	int result = refuse_details(path, wish, err);
-	if (result == 0 && !(wish->again && keep_read(source, &packed, &contents)))
+	if (result == 0)
 		result = read_contents(path, source, &contents, err);
 	if (result == 0)
-		result = decode(path, &packed, &contents, wish, names, arena, trace, err);
+		result = decode(path, &contents, wish, names, arena, trace, err);
 	buf_release(&contents);
-	buf_release(&packed);
 	return result;
 }
 
@@ -115,19 +114,16 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 	*trace = (struct trace){.names = names};
 	struct file_head head = {.n = n < sizeof head.data ? n : sizeof head.data, .size = (int64_t)n};
 	memcpy(head.data, bytes, head.n);
-	struct buf contents = {0}, packed = {.data = (char *)bytes, .n = n}; /* borrowed */
+	struct buf contents = {0};
 	int result = refuse_details(path, wish, err);
-	bool one_piece = wish->again && packing_of(bytes, n) == PACKING_GZIP &&
-	                 keep_unpack(&packed, source_most(&(struct source){.packed_bytes = (int64_t)n}), &contents);
-	packed.n = one_piece ? n : 0;
-	if (result == 0 && !one_piece && packing_of(bytes, n) != PACKING_NONE)
+	if (result == 0 && packing_of(bytes, n) != PACKING_NONE)
 		result = unpack_contents(path, bytes, n, &contents, err);
-	else if (result == 0 && !one_piece && digest_recognise(&head))
+	else if (result == 0 && digest_recognise(&head))
 		buf_add(&contents, (const char *)bytes, n);
-	else if (result == 0 && !one_piece)
+	else if (result == 0)
 		result = err_set(err, "%s: is no digest", path);
 	if (result == 0)
-		result = decode(path, &packed, &contents, wish, names, arena, trace, err);
+		result = decode(path, &contents, wish, names, arena, trace, err);
 	buf_release(&contents);
 	meter_add(wish->meter, (int64_t)n);
 	return result;

@@ -307,13 +307,12 @@ bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *name
                  struct trace *out)
 {
 	struct buf bytes = {0};
-	const struct buf none = {0};
 	struct err ignored;
 	if (whole->n_metrics)
 		return false;
 	digest_reduce_rows(whole, of_whole);
 	digest_encode(whole, &bytes);
-	bool good = keep_decode("", &none, &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
+	bool good = keep_decode("", &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
 	buf_release(&bytes);
 	if (good)
 		hold_samples(whole, arena, out);

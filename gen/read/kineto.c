@@ -4,6 +4,7 @@
 #include "base/buf.h"
 
 #include "trace/classify.h"
+#include "trace/columns.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -313,22 +314,49 @@ static void give_held(struct kineto *k, const struct kineto_peak *peak, uint32_t
 	held_at_peak(k->build->trace, device, list, there.n);
 }
 
-static void give_memory(struct kineto *k, int64_t origin)
+/* How much was handed out between two events is what the second one says was there before it; where the first one says
+ * otherwise, that was so for an instant: of several at one time nobody knows the order. */
+static void give_levels(struct kineto *k, const struct kineto_peak *peak, uint32_t device, int64_t origin)
+{
+	struct trace *t = k->build->trace;
+	const struct kineto_memory *before = NULL;
+	for (size_t i = 0; i < k->n_memory; i++) {
+		const struct kineto_memory *m = &k->memory[i];
+		if (m->device != peak->device || k->threads[m->thread].process != peak->process)
+			continue;
+		const int64_t time = m->time - origin, there = m->after - m->bytes;
+		const int64_t from = before ? before->time - origin : t->first_time < time ? t->first_time : time;
+		if (before && before->after != there)
+			held_add_level(t, device, from, from, before->after);
+		held_add_level(t, device, from, time, there);
+		before = m;
+	}
+	if (before)
+		held_add_level(t, device, before->time - origin, t->last_time, before->after);
+}
+
+static void give_memory(struct kineto *k, int64_t origin, struct arena *arena)
 {
 	if (k->n_memory)
 		qsort(k->memory, k->n_memory, sizeof *k->memory, by_time);
 	struct trace *t = k->build->trace;
-	for (size_t i = 0; i < k->n_peaks; i++) {
-		const struct kineto_peak *peak = &k->peaks[i];
-		const uint32_t process = build_find_process(k->build, peak->process);
-		for (uint32_t d = 0; d < t->n_devices && process != TRACE_NONE; d++)
-			if (t->devices[d].process == process && (int64_t)t->devices[d].ordinal == peak->device) {
-				t->devices[d].memory = peak->bytes < 0 ? MEMORY_DAMAGED : MEMORY_ALLOCATOR;
-				t->devices[d].memory_peak = peak->bytes < 0 ? 0 : peak->bytes;
-				if (peak->bytes >= 0)
-					give_held(k, peak, process, d, origin);
-			}
-	}
+	const size_t room = 2 * k->n_memory + k->n_peaks;
+	columns_resize(t, ROWS_OF_LEVELS, arena, 0, room, false);
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		for (size_t i = 0; i < k->n_peaks; i++) {
+			const struct kineto_peak *peak = &k->peaks[i];
+			struct trace_device *device = &t->devices[d];
+			const uint32_t process = build_find_process(k->build, peak->process);
+			if (device->process != process || (int64_t)device->ordinal != peak->device)
+				continue;
+			device->memory = peak->bytes < 0 ? MEMORY_DAMAGED : MEMORY_ALLOCATOR;
+			device->memory_peak = peak->bytes < 0 ? 0 : peak->bytes;
+			if (peak->bytes < 0)
+				continue;
+			give_held(k, peak, process, d, origin);
+			give_levels(k, peak, d, origin);
+		}
+	columns_resize(t, ROWS_OF_LEVELS, arena, room, t->levels.n, false);
 }
 
 static void give_source(struct kineto *k, const struct clock *clock, struct arena *arena)
@@ -429,7 +457,7 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 	if (wish->joined)
 		build_drop_ids(k->build);
 	give_gpus(k, arena);
-	give_memory(k, clock.origin);
+	give_memory(k, clock.origin, arena);
 	give_source(k, &clock, arena);
 	return 0;
 }

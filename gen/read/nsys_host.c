@@ -1,4 +1,5 @@
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 #include "read/nsys_payload.h"
 
@@ -182,11 +183,7 @@ struct system_name {
 static int compare_system_names(const void *a, const void *b)
 {
 	const struct system_name *x = a, *y = b;
-	const int64_t key[][2] = {{x->thread, y->thread}, {x->priority, y->priority}, {x->name, y->name}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->priority, y->priority) ?: ASCENDING(x->name, y->name);
 }
 
 int nsys_read_thread_names(struct nsys *r)

@@ -2,6 +2,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "read/nsys.h"
+#include "trace/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +128,10 @@ static int read_rows(struct memory *m)
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	const int64_t key[][2] = {{x->time, y->time},       {x->correlation, y->correlation}, {x->freed, y->freed},
-	                          {x->context, y->context}, {x->device, y->device},           {x->bytes, y->bytes}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->address, y->address) ?: ASCENDING(x->time, y->time)
+		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->freed, y->freed)
+		?: ASCENDING(x->context, y->context) ?: ASCENDING(x->device, y->device)
+		?: ASCENDING(x->bytes, y->bytes);
 }
 
 static void add_change(struct memory *m, uint32_t device, const struct event *at, const struct event *of, int64_t bytes)
@@ -273,6 +268,22 @@ static void add_up(struct memory *m)
 	note_held(m, from, peak);
 }
 
+/* How much was there after each change. */
+static void give_levels(struct memory *m)
+{
+	struct trace *t = m->r->trace;
+	int64_t sum = 0;
+	columns_resize(t, ROWS_OF_LEVELS, m->r->arena, 0, m->n_changes, false);
+	for (size_t i = 0; i < m->n_changes; i++) {
+		const struct change *c = &m->changes[i];
+		bool last = i + 1 == m->n_changes || c[1].device != c->device;
+		if (t->devices[c->device].memory != MEMORY_SEEN) /* its sums may make no sense */
+			continue;
+		sum = i && c[-1].device == c->device ? sum + c->bytes : c->bytes;
+		held_add_level(t, c->device, c->time, last ? t->last_time : c[1].time, sum);
+	}
+}
+
 /* A name of rows, found by its text once and by its number from then on. */
 struct known_name {
 	const char *text;
@@ -386,6 +397,7 @@ int nsys_read_memory(struct nsys *r)
 		look_for_unmapping(&m);
 		judge(&m);
 		take_peaks(r);
+		give_levels(&m);
 	}
 	arena_release(&m.scratch);
 	return result;

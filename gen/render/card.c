@@ -271,9 +271,6 @@ static void fill_why(const struct analysis *a, struct page *page)
 	struct unit unit = view_time_unit(a);
 	unit.decimals -= unit.decimals > 0;
 	struct rows *rows = page_rows(&page->top, "part");
-	double rest[2];
-	for (int s = 0; s < 2; s++)
-		rest[s] = view_time(&a->side[s], a->side[s].headline.step);
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
 		const struct waterfall_part *part = &w->reason[i].part;
 		const char *change = format_change(arena, unit, part->delta);
@@ -282,12 +279,10 @@ static void fill_why(const struct analysis *a, struct page *page)
 		add_part(rows, palette_of_part(part), say(words_reason(a, &w->reason[i], arena), page),
 		         brief_pair(arena, part->baseline, part->fixed),
 		         arena_format(arena, "%s %s", change, unit.name));
-		rest[0] -= part->baseline;
-		rest[1] -= part->fixed;
 	}
 	if (w->n_reasons)
-		add_part(rows, -1, say(FACT_NEW(arena, why_rest, FACT_NO_SIDE, .recording = a->recorded_apart), page),
-		         "", arena_format(arena, "%s %s", format_change(arena, unit, rest[1] - rest[0]), unit.name));
+		add_part(rows, -1, say(words_rest(a, arena), page), "",
+		         arena_format(arena, "%s %s", format_change(arena, unit, w->rest), unit.name));
 	const char *none = a->conditions.doubt     ? say_form(a->conditions.doubt, SAY_SHORT, a->names, arena)
 	                   : a->conditions.nothing ? say_form(a->conditions.nothing, SAY_SHORT, a->names, arena)
 	                                           : words_no_change(a, arena);

@@ -236,15 +236,11 @@ void hardware_json(const struct analysis *a, const struct metrics *m, struct jso
 	write_means(json, "busy", m, &m->busy);
 	write_means(json, "idle", m, &m->idle);
 	write_means(json, "window", m, &m->window);
-	json_array(json, "phases");
-	for (uint32_t i = 0; i < m->n_phases; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "phases"); json_item(json, i, m->n_phases); i++) {
 		json_text(json, "name", view_phase(a, m->phases[i].name));
 		json_ms(json, "ms_per_step", m->phases[i].ns);
 		write_means(json, "mean", m, &m->phases[i].means);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 

@@ -333,10 +333,8 @@ static void write_side(struct writer *w, int side)
 
 static void write_palette(struct writer *w)
 {
-	json_array(&w->json, "palette");
-	for (int which = 0; which < SHADE_COUNT; which++) {
+	for (int which = json_list(&w->json, "palette"); json_item(&w->json, which, SHADE_COUNT); which++) {
 		const struct swatch *swatch = palette(which);
-		json_object(&w->json, NULL);
 		json_text(&w->json, "class", swatch->class);
 		json_text(&w->json, "colour", swatch->colour);
 		json_text(&w->json, "ink", swatch->ink);
@@ -344,9 +342,7 @@ static void write_palette(struct writer *w)
 		json_bool(&w->json, "striped", swatch->striped);
 		json_text(&w->json, "marks", swatch->marks);
 		json_text(&w->json, "cause", which < CAUSE_COUNT ? cause_name((enum cause)which) : NULL);
-		json_end_object(&w->json);
 	}
-	json_end_array(&w->json);
 	json_array(&w->json, "opened");
 	for (int opened = 0; opened < OPENED_COUNT; opened++)
 		json_text(&w->json, NULL, opened_label((enum opened)opened));

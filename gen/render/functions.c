@@ -74,9 +74,10 @@ static const char *dash(void)
 	return "\xE2\x80\x93";
 }
 
-static const char *number(const struct analysis *a, int s, struct unit unit, double ns, struct arena *arena)
+/* A dash: nothing tells, since no sample does. */
+static const char *number(bool told, struct unit unit, double ns, struct arena *arena)
 {
-	return a->functions.side[s].idle > 0 ? format_number(arena, unit, ns) : dash();
+	return told ? format_number(arena, unit, ns) : dash();
 }
 
 static const char *share(const struct analysis *a, int s, double part, double of, struct arena *arena)
@@ -91,12 +92,15 @@ static const char *arrow(const struct analysis *a, const char *before, const cha
 	return strcmp(before, dash()) == 0 ? after : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
-static void fill_change(struct scope *row, const struct analysis *a, const double time[2], bool changed,
-                        struct unit unit)
+static void fill_times(struct scope *row, const struct analysis *a, const bool told[2], const double time[2],
+                       bool changed, struct unit unit)
 {
-	double change = time[1] - time[0];
-	tables_change(row, "change", a->functions.both ? format_change(row->page->arena, unit, change) : dash(),
-	              a->functions.both && changed ? change : 0);
+	struct arena *arena = row->page->arena;
+	const bool both = a->functions.both && told[0] && told[1];
+	page_fill(row, "before", number(told[0], unit, time[0], arena));
+	page_fill(row, "after", number(told[1], unit, time[1], arena));
+	tables_change(row, "change", both ? format_change(arena, unit, time[1] - time[0]) : dash(),
+	              both && changed ? time[1] - time[0] : 0);
 }
 
 static void fill_function(struct scope *row, const struct analysis *a, const struct function_row *f, const double of[2],
@@ -110,36 +114,37 @@ static void fill_function(struct scope *row, const struct analysis *a, const str
 	page_fill(row, "module", module_of(a, &f->function, arena));
 	page_fill(row, "share",
 	          arrow(a, share(a, 0, f->self[0], of[0], arena), share(a, 1, f->self[1], of[1], arena), arena));
-	page_fill(row, "before", number(a, 0, unit, f->self[0], arena));
-	page_fill(row, "after", number(a, 1, unit, f->self[1], arena));
-	fill_change(row, a, f->self, f->changed, unit);
-	page_fill(row, "total",
-	          arrow(a, number(a, 0, unit, f->total[0], arena), number(a, 1, unit, f->total[1], arena), arena));
+	const bool told[2] = {f->total[0] > 0 || f->untold[0] <= 0, f->total[1] > 0 || f->untold[1] <= 0};
+	fill_times(row, a, told, f->self, f->changed, unit);
+	page_fill(
+		row, "total",
+		arrow(a, number(told[0], unit, f->total[0], arena), number(told[1], unit, f->total[1], arena), arena));
 }
 
-static void fill_sum(struct scope *row, const struct analysis *a, const char *name, const double time[2],
-                     const double of[2], struct unit unit)
+static void fill_sum(struct scope *row, const struct analysis *a, const char *name, const bool told[2],
+                     const double time[2], const double of[2], struct unit unit)
 {
 	struct arena *arena = row->page->arena;
 	page_fill(row, "name", name);
 	page_fill(row, "share",
 	          arrow(a, share(a, 0, time[0], of[0], arena), share(a, 1, time[1], of[1], arena), arena));
-	page_fill(row, "before", number(a, 0, unit, time[0], arena));
-	page_fill(row, "after", number(a, 1, unit, time[1], arena));
-	fill_change(row, a, time, false, unit);
+	fill_times(row, a, told, time, false, unit);
 }
 
 /* What a list does not show. */
 static void fill_rest(struct rows *sums, const struct analysis *a, const struct function_list *list, uint32_t shown,
                       const double of[2], struct unit unit)
 {
+	const struct sampling *side = a->functions.side;
+	const bool told[2] = {side[0].idle > 0, side[1].idle > 0};
 	double rest[2] = {list->rest[0], list->rest[1]};
 	if (shown >= list->n && !list->left_out)
 		return;
 	for (uint32_t i = shown; i < list->n; i++)
 		for (int s = 0; s < 2; s++)
 			rest[s] += list->row[i].self[s];
-	fill_sum(page_row(sums), a, view_more(list->n - shown + list->left_out, sums->page->arena), rest, of, unit);
+	fill_sum(page_row(sums), a, view_more(list->n - shown + list->left_out, sums->page->arena), told, rest, of,
+	         unit);
 }
 
 static void fill_all(const struct analysis *a, struct unit unit, struct page *page)
@@ -160,19 +165,21 @@ static void fill_causes(const struct analysis *a, struct unit unit, struct page 
 	struct rows *causes = page_rows(&page->top, "function.cause");
 	struct rows *rows = page_rows_among(&page->top, "function.of_cause", causes);
 	struct rows *sums = page_rows_among(&page->top, "function.cause_more", causes);
+	static const bool told[2] = {true, true}; /* idle time is, whatever was sampled */
 	for (uint32_t c = 0; c < f->n_causes; c++) {
 		const struct sampled_cause *cause = &f->cause[c];
 		const double nobody[2] = {fmax(cause->idle[0] - cause->sampled[0], 0),
 		                          fmax(cause->idle[1] - cause->sampled[1], 0)};
 		fill_sum(page_row(causes), a,
 		         arena_format(arena, "%s%s", cause_label(cause->cause), view_in_phase(a, cause->phase, arena)),
-		         cause->idle, cause->idle, unit);
+		         told, cause->idle, cause->idle, unit);
 		uint32_t shown = cause->functions.n < SHOWN_OF_CAUSE ? cause->functions.n : SHOWN_OF_CAUSE;
 		for (uint32_t i = 0; i < shown; i++)
 			fill_function(page_row(rows), a, &cause->functions.row[i], cause->idle, unit);
 		fill_rest(sums, a, &cause->functions, shown, cause->idle, unit);
 		if (nobody[0] > (1 - MOST_OF) * cause->idle[0] || nobody[1] > (1 - MOST_OF) * cause->idle[1])
-			fill_sum(page_row(sums), a, say_word(WORDS_heading, "no_sample"), nobody, cause->idle, unit);
+			fill_sum(page_row(sums), a, say_word(WORDS_heading, "no_sample"), told, nobody, cause->idle,
+			         unit);
 	}
 }
 
@@ -212,10 +219,8 @@ static void write_function(struct json *json, const struct analysis *a, const st
 
 static void write_list(struct json *json, const struct analysis *a, const struct function_list *list)
 {
-	json_array(json, "functions");
-	for (uint32_t i = 0; i < list->n; i++) {
+	for (uint32_t i = json_list(json, "functions"); json_item(json, i, list->n); i++) {
 		const struct function_row *row = &list->row[i];
-		json_object(json, NULL);
 		write_function(json, a, &row->function);
 		json_bool(json, "changed", row->changed);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -223,11 +228,10 @@ static void write_list(struct json *json, const struct analysis *a, const struct
 			json_ms(json, "self_ms", row->self[s]);
 			json_ms(json, "total_ms", row->total[s]);
 			json_number(json, "self_samples", row->samples[s]);
+			json_ms(json, "unsampled_ms", row->untold[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_integer(json, "left_out", list->left_out);
 }
 
@@ -246,10 +250,8 @@ static void write_sampling(struct json *json, const struct sampling *s)
 
 static void write_holders(struct json *json, const struct analysis *a, const struct sampled_cause *c)
 {
-	json_array(json, "holders");
-	for (uint32_t i = 0; i < c->n_holders; i++) {
+	for (uint32_t i = json_list(json, "holders"); json_item(json, i, c->n_holders); i++) {
 		const struct lock_holder *h = &c->holders[i];
-		json_object(json, NULL);
 		json_text(json, "thread", h->name ? names_text(a->names, h->name) : NULL);
 		json_bool(json, "main", h->main);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -257,18 +259,14 @@ static void write_holders(struct json *json, const struct analysis *a, const str
 			json_ms(json, "ms_per_step", h->time[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_integer(json, "holders_left_out", c->holders_left_out);
 }
 
 static void write_causes(struct json *json, const struct analysis *a)
 {
-	json_array(json, "causes");
-	for (uint32_t i = 0; i < a->functions.n_causes; i++) {
+	for (uint32_t i = json_list(json, "causes"); json_item(json, i, a->functions.n_causes); i++) {
 		const struct sampled_cause *c = &a->functions.cause[i];
-		json_object(json, NULL);
 		json_text(json, "cause", cause_name(c->cause));
 		json_text(json, "phase", view_phase(a, c->phase));
 		for (uint32_t s = 0; s < a->n_sides; s++) {
@@ -281,9 +279,7 @@ static void write_causes(struct json *json, const struct analysis *a)
 		if (c->n_holders)
 			write_holders(json, a, c);
 		write_list(json, a, &c->functions);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* The parts of the picture, so that another one can be made of them. */
@@ -294,10 +290,8 @@ static void write_stacks(struct json *json, const struct analysis *a)
 	                                    [STACK_MUCH_LESS] = "much_less",
 	                                    [STACK_MORE] = "more",
 	                                    [STACK_MUCH_MORE] = "much_more"};
-	json_array(json, "stacks");
-	for (uint32_t i = 0; i < a->functions.n_parts; i++) {
+	for (uint32_t i = json_list(json, "stacks"); json_item(json, i, a->functions.n_parts); i++) {
 		const struct stack_part *p = &a->functions.part[i];
-		json_object(json, NULL);
 		if (p->parent == TRACE_NONE) {
 			json_null(json, "parent");
 			json_text(json, "cause", cause_name(p->cause));
@@ -305,23 +299,17 @@ static void write_stacks(struct json *json, const struct analysis *a)
 		} else {
 			json_integer(json, "parent", p->parent);
 			write_function(json, a, &p->function);
-			json_array(json, "callers");
-			for (uint32_t k = 0; k < p->n_callers; k++) {
-				json_object(json, NULL);
+			for (uint32_t k = json_list(json, "callers"); json_item(json, k, p->n_callers); k++)
 				write_function(json, a, &p->callers[k]);
-				json_end_object(json);
-			}
-			json_end_array(json);
 		}
 		json_text(json, "change", words[p->change]);
 		for (uint32_t s = 0; s < a->n_sides; s++) {
 			json_object(json, a->side[s].label);
 			json_ms(json, "total_ms", p->time[s]);
+			json_ms(json, "unsampled_ms", p->untold[s]);
 			json_end_object(json);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 void functions_json(const struct analysis *a, struct json *json)

@@ -67,12 +67,13 @@ static const char *hover_of(const struct analysis *a, const struct stack_part *p
 	const char *name = whole_name(a, part, NAME, arena), *module = NULL;
 	if (part->function.kind == FRAME_NAMED && part->function.module && !is_cause(part))
 		module = format_name(arena, names_text(a->names, part->function.module), 60);
-	const char *time = format_number(arena, unit, part->time[s]);
-	if (f->both)
-		time = arena_format(arena, "%s \xE2\x86\x92 %s", format_number(arena, unit, part->time[0]),
-		                    format_number(arena, unit, part->time[1]));
+	const char *both[2], *time;
+	for (int i = 0; i < 2; i++)
+		both[i] = part->time[i] <= 0 && part->untold[i] > 0 ? "\xE2\x80\x93"
+		                                                    : format_number(arena, unit, part->time[i]);
+	time = f->both ? arena_format(arena, "%s \xE2\x86\x92 %s", both[0], both[1]) : both[s];
 	return SAY(NULL, arena, stack_part_is, .name = name, .module = module, .time = time, .unit = unit.name,
-	           .per = view_per(a), .share = f->idle[s] > 0 ? part->time[s] / f->idle[s] : 0,
+	           .per = view_per(a), .share = f->drawn[s] > 0 ? part->time[s] / f->drawn[s] : 0,
 	           .samples = part->samples[s]);
 }
 
@@ -111,7 +112,7 @@ static double draw_side(const struct analysis *a, int s, struct unit unit, doubl
 	svg_attribute(svg_text(ink, EDGE + 2, y + 13, ANCHOR_START, view_side(&a->side[s], arena)), "font-weight",
 	              "bold");
 	svg_text(ink, WIDTH - EDGE - 2, y + 13, ANCHOR_END,
-	         arena_format(arena, "%s %s %s", format_number(arena, unit, f->idle[s]), unit.name,
+	         arena_format(arena, "%s %s %s", format_number(arena, unit, f->drawn[s]), unit.name,
 	                      say_word(WORDS_each, view_unit(&a->side[s]))));
 	xmlNode *frames = svg_group(svg, NULL), *labels = svg_group(svg, NULL);
 	svg_attribute(frames, "stroke", "#fff");
@@ -161,7 +162,7 @@ void icicle_draw(const struct analysis *a, struct unit unit, struct arena *arena
 	                           say_word(WORDS_heading, "stacks"));
 	double y = 0;
 	for (uint32_t s = 0; s < a->n_sides; s++)
-		if (f->side[s].idle > 0)
+		if (f->both || f->side[s].idle > 0)
 			y = draw_side(a, (int)s, unit, y, arena, svg);
 	if (f->both)
 		y = draw_legend(y, svg);

@@ -196,14 +196,10 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		json_number(json, members[i].key, k->value[members[i].number]);
 	json_text(json, "occupancy_limit", kernel_limit_name(k->limit));
-	json_array(json, "stalls");
-	for (uint32_t i = 0; i < k->n_stalls; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "stalls"); json_item(json, i, k->n_stalls); i++) {
 		json_text(json, "reason", kernel_stall_name(k->stall[i].stall));
 		json_number(json, "share", k->stall[i].share);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_number(json, absolute ? "flop_per_second" : "peak_share_percent", k->rate);
 	json_number(json, absolute ? "flop_per_byte" : "intensity_over_ridge", k->intensity);
 	json_end_object(json);
@@ -227,16 +223,12 @@ void inside_json(const struct analysis *a, struct json *json)
 		json_end_object(json);
 	}
 	json_text(json, "roofline", in->absolute ? "flop" : "share_of_peak");
-	json_array(json, "kernels");
-	for (uint32_t i = 0; i < in->n; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "kernels"); json_item(json, i, in->n); i++) {
 		for (uint32_t s = 0; s < a->n_sides; s++)
 			write_side(a, &in->pair[i].side[s], in->absolute, a->side[s].label, json);
 		json_text(json, "text", in->pair[i].text);
 		json_text(json, "advice", in->pair[i].advice);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_integer(json, "left_out", in->more);
 	json_end_object(json);
 }

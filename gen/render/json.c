@@ -15,10 +15,7 @@
 
 static void count_or_null(struct json *json, const char *key, int64_t count)
 {
-	if (count > 0)
-		json_integer(json, key, count);
-	else
-		json_null(json, key);
+	json_known(json, key, count > 0, count);
 }
 
 /* null where there is none. */
@@ -122,16 +119,29 @@ static void write_once(struct json *json, const struct analysis *a)
 	arena_release(&scratch);
 }
 
+static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
+{
+	bool idle = part->kind == PART_IDLE;
+	json_object(json, "part");
+	json_text(json, "kind", part_kind_name(part->kind));
+	json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
+	json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
+	json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
+	json_end_object(json);
+	json_ms(json, "baseline_ms", part->baseline);
+	json_ms(json, "fixed_ms", part->fixed);
+	json_ms(json, "delta_ms", part->delta);
+	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
+}
+
 static void write_why(struct json *json, const struct analysis *a)
 {
 	const struct waterfall *w = &a->waterfall;
 	struct arena scratch = {0};
 	json_object(json, "why");
-	json_array(json, "parts");
-	for (uint32_t i = 0; i < w->n_reasons; i++) {
+	for (uint32_t i = json_list(json, "parts"); json_item(json, i, w->n_reasons); i++) {
 		const struct reason *r = &w->reason[i];
 		bool idle = r->part.kind == PART_IDLE;
-		json_object(json, NULL);
 		json_text(json, "kind", part_kind_name(r->part.kind));
 		json_text(json, "cause", idle && !r->every_cause ? cause_name(r->part.cause) : NULL);
 		json_text(json, "phase", idle && !r->every_phase ? view_phase(a, r->part.phase) : NULL);
@@ -147,10 +157,16 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_ms(json, "fixed_ms", r->part.fixed);
 		json_ms(json, "delta_ms", r->part.delta);
 		json_ms(json, "delta_half_width_ms", r->part.has_interval ? r->part.half : NAN);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
+	json_ms(json, "rest_ms", w->n_reasons ? w->rest : NAN);
+	if (w->largest) {
+		json_object(json, "largest_of_rest");
+		write_part(json, a, w->largest);
+		json_end_object(json);
+	} else {
+		json_null(json, "largest_of_rest");
+	}
 	json_end_object(json);
 	arena_release(&scratch);
 }
@@ -252,55 +268,29 @@ static void write_next(struct json *json, const struct analysis *a)
 }
 
 /* A part and its times, in the object at hand. */
-static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
-{
-	bool idle = part->kind == PART_IDLE;
-	json_object(json, "part");
-	json_text(json, "kind", part_kind_name(part->kind));
-	json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
-	json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
-	json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
-	json_end_object(json);
-	json_ms(json, "baseline_ms", part->baseline);
-	json_ms(json, "fixed_ms", part->fixed);
-	json_ms(json, "delta_ms", part->delta);
-	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
-}
-
 static void write_waterfall(struct json *json, const struct analysis *a)
 {
-	json_array(json, "waterfall");
-	for (uint32_t i = 0; i < a->waterfall.n; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "waterfall"); json_item(json, i, a->waterfall.n); i++)
 		write_part(json, a, &a->waterfall.part[i]);
-		json_end_object(json);
-	}
-	json_end_array(json);
 }
 
 /* Times in ns become ms. */
 static void write_evidence(struct json *json, const struct analysis *a, const struct finding *f)
 {
-	json_array(json, "evidence");
-	for (uint32_t i = 0; i < f->n_numbers; i++) {
+	for (uint32_t i = json_list(json, "evidence"); json_item(json, i, f->n_numbers); i++) {
 		const struct finding_number *n = &f->number[i];
 		double scale = n->unit == FINDING_TIME ? 1e6 : 1;
-		json_object(json, NULL);
 		json_text(json, "name", n->name);
 		json_text(json, "unit", finding_unit_name(n->unit));
 		for (uint32_t s = 0; s < a->n_sides; s++)
 			json_number(json, a->side[s].label, n->value[s] / scale);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_findings(struct json *json, const struct analysis *a)
 {
-	json_array(json, "findings");
-	for (uint32_t i = 0; i < a->findings.n; i++) {
+	for (uint32_t i = json_list(json, "findings"); json_item(json, i, a->findings.n); i++) {
 		const struct finding *f = &a->findings.list[i];
-		json_object(json, NULL);
 		json_text(json, "id", f->id);
 		json_text(json, "severity", fact_severity_name(fact_info[f->fact->id].severity));
 		facts_json_params(json, "params", f->fact, a->names);
@@ -327,9 +317,7 @@ static void write_findings(struct json *json, const struct analysis *a)
 		write_evidence(json, a, f);
 		json_text(json, "text", f->text);
 		json_text(json, "advice", f->advice);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_diagnosis(struct json *json, const struct analysis *a)

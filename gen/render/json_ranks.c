@@ -20,10 +20,7 @@ static void write_straggler(struct json *json, const struct analysis *a, const s
 	json_integer(json, "device", g->device);
 	json_number(json, "share", g->share);
 	json_integer(json, "late_steps", g->late);
-	if (g->every)
-		json_integer(json, "every", g->every);
-	else
-		json_null(json, "every");
+	json_known(json, "every", g->every, g->every);
 	if (g->has_reason) {
 		json_object(json, "longer");
 		json_text(json, "part", g->input ? "late_input" : part_kind_name(g->part));
@@ -41,32 +38,23 @@ static void write_straggler(struct json *json, const struct analysis *a, const s
 /* Of the hosts, the first one's clock is the one that times are on. */
 static void write_host_clocks(struct json *json, const struct ranks_result *r)
 {
-	json_array(json, "clocks");
-	for (uint32_t i = 0; i < r->n_clocks; i++) {
+	for (uint32_t i = json_list(json, "clocks"); json_item(json, i, r->n_clocks); i++) {
 		const struct trace_clock *c = &r->clocks[i];
-		json_object(json, NULL);
 		json_integer(json, "files", c->files);
 		json_bool(json, "known", c->known);
 		json_ms(json, "offset_ms", c->offset);
 		json_number(json, "drift_ppm", c->drift * 1e6);
 		json_ms(json, "within_ms", c->within);
 		json_integer(json, "collectives", (int64_t)c->collectives);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_comms(struct json *json, const struct analysis *a, const struct ranks_result *r)
 {
-	json_array(json, "communication");
-	for (uint32_t i = 0; i < r->n_comms; i++) {
+	for (uint32_t i = json_list(json, "communication"); json_item(json, i, r->n_comms); i++) {
 		const struct comm_result *c = &r->comms[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, c->name));
-		if (c->communicator)
-			json_integer(json, "communicator", c->communicator);
-		else
-			json_null(json, "communicator");
+		json_known(json, "communicator", c->communicator, c->communicator);
 		json_integer(json, "ranks", c->ranks);
 		json_number(json, "per_step", c->per_step);
 		json_number(json, "matched_share", c->matched);
@@ -74,16 +62,11 @@ static void write_comms(struct json *json, const struct analysis *a, const struc
 		json_ms(json, "moving_ms_per_step", c->moving);
 		json_ms(json, "exposed_ms_per_step", c->exposed);
 		json_ms(json, "overlapped_ms_per_step", c->hidden);
-		if (c->last == TRACE_NONE)
-			json_null(json, "last");
-		else
-			json_integer(json, "last", c->last);
+		json_known(json, "last", c->last != TRACE_NONE, c->last);
 		json_number(json, "last_share", c->last_share);
 		json_number(json, "bytes", c->bytes > 0 ? c->bytes : NAN);
 		json_number(json, "bus_bandwidth_gb_per_s", c->bus_bandwidth > 0 ? c->bus_bandwidth / 1e9 : NAN);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_map(struct json *json, const char *name, const char *part, const struct rank_map *map)
@@ -124,20 +107,11 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 			continue;
 		json_object(json, NULL);
 		json_integer(json, "device", rank->device);
-		if (rank->host)
-			json_integer(json, "host", rank->host);
-		else
-			json_null(json, "host");
-		if (rank->stepless)
-			json_null(json, "own_ms_per_step");
-		else
-			json_ms(json, "own_ms_per_step", rank->own);
+		json_known(json, "host", rank->host, rank->host);
+		json_ms(json, "own_ms_per_step", rank->stepless ? NAN : rank->own);
 		json_ms(json, "waiting_ms_per_step", rank->waiting);
 		json_ms(json, "bubble_ms_per_step", rank->bubble);
-		if (rank->partner == TRACE_NONE)
-			json_null(json, "bubble_for");
-		else
-			json_integer(json, "bubble_for", rank->partner);
+		json_known(json, "bubble_for", rank->partner != TRACE_NONE, rank->partner);
 		json_ms(json, "moving_ms_per_step", rank->moving);
 		json_ms(json, "unmatched_ms_per_step", rank->unmatched);
 		json_ms(json, "overlapped_ms_per_step", rank->hidden);
@@ -183,29 +157,18 @@ void json_folded(struct json *json, const struct analysis *a, const struct side 
 	json_integer(json, "devices", s->n_devices);
 	json_integer(json, "ranks", s->ranks.n);
 	write_folded_files(json, &s->files);
-	json_array(json, "unusual");
-	for (uint32_t i = 0; i < folded->n; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "unusual"); json_item(json, i, folded->n); i++) {
 		json_integer(json, "device", folded->device[i]);
-		if (s->devices[folded->device[i]].rank < 0)
-			json_null(json, "rank");
-		else
-			json_integer(json, "rank", s->devices[folded->device[i]].rank);
+		json_known(json, "rank", s->devices[folded->device[i]].rank >= 0, s->devices[folded->device[i]].rank);
 		facts_json_one(json, "reason", folded->reason[i], a->names);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "quantiles");
-	for (int q = 0; q < FOLDED_QUANTILES; q++) {
-		json_object(json, NULL);
+	for (int q = json_list(json, "quantiles"); json_item(json, q, FOLDED_QUANTILES); q++) {
 		json_number(json, "p", folded->p[q]);
 		json_object(json, "per_step");
 		for (int part = 0; part < FOLDED_PARTS; part++)
 			json_ms(json, folded_part_name((enum folded_part)part), folded->at[q][part]);
 		json_end_object(json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -221,10 +184,8 @@ void json_budget(struct json *json, const struct analysis *a, const struct budge
 	json_ms(json, "idle", b->idle);
 	json_ms(json, "period", b->period);
 	json_end_object(json);
-	json_array(json, "idle");
-	for (uint32_t i = 0; i < b->n_rows; i++) {
+	for (uint32_t i = json_list(json, "idle"); json_item(json, i, b->n_rows); i++) {
 		const struct idle_row *row = &b->rows[i];
-		json_object(json, NULL);
 		json_text(json, "cause", cause_name(row->cause));
 		json_text(json, "phase", view_phase(a, row->phase));
 		json_text(json, "call", row->call ? names_text(a->names, row->call) : NULL);
@@ -233,9 +194,7 @@ void json_budget(struct json *json, const struct analysis *a, const struct budge
 		for (int o = 0; o < OPENED_COUNT; o++)
 			json_ms(json, opened_key[o], row->opened[o]);
 		json_end_object(json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_spread(struct json *json, const char *key, const struct spread *s)
@@ -284,10 +243,7 @@ void json_devices(struct json *json, const struct analysis *a, const struct side
 		json_integer(json, "id", d->id);
 		json_integer(json, "process", d->process);
 		json_integer(json, "ordinal", d->ordinal);
-		if (d->rank < 0)
-			json_null(json, "rank");
-		else
-			json_integer(json, "rank", d->rank);
+		json_known(json, "rank", d->rank >= 0, d->rank);
 		json_text(json, "name", names_text(a->names, d->name));
 		json_ms(json, "window_ms", (double)d->window_ns);
 		json_ms(json, "latency_limit_ms", d->limit_ns);

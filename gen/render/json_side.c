@@ -70,6 +70,14 @@ static void write_tokens(struct json *json, const char *key, const struct latenc
 	json_end_object(json);
 }
 
+static void write_slowest_time(struct json *json, const struct slowest_time *time)
+{
+	json_ms(json, "usual_ms", time->usual);
+	json_ms(json, "slowest_ms", time->slow);
+	json_ms(json, "longer_ms", time->more);
+	json_ms(json, "longer_half_width_ms", time->half);
+}
+
 /* The parts are those that make a tenth of it or more. */
 static void write_slowest(struct json *json, const struct slowest *slow, const struct names *names)
 {
@@ -82,21 +90,19 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 		return;
 	}
 	json_object(json, "slowest");
+	json_bool(json, "requests", slow->requests);
 	json_integer(json, "steps", slow->n);
 	json_integer(json, "of", slow->of);
-	json_ms(json, "longer_ms", slow->ns);
-	json_array(json, "parts");
-	for (uint32_t i = 0; i < slow->n_parts; i++) {
+	write_slowest_time(json, &slow->all);
+	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;
-		json_object(json, NULL);
 		json_text(json, "kind", kinds[part->kind]);
 		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
 		json_text(json, "phase", idle && part->phase ? names_text(names, part->phase) : NULL);
-		json_ms(json, "longer_ms", part->ns);
-		json_end_object(json);
+		json_text(json, "direction", part->kind == PART_COPY ? view_copy_way(part->way) : NULL);
+		write_slowest_time(json, &part->time);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -124,20 +130,14 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	write_tokens(json, "per_token", &l[LATENCY_EACH]);
 	write_slowest(json, &s->slowest, a->names);
 	json_integer(json, "runs", s->n_runs);
-	if (s->headline.n_stopwatch)
-		json_ms(json, "stopwatch_ms", s->headline.stopwatch);
-	else
-		json_null(json, "stopwatch_ms");
+	json_ms(json, "stopwatch_ms", s->headline.n_stopwatch ? s->headline.stopwatch : NAN);
 	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
 	json_array(json, "stopwatch_run_ms");
 	for (uint32_t r = 0; s->headline.timed && r < s->headline.n_stopwatch; r++)
 		json_ms(json, NULL, s->headline.timed[r]);
 	json_end_array(json);
 	json_ms(json, "recorded_ms", s->headline.recorded);
-	if (s->headline.recorded_timed > 0)
-		json_ms(json, "recorded_timed_ms", s->headline.recorded_timed);
-	else
-		json_null(json, "recorded_timed_ms");
+	json_ms(json, "recorded_timed_ms", s->headline.recorded_timed > 0 ? s->headline.recorded_timed : NAN);
 	json_end_object(json);
 }
 
@@ -152,10 +152,7 @@ static void write_files(struct json *json, const struct side *s, const struct fo
 		json_object(json, NULL);
 		json_text(json, "file", f->file);
 		json_integer(json, "run", f->run);
-		if (f->rank >= 0)
-			json_integer(json, "rank", f->rank);
-		else
-			json_null(json, "rank");
+		json_known(json, "rank", f->rank >= 0, f->rank);
 		json_text(json, "rank_from", f->rank < 0 ? NULL : f->rank_named ? "name" : "profile");
 		json_end_object(json);
 	}
@@ -165,10 +162,8 @@ static void write_files(struct json *json, const struct side *s, const struct fo
 
 static void write_loops(struct json *json, const struct analysis *a, const struct side *s)
 {
-	json_array(json, "loops");
-	for (uint32_t i = 0; i < s->n_loops; i++) {
+	for (uint32_t i = json_list(json, "loops"); json_item(json, i, s->n_loops); i++) {
 		const struct loop_result *loop = &s->loops[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, loop->name));
 		json_integer(json, "steps", loop->steps);
 		json_ms(json, "period_ms", loop->period);
@@ -183,9 +178,7 @@ static void write_loops(struct json *json, const struct analysis *a, const struc
 		json_integer(json, "max", loop->most);
 		json_end_object(json);
 		json_bool(json, "judged", loop->judged);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_startup(struct json *json, const struct side *s)
@@ -196,23 +189,17 @@ static void write_startup(struct json *json, const struct side *s)
 	json_ms(json, "max_ms", s->startup.most);
 	json_bool(json, "whole", s->startup.whole);
 	json_ms(json, "longest_pause_ms", s->startup.pause);
-	json_array(json, "causes");
-	for (uint32_t i = 0; i < s->startup.n_rows; i++) {
-		json_object(json, NULL);
+	for (uint32_t i = json_list(json, "causes"); json_item(json, i, s->startup.n_rows); i++) {
 		json_text(json, "cause", startup_part_name(s->startup.row[i].part));
 		json_ms(json, "ms", s->startup.row[i].ns);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 
 static void write_runs(struct json *json, const struct side *s)
 {
-	json_array(json, "runs");
-	for (uint32_t i = 0; i < s->n_runs; i++) {
+	for (uint32_t i = json_list(json, "runs"); json_item(json, i, s->n_runs); i++) {
 		const struct run_result *run = &s->runs[i];
-		json_object(json, NULL);
 		json_text(json, "file", run->file);
 		json_integer(json, "steps", (int64_t)run->n_steps);
 		json_integer(json, "warmup", (int64_t)run->left_out);
@@ -239,9 +226,7 @@ static void write_runs(struct json *json, const struct side *s)
 		} else {
 			json_null(json, "series");
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* What the page's timeline and its strip of the whole run are made of. */
@@ -274,6 +259,7 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "idle_ms_per_step", p->idle);
 		json_ms(json, "host_ms_per_step", p->host);
 		json_number(json, "instances_per_step", p->instances);
+		json_number(json, "memory_peak_bytes", p->memory ? (double)p->memory : NAN);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -288,10 +274,8 @@ static double known_bytes(double bytes, double unsized)
 static void write_owners(struct json *json, const struct analysis *a, const char *key, const struct owner_result *list,
                          uint32_t n, bool modules)
 {
-	json_array(json, key);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = json_list(json, key); json_item(json, i, n); i++) {
 		const struct owner_result *o = &list[i];
-		json_object(json, NULL);
 		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
 		json_number(json, "gpu_operations_per_step", modules ? o->all_instances : o->instances);
 		if (modules)
@@ -309,62 +293,44 @@ static void write_owners(struct json *json, const struct analysis *a, const char
 			json_number(json, "share_of_memory_peak",
 			            o->copied_known > 0 ? o->copied / o->copied_known : NAN);
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 static void write_work(struct json *json, const struct analysis *a, const struct side *s)
 {
-	json_array(json, "kernels");
-	for (uint32_t i = 0; i < s->n_kernels; i++) {
+	for (uint32_t i = json_list(json, "kernels"); json_item(json, i, s->n_kernels); i++) {
 		const struct kernel_result *k = &s->kernels[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, k->name));
 		json_text(json, "kind", k->graph ? "graph" : k->comm ? "comm" : "compute");
 		json_number(json, "instances_per_step", k->instances);
 		json_ms(json, "ms_per_step", k->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	write_owners(json, a, "operators", s->operators, s->n_operators, false);
 	write_owners(json, a, "modules", s->modules, s->n_modules, true);
-	json_array(json, "api");
-	for (uint32_t i = 0; i < s->n_api; i++) {
+	for (uint32_t i = json_list(json, "api"); json_item(json, i, s->n_api); i++) {
 		const struct api_result *c = &s->api[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, c->name));
 		json_text(json, "class", view_call_class(c->class));
 		json_number(json, "calls_per_step", c->calls);
 		json_ms(json, "ms_per_step", c->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "nvtx");
-	for (uint32_t i = 0; i < s->n_ranges; i++) {
+	for (uint32_t i = json_list(json, "nvtx"); json_item(json, i, s->n_ranges); i++) {
 		const struct range_result *r = &s->ranges[i];
-		json_object(json, NULL);
 		json_text(json, "name", names_text(a->names, r->name));
 		json_text(json, "domain", r->domain ? names_text(a->names, r->domain) : NULL);
 		json_number(json, "instances_per_step", r->instances);
 		json_ms(json, "host_ms", r->host);
 		json_ms(json, "gpu_ms", r->gpu);
-		json_end_object(json);
 	}
-	json_end_array(json);
-	json_array(json, "copies");
-	for (uint32_t i = 0; i < s->n_copies; i++) {
+	for (uint32_t i = json_list(json, "copies"); json_item(json, i, s->n_copies); i++) {
 		const struct copy_result *c = &s->copies[i];
-		json_object(json, NULL);
 		json_text(json, "kind", view_copy_kind(c));
 		json_text(json, "name", names_text(a->names, c->name));
 		json_bool(json, "pageable", c->pageable);
 		json_number(json, "instances_per_step", c->instances);
 		json_number(json, "bytes_per_step", known_bytes(c->bytes, c->unsized));
 		json_ms(json, "ms_per_step", c->per_step);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_object(json, "totals");
 	json_ms(json, "gpu_busy_ms_per_step", s->busy);
 	json_ms(json, "profiler_overhead_ms_per_step", s->counts.overhead);
@@ -399,6 +365,15 @@ static void write_memory(struct json *json, const struct names *names, const str
 		json_end_object(json);
 	}
 	json_end_array(json);
+	if (s->memory.n_steps) {
+		json_object(json, "steps");
+		json_integer(json, "n", s->memory.n_steps);
+		json_integer(json, "median_bytes", s->memory.step_median);
+		json_integer(json, "max_bytes", s->memory.step_most);
+		json_end_object(json);
+	} else {
+		json_null(json, "steps");
+	}
 	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
 	json_end_object(json);
 }

@@ -37,7 +37,8 @@ bool slopes_differ(const struct analysis *analysis, struct arena *arena); /* els
 void slopes_draw(const struct analysis *analysis, struct unit unit, struct arena *arena, xmlNode *parent);
 
 /* What Nsight Compute measured of kernels, or PyTorch's longest operators whose shapes say how much they calculate and
- * move: rate over intensity, on logarithmic scales, below the GPU's limits. false: nothing is known, and nothing drawn. */
+ * move: rate over intensity, on logarithmic scales, below the GPU's limits. false: nothing is known, and nothing drawn.
+ */
 bool roofline_of_kernels(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 bool roofline_of_operators(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 

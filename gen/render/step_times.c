@@ -147,27 +147,66 @@ static void fill_memory(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "memory", said ? say_fact(said, a->names, arena) : "");
 }
 
-static const char *const kinds[] = {
-	[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
+struct peaks {
+	int64_t bytes[2]; /* by side; 0: not known */
+};
+
+static void memory_row(struct rows *rows, const char *name, const int64_t bytes[2], bool alike, struct arena *arena)
+{
+	const double change = (double)(bytes[1] - bytes[0]);
+	const char *text[2];
+	for (int s = 0; s < 2; s++)
+		text[s] = bytes[s] ? format_bytes(arena, (double)bytes[s]) : say_word(WORDS_heading, "unknown");
+	struct scope *row = page_row(rows);
+	page_fill(row, "name", name);
+	page_fill(row, "before", text[0]);
+	page_fill(row, "after", text[1]);
+	page_fill(row, "change",
+	          !alike || !bytes[0] || !bytes[1] ? ""
+	          : fabs(change) < 1               ? "0"
+	                                           : arena_format(arena, "%s%s", change < 0 ? "\xE2\x88\x92" : "+",
+	                                                          format_bytes(arena, fabs(change))));
+}
+
+/* The peaks of steps, and of the phases that have most. */
+static void fill_memory_steps(const struct analysis *a, struct page *page)
+{
+	enum { PHASES = 10 };
+	struct arena *arena = page->arena;
+	const struct side_memory *m[2] = {&a->side[0].memory, &a->side[1].memory};
+	const int64_t step[2][2] = {{m[0]->step_median, m[1]->step_median}, {m[0]->step_most, m[1]->step_most}};
+	const bool alike = m[0]->allocator == m[1]->allocator, any = m[0]->n_steps || m[1]->n_steps;
+	struct rows *rows = page_rows(&page->top, "memory.row");
+	page_if(&page->top, "memory.steps", any);
+	for (int k = 0; k < 2 && any; k++)
+		memory_row(rows, SAY(NULL, arena, memory_row, .of = k ? "most" : "median"), step[k], alike, arena);
+	const struct table t = table_make(a, TABLE_PHASES, arena);
+	struct peaks *of = ARENA_NEW(arena, t.n, struct peaks);
+	for (uint32_t i = 0; i < t.n; i++)
+		for (int s = 0; s < 2; s++)
+			of[i].bytes[s] = t.row[i].at[s] < 0 ? 0 : a->side[s].phases[t.row[i].at[s]].memory;
+	for (int k = 0; k < PHASES; k++) {
+		uint32_t best = 0;
+		int64_t most = 0;
+		for (uint32_t i = 0; i < t.n; i++) {
+			int64_t own = of[i].bytes[0] > of[i].bytes[1] ? of[i].bytes[0] : of[i].bytes[1];
+			best = own > most ? i : best;
+			most = own > most ? own : most;
+		}
+		if (!most)
+			break;
+		memory_row(rows, view_phase(a, (uint32_t)t.row[best].key), of[best].bytes, alike, arena);
+		of[best] = (struct peaks){{0, 0}};
+	}
+}
 
 static void fill_slowest(const struct analysis *a, struct page *page)
 {
 	struct rows *rows = page_rows(&page->top, "slowest");
 	for (uint32_t s = 0; s < a->n_sides; s++) {
-		const struct slowest *slow = &a->side[s].slowest;
-		struct facts parts = {0};
-		for (uint32_t i = 0; i < slow->n_parts; i++)
-			facts_add(&parts, page->arena,
-			          FACT_NEW(page->arena, slowest_part, FACT_NO_SIDE, .kind = kinds[slow->part[i].kind],
-			                   .cause = cause_name(slow->part[i].cause), .phase = slow->part[i].phase,
-			                   .more = slow->part[i].ns));
-		if (slow->n)
-			page_fill(page_row(rows), "text",
-			          say_fact(FACT_NEW(page->arena, slowest_steps, FACT_NO_SIDE,
-			                            .whose = a->n_sides > 1 ? s ? "fixed" : "baseline" : "profile",
-			                            .n = slow->n, .of = slow->of, .longer = slow->ns,
-			                            .parts = parts.n ? &parts : NULL),
-			                   a->names, page->arena));
+		const struct fact *said = words_slowest(a, s, page->arena);
+		if (said)
+			page_fill(page_row(rows), "text", say_fact(said, a->names, page->arena));
 	}
 }
 
@@ -223,6 +262,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 		fill_latency(a, of, unit, rows, arena);
 	fill_energy(a, page);
 	fill_memory(a, page);
+	fill_memory_steps(a, page);
 	fill_slowest(a, page);
 	fill_runs(a, unit, page);
 	fill_start(a, page);

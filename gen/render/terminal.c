@@ -154,6 +154,10 @@ static void put_latency(struct terminal *t)
 		if (list.n)
 			put_line(t, label[of], SAY(NULL, &t->arena, latency_line, .list = &list));
 	}
+	for (uint32_t s = 0, n = 0; s < t->a->n_sides; s++)
+		if (t->a->side[s].slowest.n)
+			put_line(t, n++ ? "" : "slowest",
+			         say_fact(words_slowest(t->a, s, &t->arena), t->a->names, &t->arena));
 }
 
 /* What Nsight Compute says of the heaviest kernels, or where its command stands. */

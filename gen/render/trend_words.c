@@ -148,10 +148,7 @@ static void write_commit(struct json *json, const struct trend_commit *c)
 {
 	json_object(json, NULL);
 	json_text(json, "commit", c->name);
-	if (c->has_time)
-		json_integer(json, "time", c->time);
-	else
-		json_null(json, "time");
+	json_known(json, "time", c->has_time, c->time);
 	json_text(json, "unused", c->unused);
 	json_text(json, "note", c->note);
 	json_text(json, "like", c->like);
@@ -175,10 +172,8 @@ static void write_energy(struct json *json, const struct trend *t, const struct 
 	json_object(json, "energy");
 	json_integer(json, "commits", (int64_t)e->n);
 	json_number(json, "level_j", e->level);
-	json_array(json, "changes");
-	for (size_t i = 0; i < e->changes.n; i++) {
+	for (size_t i = json_list(json, "changes"); json_item(json, i, e->changes.n); i++) {
 		const struct change *c = &e->changes.list[i];
-		json_object(json, NULL);
 		json_text(json, "commit", t->commits[e->commit[c->at]].name);
 		json_integer(json, "within_commits", (int64_t)c->within);
 		json_number(json, "change", expm1(c->shift));
@@ -186,9 +181,7 @@ static void write_energy(struct json *json, const struct trend *t, const struct 
 		json_number(json, NULL, expm1(c->lo));
 		json_number(json, NULL, expm1(c->hi));
 		json_end_array(json);
-		json_end_object(json);
 	}
-	json_end_array(json);
 	json_end_object(json);
 }
 

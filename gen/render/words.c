@@ -196,9 +196,45 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	                                               : "run");
 }
 
+const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct arena *arena)
+{
+	static const char *const kinds[] = {
+		[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
+	const struct slowest *slow = &a->side[s].slowest;
+	const char *whose = a->n_sides > 1 ? s ? "fixed" : "baseline" : "profile";
+	struct facts *parts = ARENA_NEW(arena, 1, struct facts);
+	for (uint32_t i = 0; i < slow->n_parts; i++) {
+		const struct slowest_part *part = &slow->part[i];
+		facts_add(parts, arena,
+		          FACT_NEW(arena, slowest_part, FACT_NO_SIDE, .kind = kinds[part->kind],
+		                   .cause = cause_name(part->cause), .phase = part->phase,
+		                   .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL,
+		                   .more = part->time.more, .half = part->time.half));
+	}
+	if (slow->few)
+		return FACT_NEW(arena, slowest_few, FACT_NO_SIDE, .whose = whose, .n = slow->few, .of = slow->of,
+		                .requests = slow->requests, .least = SLOWEST_LEAST);
+	return !slow->n ? NULL
+	                : FACT_NEW(arena, slowest_steps, FACT_NO_SIDE, .whose = whose, .n = slow->n, .of = slow->of,
+	                           .requests = slow->requests, .longer = slow->all.more, .half = slow->all.half,
+	                           .usual = slow->all.usual, .slow = slow->all.slow, .parts = parts->n ? parts : NULL);
+}
+
+const struct fact *words_rest(const struct analysis *a, struct arena *arena)
+{
+	const struct waterfall_part *largest = a->waterfall.largest;
+	struct unit unit = view_time_unit(a);
+	return FACT_NEW(
+		arena, why_rest, FACT_NO_SIDE, .recording = a->recorded_apart,
+		.largest = largest ? words_reason(a, &(struct reason){.part = *largest}, arena) : NULL,
+		.change = largest ? arena_format(arena, "%s %s", format_change(arena, unit, largest->delta), unit.name)
+	                          : NULL);
+}
+
 const char *words_change(const struct analysis *a, struct arena *arena)
 {
 	const struct waterfall *w = &a->waterfall;
+	struct unit unit = view_time_unit(a);
 	const char *text = "";
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
 		const struct reason *r = &w->reason[i];
@@ -206,6 +242,12 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 		text = arena_format(arena, "%s%s%s", text, i ? " " : "",
 		                    SAY(a->names, arena, why_line, .why = words_reason(a, r, arena),
 		                        .times = per_step(a, times, arena), .profiled = a->recorded_apart));
+	}
+	if (w->largest) {
+		const char *rest = arena_format(arena, "%s %s", format_change(arena, unit, w->rest), unit.name);
+		text = arena_format(arena, "%s %s", text,
+		                    SAY(a->names, arena, why_line, .why = words_rest(a, arena),
+		                        .times = per_step(a, rest, arena), .profiled = a->recorded_apart));
 	}
 	return text;
 }

@@ -60,6 +60,12 @@ const char *words_recorded(const struct analysis *analysis, struct arena *arena)
 /* A part that explains the change: why_waits, why_idle or why_work. */
 const struct fact *words_reason(const struct analysis *analysis, const struct reason *reason, struct arena *arena);
 
+/* Where the slowest steps of a side wait: slowest_steps or slowest_few; NULL: not known, or they are no longer. */
+const struct fact *words_slowest(const struct analysis *analysis, uint32_t side, struct arena *arena);
+
+/* What is not named, and its largest part: why_rest. */
+const struct fact *words_rest(const struct analysis *analysis, struct arena *arena);
+
 /* What changed most in the verdict's direction: "GPU waits for host code in data_load: 31.04 -> 0 ms per step."; ""
  * when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);

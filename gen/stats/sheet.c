@@ -273,9 +273,7 @@ void sheet_aligned(const struct sheet *sheet, struct buf *out)
 void sheet_rows(const struct sheet *sheet, const char *key, struct json *json)
 {
 	const struct sheet_cell *cell = sheet->cells;
-	json_array(json, key);
-	for (size_t r = 0; r < sheet->n_rows; r++) {
-		json_object(json, NULL);
+	for (size_t r = json_list(json, key); json_item(json, r, sheet->n_rows); r++) {
 		for (size_t c = 0; c < sheet->n_columns; c++, cell++) {
 			char number[NUMBER_ROOM];
 			const struct sheet_column *column = &sheet->columns[c];
@@ -290,9 +288,7 @@ void sheet_rows(const struct sheet *sheet, const char *key, struct json *json)
 				json_number(json, column->title, strtod(number, NULL));
 			}
 		}
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 int sheet_json(const struct sheet *sheets, size_t n, struct buf *out, struct err *err)

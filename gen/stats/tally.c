@@ -1,55 +1,31 @@
 #include "stats/tally.h"
 
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
 
-static uint64_t hash_of(const uint32_t *key, uint32_t width)
-{
-	uint64_t h = 0x9E3779B97F4A7C15u;
-	for (uint32_t i = 0; i < width; i++) {
-		h = (h ^ key[i]) * 0xBF58476D1CE4E5B9u; /* multiply-xorshift: neither low nor high bits alone decide */
-		h ^= h >> 29;
-	}
-	return h ^ h >> 32;
-}
-
-static void rehash(struct tally *t, uint32_t n_slots)
-{
-	t->slots = ARENA_NEW(t->arena, n_slots, uint32_t);
-	t->n_slots = n_slots;
-	for (uint32_t g = 0; g < t->n; g++) {
-		uint64_t at = hash_of(tally_key(t, g), t->width);
-		while (t->slots[at & (n_slots - 1)])
-			at++;
-		t->slots[at & (n_slots - 1)] = g + 1;
-	}
-}
-
 void tally_init(struct tally *tally, uint32_t width, struct arena *arena)
 {
 	*tally = (struct tally){.arena = arena, .width = width};
-	rehash(tally, 64);
+	for (uint32_t i = 0; i < width; i++)
+		keymap_init(&tally->begun[i], arena);
 }
 
 uint32_t tally_group(struct tally *t, const uint32_t *key)
 {
-	size_t bytes = t->width * sizeof *key;
-	uint64_t at = hash_of(key, t->width);
-	for (uint32_t slot; (slot = t->slots[at & (t->n_slots - 1)]); at++)
-		if (memcmp(tally_key(t, slot - 1), key, bytes) == 0)
-			return slot - 1;
+	uint32_t g = 0;
+	for (uint32_t i = 0; i < t->width; i++)
+		g = keymap_add(&t->begun[i], (uint64_t)g << 32 | key[i]);
+	if (g < t->n)
+		return g;
 	if (t->n == t->room) {
 		size_t room = list_more(t->room);
 		t->keys = arena_grow(t->arena, t->keys, (size_t)t->room * t->width, room * t->width, sizeof *t->keys);
 		t->room = (uint32_t)room;
 	}
-	uint32_t g = t->n++;
-	memcpy(t->keys + (size_t)g * t->width, key, bytes);
-	t->slots[at & (t->n_slots - 1)] = g + 1;
-	if (t->n > t->n_slots / 2)
-		rehash(t, t->n_slots * 2);
+	memcpy(t->keys + (size_t)t->n++ * t->width, key, t->width * sizeof *key);
 	return g;
 }
 
@@ -74,66 +50,10 @@ void tally_spans(const struct tally *tally, const uint32_t *group, const int64_t
 
 /* ---- summaries ---- */
 
-static void sort_few(int64_t *x, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		int64_t value = x[i];
-		size_t j = i;
-		for (; j > 0 && x[j - 1] > value; j--)
-			x[j] = x[j - 1];
-		x[j] = value;
-	}
-}
-
-/* The value of rank k (0 is the least) of many: byte after byte from the highest, keep the prefix that rank k has.
- * Eight passes at most, whatever the values. Counted is the distance from the least, which is never negative. */
-static int64_t select_rank(const int64_t *x, size_t n, size_t k, int64_t least, int64_t most)
-{
-	uint64_t span = (uint64_t)most - (uint64_t)least, prefix = 0, mask = 0;
-	int shift = 56;
-	while (shift > 0 && span >> shift == 0)
-		shift -= 8;
-	for (; shift >= 0; shift -= 8) {
-		size_t count[256] = {0};
-		for (size_t i = 0; i < n; i++) {
-			uint64_t value = (uint64_t)x[i] - (uint64_t)least;
-			count[value >> shift & 0xFF] += (value & mask) == prefix;
-		}
-		unsigned byte = 0;
-		while (k >= count[byte])
-			k -= count[byte++];
-		prefix |= (uint64_t)byte << shift;
-		mask |= (uint64_t)0xFF << shift;
-	}
-	return (int64_t)(prefix + (uint64_t)least);
-}
-
-static double median_of(int64_t *x, size_t n, int64_t least, int64_t most)
-{
-	enum { FEW = 48 };
-	int64_t low, high;
-	if (n <= FEW) {
-		sort_few(x, n);
-		low = x[(n - 1) / 2];
-		high = x[n / 2];
-	} else {
-		low = high = select_rank(x, n, (n - 1) / 2, least, most);
-		if (n % 2 == 0) {
-			size_t up_to = 0; /* values <= low */
-			int64_t next = most;
-			for (size_t i = 0; i < n; i++) {
-				up_to += x[i] <= low;
-				next = x[i] > low && x[i] < next ? x[i] : next;
-			}
-			high = up_to > n / 2 ? low : next;
-		}
-	}
-	return n % 2 ? (double)low : ((double)low + (double)high) / 2;
-}
-
-struct summary summary_of(int64_t *values, size_t n)
+struct summary summary_of(const int64_t *values, size_t n)
 {
 	struct summary s = {.n = n};
+	struct arena scratch = {0};
 	if (n == 0)
 		return s;
 	s.least = s.most = values[0];
@@ -144,12 +64,14 @@ struct summary summary_of(int64_t *values, size_t n)
 		s.most = values[i] > s.most ? values[i] : s.most;
 	}
 	s.mean = (double)s.total / (double)n;
-	double squares = 0;
+	double squares = 0, *sorted = ARENA_NEW(&scratch, n, double);
 	for (size_t i = 0; i < n; i++) {
-		double away = (double)values[i] - s.mean;
+		sorted[i] = (double)values[i];
+		double away = sorted[i] - s.mean;
 		squares += away * away;
 	}
 	s.deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-	s.median = median_of(values, n, s.least, s.most);
+	s.median = sort_median(sorted, n);
+	arena_release(&scratch);
 	return s;
 }

@@ -12,20 +12,22 @@
 #ifndef GAPLINE_STATS_TALLY_H
 #define GAPLINE_STATS_TALLY_H
 
-#include "base/arena.h"
+#include "base/keymap.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { TALLY_NO_GROUP = UINT32_MAX };
 
+enum { TALLY_WIDEST = 4 };
+
 struct tally {
 	struct arena *arena;
 	uint32_t width; /* numbers a key has */
 	uint32_t *keys; /* of group g: keys[g * width] … */
 	uint32_t n, room;
-	uint32_t *slots; /* group + 1, or 0; a power of two of them */
-	uint32_t n_slots;
+	struct keymap
+		begun[TALLY_WIDEST]; /* by place in a key: the numbers up to there, of the last place the groups */
 };
 
 void tally_init(struct tally *tally, uint32_t width, struct arena *arena);
@@ -57,8 +59,8 @@ struct summary {
 	double deviation; /* of a sample: the sum of squares is divided by n - 1; 0 for a single value */
 };
 
-/* All zero for n = 0. The order of `values` may change. */
-struct summary summary_of(int64_t *values, size_t n);
+/* All zero for n = 0. */
+struct summary summary_of(const int64_t *values, size_t n);
 
 static inline struct summary tally_summary(const struct tally_values *values, uint32_t group)
 {

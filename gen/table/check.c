@@ -19,6 +19,14 @@ static bool fits(uint32_t index, uint32_t n)
 	return index < n || index == TRACE_NONE;
 }
 
+static bool are_groups(const double mean[STEP_GROUPS], const double variance[STEP_GROUPS])
+{
+	bool good = true;
+	for (int g = 0; g < STEP_GROUPS; g++)
+		good = good && fabs(mean[g]) < 1e18 && variance[g] >= 0 && variance[g] < 1e36;
+	return good;
+}
+
 static bool has_columns(const struct run_table *run)
 {
 	bool good = true;
@@ -30,8 +38,11 @@ static bool has_columns(const struct run_table *run)
 		good = run->column[i].n == run->n_blocks;
 		for (uint32_t b = 0; b < run->n_blocks && good; b++)
 			good = is_time(run->column[i].ns[b]);
+		good = good && are_groups(run->column[i].mean, run->column[i].variance);
 	}
-	return good;
+	for (int g = 0; g < STEP_GROUPS && good; g++)
+		good = run->group_steps[g] >= 0 && run->group_steps[g] <= run->n_steps;
+	return good && are_groups(run->group_mean, run->group_variance);
 }
 
 /* Of none of the steps, or one beside each period. */

@@ -8,13 +8,13 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12488, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12760, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
-_Static_assert(sizeof(struct run_table) == 760, "something new in struct run_table");
+_Static_assert(sizeof(struct run_table) == 808, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
-_Static_assert(sizeof(struct functions) == 240, "something new in struct functions");
+_Static_assert(sizeof(struct functions) == 256, "something new in struct functions");
 _Static_assert(sizeof(struct kernels_inside) == 128, "something new in struct kernels_inside");
 #endif
 
@@ -158,8 +158,8 @@ static const struct record device = RECORD_OF(device_fields);
 #undef S
 
 #define S struct phase_result
-static const struct field phase_fields[] = {NAME(name), INT(rank),  REAL(cost),      REAL(gpu),
-                                            REAL(idle), REAL(host), REAL(instances), REAL(cost_share)};
+static const struct field phase_fields[] = {NAME(name), INT(rank),       REAL(cost),       REAL(gpu),  REAL(idle),
+                                            REAL(host), REAL(instances), REAL(cost_share), INT(memory)};
 static const struct record phase = RECORD_OF(phase_fields);
 #undef S
 
@@ -225,7 +225,8 @@ static const struct record held = RECORD_OF(held_fields);
 #undef S
 
 #define S struct side_memory
-static const struct field memory_fields[] = {INT(known), INT(allocator), INT(peak), PARTS_OF(held, held), TEXT(why)};
+static const struct field memory_fields[] = {INT(known), INT(allocator), INT(peak),        PARTS_OF(held, held),
+                                             TEXT(why),  INT(n_steps),   INT(step_median), INT(step_most)};
 static const struct record memory = RECORD_OF(memory_fields);
 #undef S
 

@@ -7,8 +7,8 @@ static const struct record function = RECORD_OF(function_fields);
 #undef S
 
 #define S struct function_row
-static const struct field row_fields[] = {PART_OF(function, function), REALS(self), REALS(total), REALS(samples),
-                                          INT(changed)};
+static const struct field row_fields[] = {
+	PART_OF(function, function), REALS(self), REALS(total), REALS(samples), REALS(untold), INT(changed)};
 static const struct record row = RECORD_OF(row_fields);
 #undef S
 
@@ -44,6 +44,7 @@ static const struct field stack_fields[] = {INT(parent),
                                             REALS(start),
                                             REALS(time),
                                             REALS(samples),
+                                            REALS(untold),
                                             ENUM(change, STACK_MUCH_MORE + 1)};
 static const struct record stack = RECORD_OF(stack_fields);
 #undef S
@@ -57,7 +58,8 @@ static const struct record sampling = RECORD_OF(sampling_fields);
 #define S struct functions
 static const struct field functions_fields[] = {
 	INT(known),         INT(both),   PARTS_OF(side, sampling),      LIST_OF(cause, n_causes, cause),
-	PART_OF(all, list), REALS(idle), LIST_OF(part, n_parts, stack), REAL(width)};
+	PART_OF(all, list), REALS(idle), LIST_OF(part, n_parts, stack), REALS(drawn),
+	REAL(width)};
 const struct record RECORD_FUNCTIONS = RECORD_OF(functions_fields);
 #undef S
 

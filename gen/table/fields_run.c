@@ -111,8 +111,13 @@ static const struct record once = RECORD_OF(once_fields);
 #undef S
 
 #define S struct table_column
-static const struct field column_fields[] = {ENUM(kind, PART_IDLE + 1), ENUM(cause, CAUSE_COUNT), NAME(phase),
-                                             ENUM(way, COPY_WAYS), LIST_OF(ns, n, RECORD_NUMBERS)};
+static const struct field column_fields[] = {ENUM(kind, PART_IDLE + 1),
+                                             ENUM(cause, CAUSE_COUNT),
+                                             NAME(phase),
+                                             ENUM(way, COPY_WAYS),
+                                             LIST_OF(ns, n, RECORD_NUMBERS),
+                                             REALS(mean),
+                                             REALS(variance)};
 static const struct record column = RECORD_OF(column_fields);
 #undef S
 
@@ -154,6 +159,9 @@ static const struct field run_fields[] = {
 	LIST_OF(kernels, n_kernels, run_kernel),
 	INT(n_once),
 	PART_OF(once, once),
+	REALS(group_steps),
+	REALS(group_mean),
+	REALS(group_variance),
 	LIST_OF(column, n_columns, column),
 	INT(n_blocks),
 	INT(block),

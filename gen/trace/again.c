@@ -71,7 +71,10 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	struct arena scratch = {0};
 	struct trace whole = *t;
 	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
-	bool *none = ARENA_NEW(&scratch, 1 + t->ranges.n + t->os_calls.n + t->overheads.n + t->slices.n, bool);
+	size_t most = 0;
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		most += rows == ROWS_OF_OPS || rows == ROWS_OF_CALLS ? 0 : *columns_rows(t, rows);
+	bool *none = ARENA_NEW(&scratch, most, bool);
 	part->ops = t->ops.n;
 	part->ranges = again_count_ranges(t, arena, &part->n_ranges);
 	again_print(&t->ops, part->print);

@@ -2,6 +2,7 @@
 #include "trace/build.h"
 
 #include "base/list.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 
 #include <stdlib.h>
@@ -360,20 +361,10 @@ static void tell_graph_mode(struct build *b)
 static int compare_samples(const void *a, const void *b)
 {
 	const struct trace_gpu_sample *x = a, *y = b;
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	const int64_t key[][2] = {{x->time, y->time},
-	                          {x->sm_mhz, y->sm_mhz},
-	                          {x->memory_mhz, y->memory_mhz},
-	                          {x->power_mw, y->power_mw},
-	                          {x->temperature_c, y->temperature_c},
-	                          {x->busy_percent, y->busy_percent},
-	                          {x->has_limits, y->has_limits},
-	                          {(int64_t)x->limits, (int64_t)y->limits}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->sm_mhz, y->sm_mhz)
+		?: ASCENDING(x->memory_mhz, y->memory_mhz) ?: ASCENDING(x->power_mw, y->power_mw)
+		?: ASCENDING(x->temperature_c, y->temperature_c) ?: ASCENDING(x->busy_percent, y->busy_percent)
+		?: ASCENDING(x->has_limits, y->has_limits) ?: ASCENDING((int64_t)x->limits, (int64_t)y->limits);
 }
 
 void build_order_samples(struct build *b)

@@ -83,6 +83,12 @@ static const struct column UNLOOKED[] = {
 	COLUMN(unlooked, end, COLUMN_TIME, COLUMN_READ),
 	COLUMN(unlooked, thread, COLUMN_THREAD, COLUMN_READ),
 };
+static const struct column LEVELS[] = {
+	COLUMN(levels, start, COLUMN_TIME, COLUMN_READ),
+	COLUMN(levels, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(levels, bytes, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(levels, device, COLUMN_DEVICE, COLUMN_READ),
+};
 
 #define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
@@ -99,6 +105,7 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_SAMPLES] = TABLE(samples, SAMPLES, offsetof(struct trace, first_sample)),
 	[ROWS_OF_GIL] = TABLE(gil, GIL, offsetof(struct trace, first_gil)),
 	[ROWS_OF_UNLOOKED] = TABLE(unlooked, UNLOOKED, offsetof(struct trace, first_unlooked)),
+	[ROWS_OF_LEVELS] = TABLE(levels, LEVELS, 0),
 };
 
 size_t *columns_rows(struct trace *t, enum columns_of rows)

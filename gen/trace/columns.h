@@ -42,6 +42,7 @@ enum columns_of {
 	ROWS_OF_SAMPLES,
 	ROWS_OF_GIL,
 	ROWS_OF_UNLOOKED,
+	ROWS_OF_LEVELS,
 	COLUMNS_OF
 };
 

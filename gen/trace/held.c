@@ -107,3 +107,28 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	}
 	arena_release(&work);
 }
+
+void held_add_level(struct trace *t, uint32_t device, int64_t start, int64_t end, int64_t bytes)
+{
+	struct trace_levels *l = &t->levels;
+	l->device[l->n] = device;
+	l->start[l->n] = start;
+	l->end[l->n] = end > start ? end : start;
+	l->bytes[l->n++] = bytes;
+}
+
+int64_t held_most(const struct trace *t, uint32_t process, int64_t start, int64_t end)
+{
+	const struct trace_levels *l = &t->levels;
+	int64_t most = 0;
+	for (uint32_t d = 0; d < t->n_devices && l->n; d++) {
+		size_t i = 0;
+		if (t->devices[d].process != process)
+			continue;
+		SEARCH(i, l->n, l->device[i] < d || (l->device[i] == d && l->end[i] < start));
+		for (; i < l->n && l->device[i] == d && l->start[i] < end; i++)
+			if ((l->end[i] > start || l->start[i] == start) && l->bytes[i] > most)
+				most = l->bytes[i];
+	}
+	return most;
+}

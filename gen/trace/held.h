@@ -1,5 +1,5 @@
-/* What a profile knows of the device memory that a process had allocated on a GPU, and of its peak, who allocated it.
- */
+/* What a profile knows of the device memory that a process had allocated on a GPU: how much at every time, and of its
+ * peak, who allocated it. */
 #ifndef GAPLINE_TRACE_HELD_H
 #define GAPLINE_TRACE_HELD_H
 
@@ -30,11 +30,25 @@ struct held_allocation {
 	uint32_t process, thread; /* thread TRACE_NONE: the one of the process that was inside a CUDA call then */
 };
 
+/* Device memory that was allocated, of the devices of which it is known at all times: by device and time, each level
+ * from when it began until the next one does; for an instant where both are one. Before the first one nothing was. */
+struct trace_levels {
+	size_t n;
+	int64_t *start, *end, *bytes;
+	uint32_t *device; /* index into trace.devices */
+};
+
 struct trace;
 
 /* Fills `held` of the device, the largest parts first, from all that was there, n of them, which it sorts. What was
  * allocated in no range is in no part. Ranges and calls are in their order. Allocations that are more than the device's
  * memory_peak contradict it: there is no part then. */
 void held_at_peak(struct trace *trace, uint32_t device, struct held_allocation *list, size_t n);
+
+/* Adds a level behind those that there are, for which there is room (columns_resize). */
+void held_add_level(struct trace *trace, uint32_t device, int64_t start, int64_t end, int64_t bytes);
+
+/* The most bytes that were there at once in [start, end) on a device of the process; 0: none, or not known. */
+int64_t held_most(const struct trace *trace, uint32_t process, int64_t start, int64_t end);
 
 #endif

@@ -12,14 +12,6 @@ enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as 
 static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
 static const char ELLIPSIS[] = "\xE2\x80\xA6";    /* U+2026 */
 
-static uint64_t hash_of(const char *bytes, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, folded */
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
-}
-
 /* Control characters, bidirectional controls and noncharacters: what may reorder or corrupt a terminal, an XML tree or
  * a reader's understanding. */
 static int harmful(uint32_t c)
@@ -94,18 +86,6 @@ static size_t shorten(const char *head, size_t head_n, const char *tail, size_t 
 	return first + 3 + tail_n - from;
 }
 
-static void rehash(struct names *names, uint32_t n_slots)
-{
-	names->slots = ARENA_NEW(names->arena, n_slots, uint32_t);
-	names->n_slots = n_slots;
-	for (uint32_t id = 1; id < names->n; id++) {
-		uint64_t at = hash_of(names->text[id], strlen(names->text[id]));
-		while (names->slots[at & (n_slots - 1)])
-			at++;
-		names->slots[at & (n_slots - 1)] = id;
-	}
-}
-
 void names_init(struct names *names, struct arena *arena)
 {
 	enum { FEW = 64 }; /* a digest's; of ten thousand files each has a table */
@@ -113,7 +93,7 @@ void names_init(struct names *names, struct arena *arena)
 	names->text = ARENA_NEW(arena, names->room, const char *);
 	names->text[0] = "";
 	names->n = 1;
-	rehash(names, 2 * FEW);
+	keymap_init(&names->known, arena);
 }
 
 /* The id of a text that is harmless already; it is copied when it is new, or kept as it is. */
@@ -121,10 +101,9 @@ static uint32_t intern_text(struct names *names, const char *text, size_t n, boo
 {
 	if (n == 0)
 		return 0;
-	uint64_t at = hash_of(text, n);
-	for (;; at++) {
-		uint32_t id = names->slots[at & (names->n_slots - 1)];
-		if (!id)
+	for (uint64_t key = keymap_text(text, n);; key++) {
+		uint32_t id = keymap_add(&names->known, key) + 1;
+		if (id == names->n)
 			break;
 		if (strncmp(names->text[id], text, n) == 0 && names->text[id][n] == 0)
 			return id;
@@ -132,9 +111,6 @@ static uint32_t intern_text(struct names *names, const char *text, size_t n, boo
 	LIST_GROW(names->arena, names->text, names->n, names->room);
 	uint32_t id = names->n++;
 	names->text[id] = copy ? arena_copy(names->arena, text, n) : text;
-	names->slots[at & (names->n_slots - 1)] = id;
-	if (names->n > names->n_slots / 2)
-		rehash(names, names->n_slots * 2);
 	return id;
 }
 

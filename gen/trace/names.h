@@ -9,7 +9,7 @@
 #ifndef GAPLINE_TRACE_NAMES_H
 #define GAPLINE_TRACE_NAMES_H
 
-#include "base/arena.h"
+#include "base/keymap.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,7 @@ struct names {
 	const char **text;   /* by id; text[0] is "" */
 	uint32_t n;          /* ids handed out */
 	uint32_t room;
-	uint32_t *slots; /* open-addressing table of ids, power of two */
-	uint32_t n_slots;
+	struct keymap known;
 };
 
 /* An empty table whose texts live in `arena`. Id 0 is the empty name. */

@@ -391,7 +391,7 @@ struct trace_source {
 	const char *captured_by; /* "0.1.0": the gapline that captured it; "" for a profile from elsewhere */
 	const char *cupti;       /* CUPTI's version, when gapline's own collector recorded */
 	const char *traced;      /* what that gapline was asked to trace: "cuda,nvtx" */
-	const char *sampled_by;  /* where gpu_samples come from: "NVML", "nvidia-smi", "none" */
+	const char *sampled_by;  /* where gpu_samples come from: "NVML", "none"; "nvidia-smi" until 0.2 */
 	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
 	int64_t lost;            /* records that the collector lost … */
 	int64_t lost_events;     /* … and of these, those of host threads: ranges, operating-system calls, samples; 0:
@@ -463,6 +463,7 @@ struct trace {
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
 	struct trace_comm_calls comm_calls;
+	struct trace_levels levels;
 	struct trace_stopwatch *stopwatch; /* in the order in which they ran */
 	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;

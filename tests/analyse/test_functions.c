@@ -20,9 +20,11 @@ struct doing_until {
 	const char *stack;
 };
 
+static bool nobody_samples;
+
 static void sample(struct scene *s, uint32_t thread, int64_t from, const struct doing_until *what)
 {
-	for (int64_t t = from + EVERY / 2; what->until; t += EVERY) {
+	for (int64_t t = from + EVERY / 2; what->until && !nobody_samples; t += EVERY) {
 		while (what->until && t >= what->until)
 			what++;
 		if (what->until && what->stack)
@@ -262,7 +264,8 @@ static const struct trace *steps_trace(struct scene *s, int64_t read, int64_t pa
 	for (int i = 0; i < STEPS; i++) {
 		int64_t load = read + parse + mix, start = t + load + 10 * EVERY;
 		scene_range(s, s->main, t, start + 2 * EVERY, "step");
-		scene_range(s, s->main, t + 1, t + load, phase);
+		if (load)
+			scene_range(s, s->main, t + 1, t + load, phase);
 		scene_range(s, s->main, t + load, start + EVERY, "compute");
 		scene_kernel(s, s->main, t + load + 1, t + load + 6, start, start + 8000);
 		const struct doing_until work[] = {{t + read, "main > load > read"},
@@ -315,6 +318,58 @@ static void test_what_got_faster_stands_first(void **state)
 	/* The other way round, it got slower. */
 	const struct functions *back = &analyse(s, after, before)->functions;
 	assert_string_equal(say_function(&s->names, &back->all.row[0].function, 80, &s->arena), "number");
+}
+
+/* Of a function, or of host code in a phase (NULL). */
+static enum stack_change change_of(struct scene *s, const struct functions *f, const char *name)
+{
+	uint32_t i = 0;
+	for (; i < f->n_parts; i++) {
+		const char *of = say_function(&s->names, &f->part[i].function, 80, &s->arena);
+		if (f->part[i].depth ? name && strcmp(of, name) == 0
+		                     : !name && f->part[i].cause == CAUSE_HOST_CODE && f->part[i].phase)
+			break;
+	}
+	assert_true(i < f->n_parts);
+	return f->part[i].change;
+}
+
+static void test_no_idle_time_is_a_change_to_nothing(void **state)
+{
+	/* The fixed side has no sample of idle time, and its GPU never waits for `load`. */
+	struct scene *s = *state;
+	const struct trace *before = steps_trace(s, 6000, 2000, 15000, "load");
+	nobody_samples = true;
+	const struct trace *after = steps_trace(s, 0, 0, 0, "load");
+	nobody_samples = false;
+	const struct functions *f = &analyse(s, before, after)->functions;
+	const struct functions *back = &analyse(s, after, before)->functions;
+	for (int i = 0; i < 3; i++) {
+		const char *of = ((const char *[]){NULL, "read", "mix"})[i];
+		assert_int_equal(change_of(s, f, of), STACK_MUCH_LESS);
+		assert_int_equal(change_of(s, back, of), STACK_MUCH_MORE);
+	}
+	assert_true(find(s, &f->all, "mix")->changed);
+}
+
+static void test_without_samples_idle_time_bounds_a_change(void **state)
+{
+	/* Of the fixed side's 3 us nobody knows in what they are: `number` may have all of its 2 us still, and of the
+	 * 15 us of `mix` at least 12 went. */
+	struct scene *s = *state;
+	const struct trace *before = steps_trace(s, 6000, 2000, 15000, "load");
+	nobody_samples = true;
+	const struct trace *after = steps_trace(s, 1000, 1000, 1000, "load"),
+			   *as_long = steps_trace(s, 6000, 2000, 15000, "load");
+	nobody_samples = false;
+	const struct functions *f = &analyse(s, before, after)->functions;
+	assert_int_equal(change_of(s, f, NULL), STACK_MUCH_LESS);
+	assert_int_equal(change_of(s, f, "mix"), STACK_MUCH_LESS);
+	assert_int_equal(change_of(s, f, "number"), STACK_SAME);
+	assert_true(find(s, &f->all, "mix")->changed && !find(s, &f->all, "number")->changed);
+	assert_true(fabs(find(s, &f->all, "mix")->untold[1] - 3000) < 10 && f->drawn[1] > 2990 && f->idle[1] == 0);
+	f = &analyse(s, before, as_long)->functions;
+	assert_true(change_of(s, f, NULL) == STACK_SAME && change_of(s, f, "mix") == STACK_SAME);
 }
 
 static void test_a_renamed_phase_is_the_same(void **state)
@@ -432,6 +487,8 @@ int main(void)
 		SCENE(test_two_devices_wait),
 		SCENE(test_recursion_and_what_is_not_known),
 		SCENE(test_what_got_faster_stands_first),
+		SCENE(test_no_idle_time_is_a_change_to_nothing),
+		SCENE(test_without_samples_idle_time_bounds_a_change),
 		SCENE(test_a_renamed_phase_is_the_same),
 		SCENE(test_a_finding_names_the_function),
 		SCENE(test_a_finding_names_the_holder),

@@ -18,7 +18,7 @@ static double normal(void)
 static int64_t sum_of(const struct step_table *t, const struct step_column *column)
 {
 	int64_t sum = 0;
-	for (uint32_t b = 0; b < t->n_blocks; b++)
+	for (uint32_t b = 0; b < t->n_pieces; b++)
 		sum += column->ns[b];
 	return sum;
 }
@@ -72,7 +72,7 @@ static void columns_are_the_budget(void **unused)
 					            idle_of(&run, t->list[i].cause, t->list[i].phase));
 			}
 			assert_true(!parts[0] && !parts[1] && !parts[2]);
-			for (uint32_t b = 0; b < t->n_blocks; b++) {
+			for (uint32_t b = 0; b < t->n_pieces; b++) {
 				int64_t all = 0, from = b ? t->end[b - 1] : run.window_start;
 				for (uint32_t i = 0; i < t->n; i++)
 					all += t->list[i].ns[b];

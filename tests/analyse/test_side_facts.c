@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "analyse/side/memory.h"
 #include "analyse/side/side.h"
+#include "base/sort.h"
+#include "random.h"
 #include "scene.h"
 
 enum { STEPS = 20, LONG = 10000 };
@@ -168,12 +171,82 @@ static void test_a_peak_is_of_all_devices(void **state)
 	assert_false(memory.known);
 }
 
+enum { TICK = 100 }; /* memory changes at these only */
+
+static int64_t most_in(const int64_t *level, int64_t from, int64_t to)
+{
+	int64_t most = 0;
+	for (int64_t t = from / TICK; t * TICK < to; t++)
+		most = level[t] > most ? level[t] : most;
+	return most;
+}
+
+/* Steps of two phases on two devices whose memory changes at random: the median and the largest of the steps' own
+ * peaks, and each phase's, looked up tick by tick. Between steps, and in those that are left out, there is more. */
+static void test_steps_and_phases_have_peaks_of_their_own(void **state)
+{
+	struct scene *s = *state;
+	enum { TICKS = LONG / TICK, WARMUP = 2 };
+	static const char *const phase[] = {"forward", "backward"};
+	static int64_t level[2][STEPS * TICKS + 1];
+	int64_t own[STEPS], of[2] = {0};
+	uint64_t random = 11;
+	size_t n = 0;
+	const uint32_t gpus[] = {s->gpu, maker_device(&s->m, s->process, 1, TRACE_NONE)};
+	for (int d = 0; d < 2; d++)
+		for (int64_t t = 0; t < STEPS * TICKS; t++) {
+			bool out = t < WARMUP * TICKS || t % TICKS == TICKS - 1;
+			level[d][t] = (int64_t)(random_bits(&random) % 1000) + (out ? 5000 : 1);
+			maker_level(&s->m, gpus[d], t * TICK, (t + 1) * TICK, level[d][t]);
+		}
+	for (int64_t k = 0; k < STEPS; k++) {
+		const int64_t t = k * LONG, part = TICK * (10 + (int64_t)(random_bits(&random) % 80)),
+			      end = t + LONG - TICK;
+		scene_range(s, s->main, t, end, "step");
+		scene_range(s, s->main, t, t + part, phase[0]);
+		scene_range(s, s->main, t + part, end, phase[1]);
+		for (int d = 0; d < 2; d++)
+			add_op(s, gpus[d], t + 200 + 20 * d, OP_KERNEL, LONG / 2);
+		for (int d = 0; d < 2 && k >= WARMUP; d++) {
+			int64_t in[] = {most_in(level[d], t, t + part), most_in(level[d], t + part, end)};
+			for (int p = 0; p < 2; p++)
+				of[p] = in[p] > of[p] ? in[p] : of[p];
+			int64_t most = in[0] > in[1] ? in[0] : in[1];
+			own[n] = d && own[n] > most ? own[n] : most;
+			n += (size_t)d;
+		}
+	}
+	for (int d = 0; d < 2; d++)
+		s->m.trace->devices[gpus[d]].memory = MEMORY_SEEN;
+	sort_times(own, n);
+	s->step = "step";
+	s->warmup = WARMUP;
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->memory.n_steps, n);
+	assert_int_equal(side->memory.step_median, (own[(n - 1) / 2] + own[n / 2]) / 2);
+	assert_int_equal(side->memory.step_most, own[n - 1]);
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		for (int p = 0; p < 2; p++)
+			if (strcmp(names_text(&s->names, side->phases[i].name), phase[p]) == 0)
+				assert_int_equal(side->phases[i].memory, of[p]);
+	/* Nothing is said where one device's levels are not known, as in a digest of an earlier version. */
+	s->m.trace->levels.n /= 2;
+	side = scene_analyse(s);
+	assert_true(side->memory.known);
+	assert_int_equal(side->memory.n_steps, 0);
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		assert_int_equal(side->phases[i].memory, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_times_of_copies_are_means_over_devices), SCENE(test_launches_that_wait_count_at_the_median),
-		SCENE(test_nodes_of_graphs_are_no_launches),        SCENE(test_calls_of_threads_that_launch),
+		SCENE(test_times_of_copies_are_means_over_devices),
+		SCENE(test_launches_that_wait_count_at_the_median),
+		SCENE(test_nodes_of_graphs_are_no_launches),
+		SCENE(test_calls_of_threads_that_launch),
 		cmocka_unit_test(test_a_peak_is_of_all_devices),
+		SCENE(test_steps_and_phases_have_peaks_of_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

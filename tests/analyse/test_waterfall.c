@@ -132,6 +132,7 @@ static void test_why_is_netted(void **state)
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && !w.reason[0].every_cause);
 	assert_float_equal(w.reason[0].part.delta, -330 * US, 1e-6);
 	assert_float_equal(w.reason[0].part.fixed, 70 * US, 1e-6);
+	assert_null(w.largest); /* nor is that other cause, which was taken off, named as something else */
 	/* nor is a reason what changed by less than a tenth of a step's change */
 	after[0].per_step = 370 * US;
 	side[1].budget.compute = 905 * US;
@@ -143,8 +144,8 @@ static void test_why_is_netted(void **state)
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_COPY);
 }
 
-/* Of a step of both sides, in µs, by what each part is and by how much it falls: how many parts are named. */
-static uint32_t named(struct scene *s, const double (*part)[2])
+/* Of a step of both sides, in µs, by what each part is and by how much it falls. */
+static struct waterfall waterfall_of(struct scene *s, const double (*part)[2])
 {
 	static const struct renames none;
 	static const struct verdict faster = {.result = VERDICT_FASTER};
@@ -160,7 +161,23 @@ static uint32_t named(struct scene *s, const double (*part)[2])
 		b->n_rows = 1;
 		b->period = side[i].headline.step = b->compute + b->comm_exposed + b->copy_exposed + b->idle;
 	}
-	return waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena).n_reasons;
+	return waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+}
+
+#define PARTS(...) waterfall_of(s, (const double[][2]){__VA_ARGS__})
+
+/* What is not named is one number, which with those that are named is the change; its largest part has a name where it
+ * or all of it is a tenth of the change, either way. */
+static void test_the_rest_has_a_largest_part(void **state)
+{
+	struct scene *s = *state;
+	struct waterfall w = PARTS({900, 880}, {200, 20}, {220, 98}, {4000, 0});
+	assert_true(fabs(w.rest + 118 * US) < 1e-6 && w.largest && w.largest->kind == PART_COPY);
+	w = PARTS({900, 880}, {200, 0}, {220, 0}, {4000, -400});
+	assert_float_equal(w.rest, 400 * US, 1e-6);
+	assert_true(w.largest && w.largest->kind == PART_IDLE);
+	w = PARTS({900, 880}, {200, 20}, {220, 10}, {4000, 0});
+	assert_true(fabs(w.rest + 30 * US) < 1e-6 && !w.largest);
 }
 
 /* What a part needs to be named, and how many are: each number is met from both sides. */
@@ -168,16 +185,16 @@ static void test_what_it_takes_to_be_named(void **state)
 {
 	struct scene *s = *state;
 	/* without an interval kernels move by 3 %, idle time and copies by 25 % */
-	assert_int_equal(named(s, (const double[][2]){{1000, 33}, {0, 0}, {0, 0}, {0, 0}}), 1);
-	assert_int_equal(named(s, (const double[][2]){{1000, 27}, {0, 0}, {0, 0}, {0, 0}}), 0);
-	assert_int_equal(named(s, (const double[][2]){{0, 0}, {0, 0}, {0, 0}, {1000, 275}}), 1);
-	assert_int_equal(named(s, (const double[][2]){{0, 0}, {0, 0}, {0, 0}, {1000, 225}}), 0);
+	assert_int_equal(PARTS({1000, 33}, {0, 0}, {0, 0}, {0, 0}).n_reasons, 1);
+	assert_int_equal(PARTS({1000, 27}, {0, 0}, {0, 0}, {0, 0}).n_reasons, 0);
+	assert_int_equal(PARTS({0, 0}, {0, 0}, {0, 0}, {1000, 275}).n_reasons, 1);
+	assert_int_equal(PARTS({0, 0}, {0, 0}, {0, 0}, {1000, 225}).n_reasons, 0);
 	/* a tenth of the change; most of it is idle time that chance may have made */
-	assert_int_equal(named(s, (const double[][2]){{5000, 400}, {0, 0}, {110, 108}, {4000, 492}}), 2);
-	assert_int_equal(named(s, (const double[][2]){{5000, 400}, {0, 0}, {110, 92}, {4000, 508}}), 1);
-	/* two thirds of the change are enough */
-	assert_int_equal(named(s, (const double[][2]){{400, 360}, {400, 290}, {220, 200}, {4000, 150}}), 3);
-	assert_int_equal(named(s, (const double[][2]){{400, 380}, {400, 300}, {220, 200}, {4000, 120}}), 2);
+	assert_int_equal(PARTS({5000, 400}, {0, 0}, {110, 108}, {4000, 492}).n_reasons, 2);
+	assert_int_equal(PARTS({5000, 400}, {0, 0}, {110, 92}, {4000, 508}).n_reasons, 1);
+	/* each part that is a tenth of the change, whatever is explained already */
+	assert_int_equal(PARTS({400, 380}, {400, 300}, {220, 200}, {4000, 120}).n_reasons, 3);
+	assert_int_equal(PARTS({900, 880}, {200, 20}, {220, 104}, {4000, 0}).n_reasons, 2);
 }
 
 /* Twelve rows of idle time of which none is a tenth of the change: their sum is named, in a phase or of a cause. */
@@ -469,6 +486,7 @@ int main(void)
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_why_is_netted),
 		TEST(test_what_it_takes_to_be_named),
+		TEST(test_the_rest_has_a_largest_part),
 		TEST(test_small_parts_are_named_together),
 		TEST(test_a_kernel_that_is_replaced_is_not_named),
 		TEST(test_renamed_kernels_are_one_family),

@@ -183,6 +183,11 @@ static void select_finds_what_sorting_finds(void **state)
 				sort_doubles(work, n); /* nothing is lost */
 				assert_memory_equal(work, sorted, n * sizeof *work);
 			}
+			double high;
+			memcpy(work, list, n * sizeof *list);
+			assert_float_equal(sort_middle(work, n, &high), sorted[(n - 1) / 2], 0);
+			assert_float_equal(high, sorted[n / 2], 0);
+			assert_float_equal(sort_median(work, n), (sorted[(n - 1) / 2] + sorted[n / 2]) / 2, 0);
 		}
 }
 

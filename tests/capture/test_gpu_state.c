@@ -1,11 +1,8 @@
-/* Samples of the GPUs from stand-ins for the driver's library and for nvidia-smi, and how they are noted in a profile.
- */
+/* Samples of the GPUs from stand-ins for the driver's library, and how they are noted in a profile. */
 #include "capture/annotate.h"
 #include "capture/gpu_state.h"
 #include "support_sqlite.h"
 
-#include <fcntl.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,12 +12,6 @@
 
 static const char nothing[] = "/nonexistent/libnvidia-ml.so.1";
 static const char first_uuid[] = "GPU-00000000-1111-2222-3333-444444444444";
-
-static void wait_ms(int ms)
-{
-	struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
-	nanosleep(&t, NULL);
-}
 
 static int64_t now(void)
 {
@@ -103,128 +94,10 @@ static void test_old_library(void **test)
 	assert_int_equal(state.samples[0].sm_mhz, 1980);
 }
 
-/* ---- nvidia-smi ---- */
-
-/* A folder with an nvidia-smi becomes the whole PATH until the test ends. */
-static void install_command(struct support *s, const char *script)
-{
-	const char *path = support_path(s, "nvidia-smi");
-	const char *text = arena_format(&s->arena, "#!/bin/sh\nPATH=/usr/bin:/bin\ncd %s\n%s", s->folder, script);
-	support_write(path, text, strlen(text));
-	assert_int_equal(chmod(path, 0700), 0);
-	setenv("PATH", s->folder, 1);
-}
-
-static const char two_gpus[] =
-	"echo \"$*\" >>calls\n"
-	"case $* in *clocks_event*) echo 'Field \"clocks_event_reasons.active\" is not a valid field'; exit 2;; esac\n"
-	"cat <<'END'\n"
-	"0, GPU-00000000-1111-2222-3333-444444444444, 00000000:18:00.0, NVIDIA H200, 535.54, 1980, 1755, 3201, "
-	"693.13, 64, 97, 0x0000000000000004\n"
-	"a line that is something else\n"
-	"3, GPU-00000003-1111-2222-3333-444444444444, 00000000:1A:00.0, NVIDIA T400, 535.54, [N/A], [Not Supported], "
-	"810, ERR!, 31, [N/A], [Not Supported]\n"
-	"END\n";
-
-static void test_command(void **test)
-{
-	struct support *s = *test;
-	struct gpu_state state;
-	install_command(s, two_gpus);
-	gpu_state_open(&state, nothing, &s->arena);
-	assert_string_equal(state.source, "nvidia-smi");
-	assert_string_equal(state.driver, "535.54");
-	assert_int_equal(state.n_gpus, 2);
-	assert_string_equal(state.gpus[0].uuid, first_uuid);
-	assert_string_equal(state.gpus[0].name, "NVIDIA H200");
-	assert_int_equal(state.gpus[0].max_sm_mhz, 1980);
-	assert_string_equal(state.gpus[1].name, "NVIDIA T400");
-	assert_string_equal(state.gpus[1].bus, "00000000:1A:00.0");
-	assert_int_equal(state.gpus[1].max_sm_mhz, 0);
-	assert_int_equal(state.n, 0);
-	int64_t before = now();
-	gpu_state_sample(&state);
-	int64_t after = now();
-	wait_ms(1000);
-	gpu_state_sample(&state); /* reads the first, starts the second */
-	assert_int_equal(state.n, 2);
-	gpu_state_close(&state); /* waits for the second */
-	assert_int_equal(state.n, 4);
-	const struct gpu_sample *a = &state.samples[0], *b = &state.samples[1];
-	assert_true(a->time >= before && a->time <= after); /* of the start, not of the reading */
-	assert_int_equal(a->gpu, 0);
-	assert_int_equal(a->sm_mhz, 1755);
-	assert_int_equal(a->memory_mhz, 3201);
-	assert_int_equal(a->power_mw, 693130);
-	assert_int_equal(a->temperature_c, 64);
-	assert_int_equal(a->busy_percent, 97);
-	assert_true(a->has_throttle && a->throttle == 4);
-	assert_int_equal(b->gpu, 1); /* the driver's number 3 */
-	assert_int_equal(b->sm_mhz, -1);
-	assert_int_equal(b->memory_mhz, 810);
-	assert_int_equal(b->power_mw, -1);
-	assert_int_equal(b->busy_percent, -1);
-	assert_false(b->has_throttle);
-	/* One call with the newer name of a column, refused; then three with the older one. */
-	size_t n;
-	const char *calls = (char *)support_load(s, support_path(s, "calls"), &n);
-	int lines = 0, older = 0;
-	for (const char *at = calls; *at; at += strcspn(at, "\n") + 1, lines++)
-		older += strstr(at, "clocks_throttle_reasons.active --format=csv,noheader,nounits\n") != NULL &&
-		         memmem(at, strcspn(at, "\n"), "clocks_throttle", 15) != NULL;
-	assert_int_equal(lines, 4);
-	assert_int_equal(older, 3);
-}
-
-static void test_slow_command(void **test)
-{
-	struct support *s = *test;
-	struct gpu_state state;
-	/* The first call answers, later ones hang. */
-	install_command(s, "[ -e hang ] && exec sleep 100\n"
-	                   "touch hang\n"
-	                   "echo '0, GPU-0, [N/A], NVIDIA H200, 580.1, 1980, 1755, 3201, 693.13, 64, 97, 0x0'\n");
-	gpu_state_open(&state, nothing, &s->arena);
-	assert_int_equal(state.n_gpus, 1);
-	int64_t begin = now();
-	for (int i = 0; i < 3; i++)
-		gpu_state_sample(&state);
-	assert_true(now() - begin < 500 * 1000000LL); /* nobody waited */
-	gpu_state_close(&state);
-	assert_true(now() - begin < 5000 * 1000000LL);
-	assert_int_equal(state.n, 0);
-}
-
-/* A command that can no longer be read is given up, and the next one is asked. */
-static void test_unreadable_command(void **test)
-{
-	struct support *s = *test;
-	struct gpu_state state;
-	install_command(s, "[ -e hang ] && rm hang && exec sleep 100\n"
-	                   "touch hang\n"
-	                   "echo '0, GPU-0, [N/A], NVIDIA H200, 580.1, 1980, 1755, 3201, 693.13, 64, 97, 0x0'\n");
-	gpu_state_open(&state, nothing, &s->arena);
-	const int unreadable = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	const int output = dup(unreadable); /* the number that is given next: its output's */
-	assert_true(unreadable >= 0 && output >= 0);
-	close(output);
-	gpu_state_sample(&state); /* this one hangs */
-	struct stat is;
-	assert_true(fstat(output, &is) == 0 && S_ISFIFO(is.st_mode));
-	while (access(support_path(s, "hang"), F_OK) == 0)
-		wait_ms(1); /* until it has begun to */
-	dup3(unreadable, output, O_CLOEXEC);
-	close(unreadable);
-	gpu_state_sample(&state);
-	gpu_state_close(&state);
-	assert_int_equal(state.n, 1);
-}
-
 static void test_no_source(void **test)
 {
 	struct support *s = *test;
 	struct gpu_state state;
-	setenv("PATH", s->folder, 1); /* empty */
 	gpu_state_open(&state, nothing, &s->arena);
 	assert_string_equal(state.source, "");
 	gpu_state_sample(&state);
@@ -236,13 +109,6 @@ static void test_no_source(void **test)
 	assert_string_equal(state.source, "");
 	setenv("STANDIN_NVML", "empty", 1);
 	gpu_state_open(&state, STANDIN_NVML_NEW, &s->arena);
-	assert_string_equal(state.source, "");
-	/* Nor is a command that fails or prints something else. */
-	install_command(s, "echo 'NVIDIA-SMI has failed because it could not communicate with the driver.'; exit 9\n");
-	gpu_state_open(&state, nothing, &s->arena);
-	assert_string_equal(state.source, "");
-	install_command(s, "echo 'No devices were found'\n");
-	gpu_state_open(&state, nothing, &s->arena);
 	assert_string_equal(state.source, "");
 }
 
@@ -335,30 +201,19 @@ static void test_annotate_fails(void **test)
 	assert_int_equal(files_in(s->folder), 1);
 }
 
-static char *path_before;
-
 static int setup(void **test)
 {
-	path_before = strdup(getenv("PATH"));
 	unsetenv("STANDIN_NVML");
 	return support_setup(test);
 }
 
-static int teardown(void **test)
-{
-	setenv("PATH", path_before, 1);
-	free(path_before);
-	return support_teardown(test);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, support_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_library),   TEST(test_others),       TEST(test_old_library),
-		TEST(test_command),   TEST(test_slow_command), TEST(test_unreadable_command),
-		TEST(test_no_source), TEST(test_annotate),     TEST(test_annotate_fails),
+		TEST(test_library),   TEST(test_others),   TEST(test_old_library),
+		TEST(test_no_source), TEST(test_annotate), TEST(test_annotate_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

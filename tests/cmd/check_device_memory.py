@@ -16,6 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import digest_file  # noqa: E402
 import tiny_profile  # noqa: E402
 
 GAPLINE = os.path.abspath(sys.argv[1])
@@ -40,6 +41,7 @@ PEAK = {
     "poolend": (16 + 200) * MB,
     "torchx": 505413632 + 134481920 + 227395,
 }
+ONE = {"plain", "kept", "async", "array", "statics", "vmm", "unmap", "torchx"}  # one process and GPU, every row of which has an address
 NOT_JUDGED = {"trim"}  # too few steps alike for a verdict, and then no gate passes
 UNKNOWN = {
     "managed": "managed memory",
@@ -57,6 +59,75 @@ def report(folder, name, gates):
     assert done.returncode in (0, 1, 4), (name, done.stderr)
     said = json.loads((folder / "o.json").read_text())
     return said["fixed"]["memory"], [gate["result"] for gate in said["verdict"]["gates"]], done.returncode
+
+
+def levels_of(rows):
+    """What is there from each allocation and free on: (time, bytes)."""
+    there, at, out = 0, {}, [(0, 0)]
+    for time, address, size, freed in sorted(rows):
+        there += -at.pop(address) if freed else size
+        if not freed:
+            at[address] = size
+        out.append((time, there))
+    return out
+
+
+def most_in(levels, begin, end):
+    return max(there for (time, there), (until, _) in zip(levels, [*levels[1:], (1 << 62, 0)]) if time < end and until > begin)
+
+
+def peaks_of(path):
+    """The peak of each step of a recorded program, which allocates on one GPU."""
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT start, address, bytes, memoryOperationType FROM CUDA_GPU_MEMORY_USAGE_EVENTS WHERE memKind IN (2, 3, 5)").fetchall()
+        steps = db.execute("SELECT start, end FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE coalesce(text, value) = 'step' AND end ORDER BY start").fetchall()
+    db.close()
+    return [most_in(levels_of(rows), *step) for step in steps]
+
+
+def check_steps(folder):
+    """Steps and phases that allocate and free at random, held against their levels looked up one by one; digests keep them, and
+    one of an earlier version has the peak alone."""
+    sides, expected = [folder / "steps-before.sqlite", folder / "steps-after.sqlite"], []
+    for i, path in enumerate(sides):
+        tiny_profile.write(path, seed=1 + i)
+        with sqlite3.connect(path) as db:
+            ranges = db.execute("SELECT start, end, text FROM NVTX_EVENTS ORDER BY start").fetchall()
+        db.close()
+        noise, rows = tiny_profile.jitters(7 + i, 1 << 30), [(500_000, 0x1000, 100 * MB, 0)]
+        for begin, end, _ in [r for r in ranges if r[2] != "step"]:
+            for k in range(1 + next(noise) % 4):
+                size, first, then = (1 + next(noise) % 9) * MB, *sorted(begin + next(noise) % (end - begin) for _ in range(2))
+                address = 0x10000 + 0x1000 * len(rows)
+                rows += [(first, address, size, 0), (then + 1, address, size, 1)]
+        path.unlink()
+        tiny_profile.write(path, seed=1 + i, memory=[(time, address, size, 2, freed) for time, address, size, freed in rows])
+        expected.append((levels_of(rows), ranges))
+    for how in "profile", "digest", "earlier digest":
+        if how == "digest":
+            for i, path in enumerate(sides):
+                sides[i] = path.with_suffix(".digest")
+                subprocess.run([GAPLINE, "digest", path, "-o", sides[i], "-q"], check=True)
+        if how == "earlier digest":
+            found = digest_file.sections(digest_file.unpack(sides[1].read_bytes()))
+            found = {name: inside for name, inside in found.items() if not name.startswith("levels.")}
+            sides[1].write_bytes(digest_file.write(found))
+        command = [GAPLINE, "report", *sides, "-q", "-o", folder / "o.html", "--json", folder / "o.json"]
+        subprocess.run(command, check=True, capture_output=True, timeout=100)
+        said = json.loads((folder / "o.json").read_text())
+        assert said["fixed"]["memory"]["peak_bytes"] > 100 * MB
+        for side, (levels, ranges) in list(zip(("baseline", "fixed"), expected))[: 1 if how == "earlier digest" else 2]:
+            steps, phases = said[side]["memory"]["steps"], {p["name"]: p["memory_peak_bytes"] for p in said[side]["phases"]}
+            measured = [r for r in ranges if r[2] == "step"][-steps["n"]:]
+            own = sorted(most_in(levels, *r[:2]) for r in measured)
+            middle = (own[(len(own) - 1) // 2] + own[len(own) // 2]) // 2
+            assert steps == {"n": len(own), "median_bytes": middle, "max_bytes": own[-1]}, (how, side, steps, own)
+            for name in "data_load", "compute":
+                own = max(most_in(levels, *r[:2]) for r in ranges if r[2] == name and r[0] >= measured[0][0])
+                assert phases[name] == own, (how, side, name, phases, own)
+        page = (folder / "o.html").read_text()
+        assert "median step" in page and "Peak of device memory in the measured steps" in page, how
+    assert said["fixed"]["memory"]["steps"] is None and {p["memory_peak_bytes"] for p in said["fixed"]["phases"]} == {None}, said["fixed"]
 
 
 def check_allocator(folder):
@@ -78,7 +149,7 @@ def check_allocator(folder):
         done = subprocess.run(command, capture_output=True, text=True, timeout=100)
         said = json.loads((folder / "o.json").read_text())
         memory = [said[side]["memory"] for side in ("baseline", "fixed")]
-        assert memory == [{"peak_bytes": peak * MB, "counted_by": "allocator", "held": [], "not_known_because": None} for peak in (300, 270)], memory
+        assert memory == [{"peak_bytes": peak * MB, "counted_by": "allocator", "held": [], "steps": None, "not_known_because": None} for peak in (300, 270)], memory
         assert [gate["result"] for gate in said["verdict"]["gates"]] == ["passed", "failed"] and done.returncode == 1, said["verdict"]["gates"]
         assert "It is what PyTorch's allocator handed out" in (folder / "o.html").read_text()
 
@@ -92,9 +163,11 @@ def main():
         assert found == {*PEAK, *UNKNOWN}, found
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
-            held = memory.pop("held")
+            held, steps = memory.pop("held"), memory.pop("steps")
             assert all(0 < part["bytes"] <= peak and part["range"] for part in held), held
             assert memory == {"peak_bytes": peak, "counted_by": "cuda", "not_known_because": None}, (name, memory, peak)
+            own = sorted(peaks_of(folder / f"memory-{name}.sqlite")[-steps["n"]:]) if name in ONE else None
+            assert not own or (steps["max_bytes"], steps["median_bytes"]) == (own[-1], own[len(own) // 2]), (name, steps, own)
             judged = name not in NOT_JUDGED
             assert gates == (["passed", "failed"] if judged else ["inconclusive"] * 2), (name, gates)
             assert status == (1 if judged else 4), (name, status)
@@ -103,6 +176,7 @@ def main():
             assert memory["peak_bytes"] is None and why in memory["not_known_because"], (name, memory)
             assert gates == ["inconclusive"] * 2 and status == 4, (name, gates, status)
         check_allocator(folder)
+        check_steps(folder)
     print(f"{len(PEAK)} peaks are the programs' own; {len(UNKNOWN)} captures that cannot tell leave the gate open")
 
 

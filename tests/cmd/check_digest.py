@@ -280,6 +280,10 @@ def check_errors(folder):
     memory = [b"\x08\0", b"\6\2", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
     whole = good.read_bytes()
     longer = [data + b"m", data + data, whole + b"\0", whole + b"\x1f\0", whole + gzip.compress(b"more")]
+    level = dict(device=0, start=10, end=30, bytes=5)
+    for word, other in ("start", dict(start=29)), ("device", dict(device=1)), ("bytes", dict(bytes=-1)):
+        rows = digest_file.columns("levels", [level, {**level, "start": 30, "end": 40, **other}])
+        bad[f"'levels.{word}' of this digest"] = digest_file.write({**found, **rows})
     bad = [*bad.items(), *(("more behind the end", m) for m in longer), *(("'memory' of this digest", digest_file.write({**found, "memory": m})) for m in memory)]
     for i, (words, changed) in enumerate(bad):
         path = folder / f"bad-{i}.digest"

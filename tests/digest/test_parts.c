@@ -93,8 +93,8 @@ static struct trace *run_of(const struct files *files, bool again, struct names 
 	struct merge_part *parts = ARENA_NEW(arena, files->n, struct merge_part);
 	struct err err;
 	for (size_t i = 0; i < files->n; i++) {
-		const struct buf *bytes = &files->digest[i], none = {0};
-		int result = again ? keep_decode("a", &none, bytes, names, arena, &traces[i], &err)
+		const struct buf *bytes = &files->digest[i];
+		int result = again ? keep_decode("a", bytes, names, arena, &traces[i], &err)
 		                   : digest_decode("a", (const unsigned char *)bytes->data, bytes->n, names, arena,
 		                                   &traces[i], &err);
 		if (result)

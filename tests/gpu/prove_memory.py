@@ -5,8 +5,9 @@ machine with a GPU. Prints a table; takes a minute.
     prove_memory.py --gapline GAPLINE [--nvcc nvcc]
 
 GAPLINE lies where it was built, with inject/ beside it. Each program allocates, frees and allocates again in its own way, and
-prints the most bytes that it had at once. Where PyTorch is installed, a training program prints what its allocator handed
-out. Exit status 1 when a number differs.
+prints the most bytes that it had at once, in each step and in each of its two phases. Where PyTorch is installed, a training
+program prints what its allocator handed out; recorded by torch.profiler, in each step, too. Exit status 1 when a number
+differs.
 """
 import argparse
 import importlib.util
@@ -24,8 +25,16 @@ PROGRAM = r"""
 #include <nvtx3/nvToolsExt.h>
 
 static std::map<void *, size_t> sizes;
-static size_t there, most;
+static size_t there, most, in_step, in_phase[3]; /* the third: in none */
+static int phase;
 static bool async_calls;
+
+static void note()
+{
+	most = there > most ? there : most;
+	in_step = there > in_step ? there : in_step;
+	in_phase[phase] = there > in_phase[phase] ? there : in_phase[phase];
+}
 
 static void *take(size_t bytes)
 {
@@ -34,7 +43,7 @@ static void *take(size_t bytes)
 		exit(2);
 	sizes[p] = bytes;
 	there += bytes;
-	most = there > most ? there : most;
+	note();
 	return p;
 }
 
@@ -63,7 +72,7 @@ static size_t map(size_t bytes)
 	    cuMemMap(place, bytes, 0, handle, 0) || cuMemSetAccess(place, bytes, &access, 1))
 		exit(3);
 	there += bytes;
-	most = there > most ? there : most;
+	note();
 	return bytes;
 }
 
@@ -79,16 +88,27 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "mapped"))
 		map(200 * MB);
 	for (int i = 0; i < 60; i++) {
+		void *own[2];
 		nvtxRangePushA("step");
-		void *own = take((1 + i % 7) * MB);
-		touch<<<1, 32>>>(kept);
-		cudaDeviceSynchronize();
-		give(own);
+		in_step = there;
+		for (phase = 0; phase < 2; phase++) {
+			nvtxRangePushA(phase ? "second" : "first");
+			in_phase[phase] = there;
+			own[phase] = take((1 + i * (3 + phase) % 7) * MB);
+			touch<<<1, 32>>>(kept);
+			cudaDeviceSynchronize();
+			if (phase || i % 2)
+				give(own[phase]);
+			nvtxRangePop();
+		}
+		if (i % 2 == 0)
+			give(own[0]);
 		if (i == 30) {
 			give(first);
 			first = take(64 * MB + 12345);
 		}
 		nvtxRangePop();
+		printf("step %zu %zu %zu\n", in_step, in_phase[0], in_phase[1]);
 	}
 	printf("%zu\n", most);
 	return cudaDeviceSynchronize() != cudaSuccess;
@@ -97,26 +117,70 @@ int main(int argc, char **argv)
 
 
 TORCH = """
-import torch
+import sys, torch
+from torch.profiler import ProfilerActivity, profile, record_function
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(4)]).cuda()
 optimizer = torch.optim.Adam(model.parameters())
-for i in range(12):
+
+def step(i):
     model(torch.randn(512 + 64 * (i % 5), 2048, device="cuda")).square().mean().backward()
     optimizer.step()
     optimizer.zero_grad()
-print(torch.cuda.max_memory_allocated())
+
+if len(sys.argv) > 1:
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as prof:
+        for i in range(24):
+            with record_function("step"):
+                torch.cuda.reset_peak_memory_stats()
+                step(i)
+                print("step", torch.cuda.max_memory_allocated())
+    prof.export_chrome_trace(sys.argv[1])
+else:
+    for i in range(12):
+        step(i)
+    print(torch.cuda.max_memory_allocated())
 """
 
 
+def printed(*command):
+    """The numbers that a program prints: of its steps, and at its end."""
+    lines = [line.split() for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines() if line]
+    return [list(map(int, line[1:])) for line in lines if line[0] == "step"], [int(line[0]) for line in lines if line[0].isdigit()]
+
+
+def said_of(gapline, profile):
+    done = subprocess.run([gapline, "show", profile, "--json", "-"], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["profile"]
+
+
+def told(what, own, said):
+    print(f"{what:22} own {own:>12} gapline {said} {'ok' if own == said else 'WRONG'}")
+    return own != said
+
+
+def prove_steps(what, steps, profile):
+    """Each list of `steps` is a step's own peak, and its phases'."""
+    found = profile["memory"]["steps"]
+    if not found:
+        return told(f"{what} steps", len(steps), None)
+    measured = steps[-found["n"]:]
+    own = sorted(step[0] for step in measured)
+    wrong = told(f"{what} step, median", (own[(len(own) - 1) // 2] + own[len(own) // 2]) // 2, found["median_bytes"])
+    wrong += told(f"{what} step, largest", own[-1], found["max_bytes"])
+    phases = {phase["name"]: phase["memory_peak_bytes"] for phase in profile["phases"]}
+    for i, name in enumerate(("first", "second")[: len(measured[0]) - 1], 1):
+        wrong += told(f"{what} phase {name}", max(step[i] for step in measured), phases.get(name))
+    return wrong
+
+
 def prove_torch(gapline, folder):
-    program, profile = folder / "train.py", folder / "train.sqlite"
+    program, profile, trace = folder / "train.py", folder / "train.sqlite", folder / "train.json"
     program.write_text(TORCH)
-    own = int(subprocess.run([gapline, "capture", "--collector", "cupti", "-q", "-o", profile, "--", sys.executable, program],
-                             check=True, capture_output=True, text=True).stdout.split()[-1])
-    said = json.loads(subprocess.run([gapline, "show", profile, "--json", "-"], check=True, capture_output=True, text=True).stdout)["profile"]["memory"]
-    good = said["peak_bytes"] == own and said["counted_by"] == "allocator"
-    print(f"torch    own {own:>12} gapline {said['peak_bytes']} {said['not_known_because'] or ''} {'ok' if good else 'WRONG'}")
-    return good
+    _, own = printed(gapline, "capture", "--collector", "cupti", "-q", "-o", profile, "--", sys.executable, program)
+    said = said_of(gapline, profile)["memory"]
+    wrong = told("torch", own[-1], said["peak_bytes"]) or said["counted_by"] != "allocator"
+    steps, _ = printed(sys.executable, program, trace)
+    return wrong + prove_steps("torch.profiler", steps, said_of(gapline, trace))
 
 
 def main():
@@ -131,15 +195,13 @@ def main():
         subprocess.run([arguments.nvcc, "-O2", "-std=c++17", "-o", folder / "memory", folder / "memory.cu", "-lcuda"], check=True)
         for how in "plain", "async", "mapped":
             profile = folder / f"{how}.sqlite"
-            own = int(subprocess.run([arguments.gapline, "capture", "--collector", "cupti", "--trace", "cuda,nvtx,memory", "-q",
-                                      "-o", profile, "--", folder / "memory", how], check=True, capture_output=True, text=True).stdout)
-            said = json.loads(subprocess.run([arguments.gapline, "show", profile, "--json", "-"], check=True, capture_output=True,
-                                             text=True).stdout)["profile"]["memory"]
-            good = said["peak_bytes"] == own
-            wrong += not good
-            print(f"{how:8} own {own:>12} gapline {said['peak_bytes']} {said['not_known_because'] or ''} {'ok' if good else 'WRONG'}")
+            steps, own = printed(arguments.gapline, "capture", "--collector", "cupti", "--trace", "cuda,nvtx,memory", "-q", "-o", profile,
+                                 "--", folder / "memory", how)
+            said = said_of(arguments.gapline, profile)
+            wrong += told(how, own[-1], said["memory"]["peak_bytes"])
+            wrong += prove_steps(how, steps, said)
         if importlib.util.find_spec("torch"):
-            wrong += not prove_torch(arguments.gapline, folder)
+            wrong += prove_torch(arguments.gapline, folder)
     return wrong > 0
 
 

@@ -76,6 +76,37 @@ static void peaks_are_what_is_allocated_at_once(void **state)
 	       MEMORY_NOT_SEEN, 0);
 }
 
+/* Each level begins with a change and lasts until the next one, of each device apart; where the peak is not known,
+ * there are none. */
+static void levels_are_of_every_time(void **state)
+{
+	struct support *s = *state;
+	const char *path = support_profile(
+		s, "layout_2025.sql",
+		TABLE ALLOC(SECOND, 50, 4096, 40, 2) "," ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(
+			FIRST, 300, 4096, 100) "," ALLOC(FIRST, 200, 8192, 30, 2) "," ALLOC(FIRST, 300, 12288, 70, 2));
+	assert_int_equal(support_read(s, path), 0);
+	unlink(path);
+	const struct trace_levels *l = &s->trace.levels;
+	const int64_t last = s->trace.last_time;
+	const int64_t expected[][4] = {
+		{0, 100, 200, 100}, {0, 200, 300, 130}, {0, 300, 300, 30}, {0, 300, last, 100}, {1, 50, last, 40}};
+	assert_int_equal(l->n, 5);
+	for (size_t i = 0; i < l->n; i++) {
+		assert_int_equal(l->device[i], expected[i][0]);
+		assert_int_equal(l->start[i], expected[i][1]);
+		assert_int_equal(l->end[i], expected[i][2]);
+		assert_int_equal(l->bytes[i], expected[i][3]);
+	}
+	path = support_profile(s, "layout_2025.sql",
+	                       TABLE ALLOC(SECOND, 50, 4096, 40, 2) "," FREED(SECOND, 60, 8192,
+	                                                                      30) "," ALLOC(FIRST, 100, 4096, 100, 2));
+	assert_int_equal(support_read(s, path), 0);
+	unlink(path);
+	assert_int_equal(s->trace.levels.n, 1);
+	assert_int_equal(s->trace.levels.device[0], 0);
+}
+
 static void only_device_memory_counts(void **state)
 {
 	struct support *s = *state;
@@ -334,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(peaks_are_what_is_allocated_at_once, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(only_device_memory_counts, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(levels_are_of_every_time, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(memory_from_before_is_noticed, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(processes_of_two_machines_with_one_number, support_setup,
 	                                        support_teardown),

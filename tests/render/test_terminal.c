@@ -1,6 +1,7 @@
 #include "base/format.h"
 #include "fixture_analysis.h"
 #include "render/render.h"
+#include "render/words.h"
 #include "said.h"
 
 #include <setjmp.h>
@@ -137,6 +138,24 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	assert_non_null(strstr(out.data, "24.36 ms predicted, 24.22 ms measured."));
 	a.findings.diagnosis = (struct diagnosis){0};
 	assert_null(strstr(printed(&a, &out), "prediction"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+/* What is not named has a sentence where its largest part is worth a name; the page says the same of its last line. */
+static void the_rest_names_its_largest_part(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	assert_null(strstr(printed(&a, &out), "Everything else"));
+	a.waterfall.largest = &(struct waterfall_part){.kind = PART_COPY, .delta = -310000};
+	a.waterfall.rest = 1230000;
+	const char *text = words_change(&a, &arena);
+	assert_non_null(strstr(text, " Everything else (largest part: Copies, not overlapped, \xE2\x88\x92"
+	                             "0.31 ms): +1.23 ms per step."));
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -285,6 +304,7 @@ int main(void)
 		cmocka_unit_test(a_typical_step_has_its_own_line),
 		cmocka_unit_test(a_diagnosis_that_is_not_judged_says_why),
 		cmocka_unit_test(sums_over_gpus_have_no_share),
+		cmocka_unit_test(the_rest_names_its_largest_part),
 		cmocka_unit_test(clocks_are_one_line),
 		cmocka_unit_test(lines_fit_and_hold_no_control_characters),
 		cmocka_unit_test(escapes_from_elsewhere_are_stopped),

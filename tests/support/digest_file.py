@@ -10,6 +10,7 @@ TABLES = {
     "os_calls": ["thread", "name", "length", "start"],
     "overheads": ["thread", "name", "length", "start", "class"],
     "slices": ["thread", "length", "start"],
+    "levels": ["device", "length", "start", "bytes"],
 }
 
 

@@ -41,11 +41,13 @@ void fixture_waterfall(struct maker *m, struct analysis *a)
 	                                 .fixed = a->side[1].headline.step - f->period};
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].delta = w[i].fixed - w[i].baseline;
+		a->waterfall.rest += w[i].delta;
 		if (w[i].delta >= a->waterfall.reason[0].part.delta)
 			continue;
 		a->waterfall.reason[0].part = w[i]; /* faster, all of them */
 		a->waterfall.n_reasons = 1;
 	}
+	a->waterfall.rest -= a->waterfall.reason[0].part.delta;
 	a->waterfall.part = w;
 	a->waterfall.n = n;
 }

@@ -189,6 +189,17 @@ void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end)
 	rows->n++;
 }
 
+void maker_level(struct maker *m, uint32_t device, int64_t start, int64_t end, int64_t bytes)
+{
+	struct trace_levels *rows = &m->trace->levels;
+	size_t i = rows->n;
+	COLUMN_ADD(m, rows->start, i, start);
+	COLUMN_ADD(m, rows->end, i, end);
+	COLUMN_ADD(m, rows->bytes, i, bytes);
+	COLUMN_ADD(m, rows->device, i, device);
+	rows->n++;
+}
+
 static uint32_t maker_function(struct maker *m, const char *word)
 {
 	struct trace_stacks *s = &m->trace->stacks;
@@ -293,6 +304,7 @@ const struct trace *maker_scaled(struct arena *arena, const struct trace *trace,
 	SCALE(overheads);
 	SCALE(slices);
 	SCALE(gil);
+	SCALE(levels);
 #undef SCALE
 	scaled->samples.time = times_scaled(arena, trace->samples.time, trace->samples.n, factor);
 	return scaled;

@@ -56,6 +56,9 @@ void maker_gil(struct maker *m, uint32_t thread, int64_t start, int64_t end, uin
 /* A slice of time on a processor; those of a thread must not overlap. */
 void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end);
 
+/* Device memory that is allocated; levels come by device and time, and those of a device do not overlap. */
+void maker_level(struct maker *m, uint32_t device, int64_t start, int64_t end, int64_t bytes);
+
 /* A sample of a thread: functions as they called each other, the outermost first, "main > work"; "" is no stack. A word
  * in brackets is a module without symbols, "?" a frame of which nothing is known, "!" a stack that is broken there. */
 void maker_sample(struct maker *m, uint32_t thread, int64_t time, const char *stack);

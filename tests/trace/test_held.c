@@ -1,4 +1,6 @@
-/* Who allocated the peak of device memory: ranges and calls of two threads, worked out by hand. */
+/* Who allocated the peak of device memory: ranges and calls of two threads, worked out by hand. The most in a stretch
+ * of time: looked up instant by instant. */
+#include "random.h"
 #include "trace/held.h"
 #include "trace_maker.h"
 
@@ -69,8 +71,60 @@ static void parts_are_of_the_innermost_range(void **state)
 	arena_release(&arena);
 }
 
+enum { DEVICES = 3, UNTIL = 40 };
+
+/* What there is at every instant of one device at least, and what was there for an instant only. */
+struct levels {
+	int64_t at[DEVICES][UNTIL], instant[DEVICES][UNTIL];
+};
+
+static void add_levels(struct maker *m, uint32_t gpu, uint64_t *random, struct levels *out)
+{
+	int64_t at = (int64_t)(random_bits(random) % 5);
+	while (at < UNTIL) {
+		int64_t end = at + (int64_t)(random_bits(random) % 4), bytes = (int64_t)(random_bits(random) % 100);
+		end = end < UNTIL ? end : UNTIL;
+		maker_level(m, gpu, at, end, bytes);
+		if (at == end && bytes > out->instant[gpu][at])
+			out->instant[gpu][at] = bytes;
+		for (int64_t t = at; t < end; t++)
+			out->at[gpu][t] = bytes;
+		at = end + (end == at && random_bits(random) % 2);
+	}
+}
+
+static void the_most_is_that_of_every_instant(void **state)
+{
+	struct arena arena = {0};
+	struct names names;
+	uint64_t random = 3;
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct maker m;
+		struct levels of = {0};
+		names_init(&names, &arena);
+		maker_init(&m, &arena, &names);
+		uint32_t process[2] = {maker_process(&m, 100), maker_process(&m, 200)};
+		for (uint32_t d = 0; d < DEVICES; d++) /* the first process has the first device and the last one */
+			add_levels(&m, maker_device(&m, process[d == 1], d, TRACE_NONE), &random, &of);
+		for (int64_t from = 0; from < UNTIL; from++)
+			for (int64_t to = from + 1; to <= UNTIL; to++)
+				for (uint32_t p = 0; p < 2; p++) {
+					int64_t most = 0;
+					for (int64_t t = from; t < to; t++)
+						for (uint32_t d = p; d < DEVICES; d += p ? DEVICES : 2) {
+							most = of.at[d][t] > most ? of.at[d][t] : most;
+							most = of.instant[d][t] > most ? of.instant[d][t] : most;
+						}
+					assert_int_equal(held_most(m.trace, process[p], from, to), most);
+				}
+	}
+	arena_release(&arena);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_of_the_innermost_range)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_of_the_innermost_range),
+	                                   cmocka_unit_test(the_most_is_that_of_every_instant)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

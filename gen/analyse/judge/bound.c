@@ -5,19 +5,13 @@
 #include "analyse/side/quality.h"
 #include "base/keymap.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* A list that may be changed; `list` may be NULL where there is none. */
-static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
-{
-	void *copy = arena_alloc(arena, n, size);
-	if (n)
-		memcpy(copy, list, n * size);
-	return copy;
-}
-#define COPY(arena, list, n) copy_of((arena), (list), (n), sizeof *(list))
+#define COPY(arena, list, n) arena_keep((arena), (list), (n), sizeof *(list))
 
 /* ---- phases ---- */
 
@@ -72,6 +66,7 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 		rest.host += p.host;
 		rest.instances += p.instances;
 		rest.cost_share += p.cost_share;
+		rest.memory = p.memory > rest.memory ? p.memory : rest.memory;
 	}
 	side->phases[kept++] = rest;
 	side->n_phases = kept;
@@ -167,9 +162,7 @@ static void bound_operators(struct side *side, struct names *names, struct arena
 static int by_all(const void *a, const void *b, void *names)
 {
 	const struct owner_result *x = a, *y = b;
-	if (x->all != y->all)
-		return x->all > y->all ? -1 : 1;
-	return strcmp(names_text(names, x->name), names_text(names, y->name));
+	return DESCENDING(x->all, y->all) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 /* A module has what the modules in it have, and may own nothing itself: "GPT" and "GPT/Block" of "GPT/Block/Linear". */

@@ -11,12 +11,15 @@ static const double SMALL = 0.01; /* of a step: less idle time has no list of it
  * show: the bound errs on the careful side. 2.6: one in a hundred. */
 static const double SURE = 2.6;
 
-bool functions_differ(const double time[2], const double samples[2], const double sample[2])
+double functions_change(const double time[2], const double untold[2], const double samples[2], const double sample[2])
 {
-	double variance = 0;
-	for (int s = 0; s < 2; s++)
+	double variance = 0, least[2];
+	for (int s = 0; s < 2; s++) {
 		variance += sample[s] * sample[s] * fmax(samples[s], 1);
-	return fabs(time[1] - time[0]) > SURE * sqrt(variance);
+		least[s] = fmin(time[s] + untold[s], fmax(time[s], time[!s]));
+	}
+	double change = least[1] - least[0];
+	return fabs(change) > SURE * sqrt(variance) ? change : 0;
 }
 
 /* Of a row's idle time, as much as samples stand for where they were taken: what lies outside of that is taken for the
@@ -27,21 +30,43 @@ static double scale_of(const struct sample_row *row, int s)
 	return of > 0 ? row->idle[s] / of : 0;
 }
 
+/* What a sample of each row counts for. A side that has none of a row is taken as if it were sampled there like in the
+ * others, or like the other side, so that its idle time is no surer than samples of it would be. */
+static void weigh_samples(struct sample_sums *sums, struct arena *scratch)
+{
+	const struct sample_tree *tree = sums->tree;
+	uint32_t n_rows = tree->row_keys.n;
+	double time[2] = {0}, samples[2] = {0};
+	sums->sample = arena_alloc(scratch, n_rows, sizeof *sums->sample);
+	sums->untold = arena_alloc(scratch, n_rows, sizeof *sums->untold);
+	for (uint32_t r = 0; r < n_rows; r++)
+		for (int s = 0; s < 2; s++) {
+			const struct sample_row *row = &tree->rows[r];
+			if (row->samples[s] > 0)
+				sums->sample[r][s] = row->time[s] * scale_of(row, s) / row->samples[s];
+			time[s] += sums->sample[r][s] * row->samples[s];
+			samples[s] += row->samples[s];
+		}
+	for (uint32_t r = 0; r < n_rows; r++)
+		for (int s = 0; s < (int)sums->n_sides; s++) {
+			const struct sample_row *row = &tree->rows[r];
+			int like = samples[s] > 0 ? s : !s;
+			if (row->samples[s] > 0)
+				continue;
+			sums->sample[r][s] = time[like] / samples[like];
+			sums->untold[r][s] = row->idle[s] > sums->sample[r][s] ? row->idle[s] : 0;
+		}
+}
+
 static void sum_up(struct sample_sums *sums, struct arena *scratch)
 {
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n_rows = tree->row_keys.n;
 	sums->self = arena_alloc(scratch, tree->n_nodes, sizeof *sums->self);
 	sums->total = arena_alloc(scratch, tree->n_nodes, sizeof *sums->total);
-	sums->sample = arena_alloc(scratch, n_rows, sizeof *sums->sample);
 	sums->first = ARENA_NEW(scratch, (size_t)n_rows + 2, uint32_t);
 	sums->sorted = ARENA_NEW(scratch, tree->n_nodes, uint32_t);
-	for (uint32_t r = 0; r < n_rows; r++)
-		for (int s = 0; s < 2; s++) {
-			const struct sample_row *row = &tree->rows[r];
-			if (row->samples[s] > 0)
-				sums->sample[r][s] = row->time[s] * scale_of(row, s) / row->samples[s];
-		}
+	weigh_samples(sums, scratch);
 	uint32_t *at = sums->first + 1;
 	for (uint32_t i = 0; i < tree->n_nodes; i++)
 		at[tree->nodes[i].row + 1]++;
@@ -52,7 +77,9 @@ static void sum_up(struct sample_sums *sums, struct arena *scratch)
 	for (uint32_t i = tree->n_nodes; i-- > 0;) {
 		const struct sample_node *node = &tree->nodes[i];
 		for (int s = 0; s < 2; s++) {
-			sums->self[i][s] = node->time[s] * scale_of(&tree->rows[node->row], s);
+			const struct sample_row *row = &tree->rows[node->row];
+			bool none = node->function == TRACE_NONE && row->samples[s] <= 0;
+			sums->self[i][s] = none ? row->idle[s] : node->time[s] * scale_of(row, s);
 			sums->total[i][s] += sums->self[i][s];
 			if (node->parent != TRACE_NONE)
 				sums->total[node->parent][s] += sums->total[i][s];
@@ -182,15 +209,19 @@ struct functions functions_build(const struct side *side, const struct side_fact
 		out.side[s] = tree.side[s];
 	}
 	out.known = out.side[0].idle > 0 || out.side[1].idle > 0;
-	out.both = out.side[0].idle > 0 && out.side[1].idle > 0;
+	out.both = out.known && n_sides > 1;
 	if (out.known) {
 		struct sample_sums sums = {.tree = &tree, .names = names, .n_sides = n_sides};
 		sum_up(&sums, &scratch);
 		list_causes(&sums, period, &out, arena);
 		out.all = function_list_of(&sums, TRACE_NONE, out.both, arena);
 		for (uint32_t r = 0; r < tree.row_keys.n; r++)
-			for (int s = 0; s < 2; s++)
-				out.idle[s] += sums.sample[r][s] * tree.rows[r].samples[s];
+			for (int s = 0; s < 2; s++) {
+				const struct sample_row *row = &tree.rows[r];
+				double idle = row->samples[s] > 0 ? sums.sample[r][s] * row->samples[s] : 0;
+				out.idle[s] += idle;
+				out.drawn[s] += row->samples[s] > 0 ? idle : row->idle[s];
+			}
 		functions_draw(&sums, &out, arena);
 	}
 	arena_release(&scratch);

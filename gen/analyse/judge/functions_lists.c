@@ -62,6 +62,7 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 	uint32_t to = row == TRACE_NONE ? tree->n_nodes : sums->first[row + 1];
 	struct function_row *all = ARENA_NEW(&scratch, n, struct function_row);
 	double(*sample)[2] = arena_alloc(&scratch, n, sizeof *sample); /* the most that one counts for */
+	uint32_t *last = ARENA_NEW(&scratch, n, uint32_t);             /* row + 1 in which it was met last */
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t k = sums->sorted[i];
 		const struct sample_node *node = &tree->nodes[k];
@@ -73,7 +74,9 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 			f->total[s] += node->again ? 0 : sums->total[k][s];
 			f->samples[s] += node->samples[s];
 			sample[node->function][s] = fmax(sample[node->function][s], sums->sample[node->row][s]);
+			f->untold[s] += last[node->function] == node->row + 1 ? 0 : sums->untold[node->row][s];
 		}
+		last[node->function] = node->row + 1;
 	}
 	struct ranked ranked = {.names = sums->names, .by_change = by_change};
 	for (uint32_t i = 0; i < n; i++) {
@@ -83,7 +86,8 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 		if ((all[i].total[0] <= 0 && all[i].total[1] <= 0) || kind == FRAME_BROKEN || kind == FRAME_CUT)
 			continue;
 		all[i].function = tree->functions[i];
-		all[i].changed = sums->n_sides > 1 && functions_differ(all[i].self, all[i].samples, sample[i]);
+		all[i].changed = sums->n_sides > 1 &&
+		                 functions_change(all[i].self, all[i].untold, all[i].samples, sample[i]) != 0;
 		all[used++] = all[i];
 	}
 	if (used)
@@ -128,10 +132,10 @@ static int compare_nodes(const void *a, const void *b, void *context)
 	return functions_compare(sums->names, &sums->tree->functions[x->function], &sums->tree->functions[y->function]);
 }
 
-static enum stack_change change_of(const double time[2], bool differ)
+static enum stack_change change_of(const double time[2], double change)
 {
-	double change = time[1] - time[0], much = MUCH * fmax(time[0], time[1]);
-	if (!differ)
+	double much = MUCH * fmax(time[0], time[1]);
+	if (change == 0)
 		return STACK_SAME;
 	if (change < 0)
 		return -change >= much ? STACK_MUCH_LESS : STACK_LESS;
@@ -168,13 +172,16 @@ static void add_part(struct drawing *d, uint32_t node, uint32_t parent, const do
 		part->function = sums->tree->functions[sums->tree->nodes[inner].function];
 	if (parent != TRACE_NONE)
 		part->depth = d->out->part[parent].depth + 1;
+	double samples[2];
 	for (int s = 0; s < 2; s++) {
 		part->start[s] = start[s];
 		part->time[s] = sums->total[node][s];
-		part->samples[s] = sample[s] > 0 ? part->time[s] / sample[s] : 0;
+		part->untold[s] = parent == TRACE_NONE ? 0 : sums->untold[sums->tree->nodes[node].row][s];
+		samples[s] = sample[s] > 0 ? part->time[s] / sample[s] : 0;
+		part->samples[s] = row->samples[s] > 0 ? samples[s] : 0;
 	}
 	if (d->out->both)
-		part->change = change_of(part->time, functions_differ(part->time, part->samples, sample));
+		part->change = change_of(part->time, functions_change(part->time, part->untold, samples, sample));
 	d->node[d->out->n_parts++] = inner;
 }
 
@@ -202,7 +209,7 @@ void functions_draw(const struct sample_sums *sums, struct functions *out, struc
 	                    .sibling = ARENA_NEW(&scratch, n, uint32_t),
 	                    .node = ARENA_NEW(&scratch, PARTS_MOST, uint32_t)};
 	out->part = ARENA_NEW(arena, PARTS_MOST, struct stack_part);
-	out->width = fmax(out->idle[0], out->idle[1]);
+	out->width = fmax(out->drawn[0], out->drawn[1]);
 	for (uint32_t i = 0; i < n; i++) {
 		d.child[i] = d.sibling[i] = TRACE_NONE;
 		if (fmax(sums->total[i][0], sums->total[i][1]) >= VISIBLE * out->width)

@@ -17,13 +17,15 @@ struct sample_sums {
 	const struct names *names;
 	uint32_t n_sides;
 	double (*self)[2], (*total)[2]; /* by node, ns a step */
-	double (*sample)[2];            /* by row: what a sample counts for, ns a step; 0: there are none */
+	double (*sample)[2];            /* by row: what a sample counts for, or would, ns a step */
+	double (*untold)[2];            /* by row: idle time that no sample tells of, if it is more than one would */
 	uint32_t *first;                /* by row: its nodes in `sorted` are [first, next row's first) */
 	uint32_t *sorted;               /* nodes by row, parents before their children */
 };
 
-/* Whether two sums of samples differ by more than they would by chance. `sample`: what one of them counts for. */
-bool functions_differ(const double time[2], const double samples[2], const double sample[2]);
+/* By how much two sums of samples differ, if that is more than they would by chance, and 0 otherwise; of what `untold`
+ * leaves open the least. `sample`: what one of them counts for. */
+double functions_change(const double time[2], const double untold[2], const double samples[2], const double sample[2]);
 
 /* The functions of one row, or of all (TRACE_NONE). */
 struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change,

@@ -268,26 +268,53 @@ void latencies_of_side(const struct latencies *times, int side, const struct ser
 
 /* ---- where the slowest wait ---- */
 
-static int by_period(const void *a, const void *b, void *periods)
+static bool has_groups(const struct run_table *run)
 {
-	const int64_t x = ((const int64_t *)periods)[*(const uint32_t *)a],
-		      y = ((const int64_t *)periods)[*(const uint32_t *)b];
-	return x != y ? (x < y ? -1 : 1) : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	return run->group_steps[GROUP_SLOW] > 0 && run->group_steps[GROUP_USUAL] > 1;
 }
 
-/* The mean of `ns` over the steps [from, to) of an order of a run. */
-static double mean_over(const int64_t *ns, const uint32_t *order, uint32_t from, uint32_t to)
+/* Of one column, or NULL: of the whole step, the mean of the runs that have groups. Welch's interval of the two means,
+ * and not less than the runs differ by. */
+static struct slowest_time time_of(const struct side_facts *facts, const struct table_column *like)
 {
-	double sum = 0;
-	for (uint32_t i = from; i < to; i++)
-		sum += (double)ns[order[i]];
-	return sum / (to - from);
+	struct arena scratch = {0};
+	struct slowest_time out = {0};
+	double *more = ARENA_NEW(&scratch, facts->n_runs, double), variance = 0, spread = 0;
+	size_t n = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		if (!has_groups(run))
+			continue;
+		const struct table_column *column = like ? run_table_like(run, like) : NULL;
+		const double *mean = like ? column ? column->mean : (double[STEP_GROUPS]){0} : run->group_mean;
+		const double *own = like ? column ? column->variance : (double[STEP_GROUPS]){0} : run->group_variance;
+		const double per = like ? run->n_devices : 1;
+		for (int g = 0; g < STEP_GROUPS && run->group_steps[g] > 1; g++) {
+			double v = own[g] / (per * per) / run->group_steps[g];
+			variance += v;
+			spread += v * v / (run->group_steps[g] - 1);
+		}
+		out.usual += mean[GROUP_USUAL] / per;
+		out.slow += mean[GROUP_SLOW] / per;
+		more[n++] = (mean[GROUP_SLOW] - mean[GROUP_USUAL]) / per;
+	}
+	if (n) {
+		out.usual /= (double)n;
+		out.slow /= (double)n;
+		out.half = spread > 0
+		                   ? stats_t_quantile(.975, variance * variance / spread) * sqrt(variance) / (double)n
+		                   : 0;
+		out.half = fmax(out.half, half_of_runs(more, n));
+	}
+	out.more = out.slow - out.usual;
+	arena_release(&scratch);
+	return out;
 }
 
 static void add_part(struct slowest *out, const struct slowest_part *part)
 {
 	uint32_t at = out->n_parts;
-	for (; at && out->part[at - 1].ns < part->ns; at--)
+	for (; at && out->part[at - 1].time.more < part->time.more; at--)
 		if (at < SLOWEST_PARTS)
 			out->part[at] = out->part[at - 1];
 	if (at < SLOWEST_PARTS)
@@ -295,29 +322,42 @@ static void add_part(struct slowest *out, const struct slowest_part *part)
 	out->n_parts += out->n_parts < SLOWEST_PARTS;
 }
 
-void slowest_of_run(const struct run_table *run, struct slowest *out)
+static void find_parts(const struct side_facts *facts, struct slowest *out)
 {
 	static const double TENTH = .1;
-	enum { ONE_IN = 100, MIDDLE_FROM = 40, MIDDLE_TO = 60 };
-	const uint32_t n = run->n_steps, slow = (n + ONE_IN - 1) / ONE_IN;
-	*out = (struct slowest){0};
-	if (!run->found || n < ONE_IN || run->n_blocks != n || run->n_periods < n || run->n_requests)
-		return;
-	struct arena work = {0};
-	const int64_t *period = run->period + run->n_periods - n;
-	uint32_t *order = ARENA_NEW(&work, n, uint32_t), from = n * MIDDLE_FROM / ONE_IN, to = n * MIDDLE_TO / ONE_IN;
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	qsort_r(order, n, sizeof *order, by_period, (void *)(uintptr_t)period);
-	out->ns = mean_over(period, order, n - slow, n) - mean_over(period, order, from, to);
-	for (uint32_t c = 0; c < run->n_columns && out->ns > 0; c++) {
-		const struct table_column *column = &run->column[c];
-		const double more = mean_over(column->ns, order, n - slow, n) - mean_over(column->ns, order, from, to);
-		const struct slowest_part part = {column->kind, column->cause, column->phase, more / run->n_devices};
-		if (part.ns >= TENTH * out->ns)
-			add_part(out, &part);
+	for (size_t r = 0; r < facts->n_runs; r++)
+		for (uint32_t c = 0; has_groups(&facts->runs[r]) && c < facts->runs[r].n_columns; c++) {
+			const struct table_column *column = &facts->runs[r].column[c];
+			bool seen = run_table_like(&facts->runs[r], column) != column;
+			for (size_t k = 0; k < r; k++)
+				seen = seen || (has_groups(&facts->runs[k]) && run_table_like(&facts->runs[k], column));
+			if (seen)
+				continue;
+			const struct slowest_part part = {column->kind, column->cause, column->phase, column->way,
+			                                  time_of(facts, column)};
+			if (part.time.more >= TENTH * out->all.more && part.time.more > part.time.half)
+				add_part(out, &part);
+		}
+}
+
+void slowest_of_side(const struct side_facts *facts, bool requests, struct slowest *out)
+{
+	bool known = true;
+	*out = (struct slowest){.requests = requests};
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		known = known && run->found && (run->n_requests > 0) == requests;
+		out->few += has_groups(run) ? (uint32_t)run->group_steps[GROUP_SLOW] : 0;
+		out->of += run->found ? run->n_steps : 0;
 	}
-	out->n = out->ns > 0 ? slow : 0;
-	out->of = n;
-	arena_release(&work);
+	if (!known)
+		*out = (struct slowest){.requests = requests};
+	if (out->few < SLOWEST_LEAST)
+		return;
+	out->all = time_of(facts, NULL);
+	if (out->all.more > out->all.half) {
+		out->n = out->few;
+		find_parts(facts, out);
+	}
+	out->few = 0;
 }

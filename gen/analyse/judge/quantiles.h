@@ -35,7 +35,7 @@ void latencies_find(const struct verdict_side *steps, const struct side_facts *f
 void latencies_of_side(const struct latencies *times, int side, const struct series *series,
                        struct latency out[LATENCIES]);
 
-/* Where the slowest steps of a run wait. */
-void slowest_of_run(const struct run_table *run, struct slowest *out);
+/* Where the slowest steps of a side wait. `requests`: its steps are timed as such. */
+void slowest_of_side(const struct side_facts *facts, bool requests, struct slowest *out);
 
 #endif

@@ -1,7 +1,8 @@
 #include "analyse/judge/same_result.h"
 
+#include "base/sort.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 /* So many numbers have to be there that are no count: of epochs, of steps, of what a schedule says. */
 enum { LEAST = 10 };
@@ -20,12 +21,6 @@ static struct same_result end(struct judged *j, enum result_state state, const s
 	return j->out;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* How many of them differ from each other; a count, which goes on by one stride most of the time, has one. */
 static size_t count_different(const struct printed_run *run, struct arena *scratch)
 {
@@ -36,8 +31,8 @@ static size_t count_different(const struct printed_run *run, struct arena *scrat
 		stride[i] = i ? run->number[i] - run->number[i - 1] : 0;
 		largest = fmax(largest, fabs(sorted[i]));
 	}
-	qsort(sorted, run->n, sizeof *sorted, compare_numbers);
-	qsort(stride + 1, run->n - 1, sizeof *stride, compare_numbers);
+	sort_doubles(sorted, run->n);
+	sort_doubles(stride + 1, run->n - 1);
 	for (size_t i = 1; i < run->n; i++) {
 		different += sorted[i] != sorted[i - 1];
 		alike = i > 1 && stride[i] - stride[i - 1] <= SAME_STRIDE * largest ? alike + 1 : 1;

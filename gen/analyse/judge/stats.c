@@ -12,29 +12,18 @@ double stats_median(const double *sorted, size_t n)
 	return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
 }
 
-/* Leaves the list in some order. */
-static double median_in(double *list, size_t n)
-{
-	double high = sort_select(list, n, n / 2), low = list[0];
-	if (n % 2)
-		return high;
-	for (size_t i = 1; i < n / 2; i++) /* those before the upper middle one are no larger */
-		low = list[i] > low ? list[i] : low;
-	return (low + high) / 2;
-}
-
 double stats_mad(const double *x, size_t n, double centre, double *scratch)
 {
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(x[i] - centre);
-	return median_in(scratch, n);
+	return sort_median(scratch, n);
 }
 
 double stats_median_of(const double *x, size_t n, double *scratch)
 {
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = x[i];
-	return median_in(scratch, n);
+	return sort_median(scratch, n);
 }
 
 /* Summed as distances from the first value: the mean of equal values is then exactly that value, and a constant series

@@ -235,6 +235,7 @@ static void hold_to_place(const struct waterfall *w, double sign, const struct r
 	if (sign * r->part.delta > sign * left) {
 		r->part.delta = left;
 		r->part.fixed = r->part.baseline + left;
+		r->held = true;
 	}
 }
 
@@ -309,7 +310,7 @@ static bool name_ways(struct waterfall *w, const struct row_source *t, const str
 	uint32_t before = w->n_reasons;
 	for (uint32_t k = COPY_H2D; k < COPY_WAYS && t->facts; k++)
 		way[k] = copies_of(t, k);
-	while (t->facts && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH) {
+	while (t->facts && w->n_reasons < REASONS_MOST) {
 		struct reason *r = &way[COPY_H2D];
 		for (uint32_t k = COPY_H2D; k < COPY_WAYS; k++)
 			if (n->sign * way[k].part.delta > n->sign * r->part.delta)
@@ -328,8 +329,32 @@ static bool name_ways(struct waterfall *w, const struct row_source *t, const str
 	return w->n_reasons > before;
 }
 
-/* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
- * phases. */
+/* Whether what is named has some of the part, or took it off. */
+static bool is_accounted(const struct waterfall *w, const struct waterfall_part *part)
+{
+	const struct reason is = {.part = *part};
+	bool held = false;
+	for (uint32_t i = 0; i < w->n_reasons && part->kind == PART_IDLE; i++)
+		held = held ||
+		       (w->reason[i].held && (w->reason[i].every_phase || w->reason[i].part.phase == part->phase));
+	return held || is_named(w, &is);
+}
+
+static void find_rest(struct waterfall *w, double change)
+{
+	for (uint32_t i = w->n; i-- > 0;) { /* the largest stand first */
+		w->rest += w->part[i].delta;
+		if (w->part[i].kind <= PART_IDLE && !is_accounted(w, &w->part[i]))
+			w->largest = &w->part[i];
+	}
+	for (uint32_t i = 0; i < w->n_reasons; i++)
+		w->rest -= w->reason[i].part.delta;
+	if (w->largest && fmax(fabs(w->rest), fabs(w->largest->delta)) < EVIDENCE_ROW_PART * change)
+		w->largest = NULL;
+}
+
+/* Of work and of waiting, not of how it was measured. Parts first; then, until enough is explained, what is large only
+ * as a sum over causes or phases. `clear` allows for as many rows as are large, so that more names are no less sure. */
 static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
 {
 	struct naming n = {.sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0};
@@ -345,14 +370,16 @@ static void find_reasons(struct waterfall *w, const struct row_source *t, enum v
 	n.clear = row_clear(large);
 	static const int order[REACHES] = {0, ITS_PLACE, 1, REACHES - 1};
 	for (int pass = 0; pass < REACHES; pass++)
-		for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH;
-		     i++) {
+		for (uint32_t i = 0;
+		     i < w->n && w->n_reasons < REASONS_MOST && (!pass || w->explained < EVIDENCE_ROW_ENOUGH); i++) {
 			const struct waterfall_part *part = &w->part[i];
 			bool fits = pass ? part->kind == PART_IDLE && i < SUMMED
 			                 : part->kind <= PART_IDLE && is_large(&n, part);
 			if (fits && !(part->kind == PART_COPY && name_ways(w, t, &n, part)))
 				name_part(w, t, &n, part, order[pass]);
 		}
+	if (w->n_reasons)
+		find_rest(w, n.change);
 }
 
 static void add_idle(struct parts *p, const struct side *a, const struct side *b, const struct renames *renames)

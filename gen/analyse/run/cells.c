@@ -1,6 +1,7 @@
 #include "analyse/run/cells.h"
 
 #include "base/list.h"
+#include "base/sort.h"
 
 /* What a key consists of is listed here and nowhere else: equality, order and hash are the numbers'. */
 static struct cell_number number_of(const struct cell_key *k)
@@ -15,9 +16,7 @@ static struct cell_number number_of(const struct cell_key *k)
 int cell_compare(const struct cell_key *a, const struct cell_key *b)
 {
 	struct cell_number x = number_of(a), y = number_of(b);
-	if (x.high != y.high)
-		return x.high < y.high ? -1 : 1;
-	return x.low < y.low ? -1 : x.low > y.low;
+	return ASCENDING(x.high, y.high) ?: ASCENDING(x.low, y.low);
 }
 
 static bool is_same(struct cell_number a, struct cell_number b)

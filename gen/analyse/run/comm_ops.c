@@ -3,6 +3,7 @@
 #include "analyse/run/collectives.h"
 #include "base/keymap.h"
 #include "base/list.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/comm_calls.h"
 
@@ -264,13 +265,8 @@ static void match_by_stream(struct view *v, int64_t tolerance)
 static int compare_places(const void *a, const void *b)
 {
 	const struct collective_op *x = a, *y = b;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return x->launched < y->launched ? -1 : x->launched > y->launched;
+	return ASCENDING(x->rank, y->rank) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
+		?: ASCENDING(x->launched, y->launched);
 }
 
 /* All of them in the list of the most usual kind, which has room for all. */

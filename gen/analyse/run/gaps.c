@@ -1,8 +1,8 @@
 #include "analyse/run/gaps.h"
 
-#include "analyse/run/middle.h"
 #include "analyse/run/once.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -158,33 +158,30 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 
 /* ---- all gaps of a device ---- */
 
-struct latencies {
-	const struct run *run;
-	const struct device_run *device;
-};
-
-/* Of the launch of gap i's next op, when its call returned inside the gap. */
-static bool gap_latency(const void *context, size_t i, int64_t *latency)
+/* Of the launch of gap i's next op, when its call returned inside the gap; 0: it did not. */
+static int64_t gap_latency(const struct trace *t, const struct gap_ops *gap)
 {
-	const struct latencies *l = context;
-	const struct trace *t = l->run->trace;
-	const struct gap_ops *gap = &l->device->gaps[i];
 	if (gap->before == TRACE_NONE || gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
-		return false;
+		return 0;
 	int64_t returned = t->calls.end[t->ops.launch[gap->next]];
-	*latency = t->ops.start[gap->next] - returned;
-	return *latency > 0 && returned >= t->ops.end[gap->before];
+	return returned >= t->ops.end[gap->before] ? t->ops.start[gap->next] - returned : 0;
 }
 
 /* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
-	struct latencies latencies = {run, d};
-	struct middle_values values = {gap_latency, &latencies, d->n_gaps};
-	int64_t low, high;
-	if (middle_of(&values, &low, &high) < MIN_SAMPLES)
+	struct arena scratch = {0};
+	double *latencies = ARENA_NEW(&scratch, d->n_gaps, double);
+	size_t n = 0;
+	for (size_t i = 0; i < d->n_gaps; i++) {
+		int64_t latency = gap_latency(run->trace, &d->gaps[i]);
+		if (latency > 0)
+			latencies[n++] = (double)latency;
+	}
+	int64_t median = (int64_t)sort_median(latencies, n);
+	arena_release(&scratch);
+	if (n < MIN_SAMPLES)
 		return UNKNOWN_LIMIT;
-	int64_t median = (low + high) / 2;
 	return 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 }
 

@@ -1,5 +1,7 @@
 #include "analyse/run/once.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 /* Whether a thread works, sleeps or waits for another one differs from step to step. */
@@ -18,13 +20,8 @@ static bool is_same_kind(const struct once_candidate *a, const struct once_candi
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct once_candidate *x = a, *y = b;
-	if (kind_of(x) != kind_of(y))
-		return kind_of(x) < kind_of(y) ? -1 : 1;
-	if (x->phase != y->phase)
-		return x->phase < y->phase ? -1 : 1;
-	if (x->length != y->length)
-		return x->length > y->length ? -1 : 1;
-	return x->gap < y->gap ? -1 : x->gap > y->gap;
+	return ASCENDING(kind_of(x), kind_of(y)) ?: ASCENDING(x->phase, y->phase) ?: DESCENDING(x->length, y->length)
+		?: ASCENDING(x->gap, y->gap);
 }
 
 static int compare_gaps(const void *a, const void *b)

@@ -145,14 +145,6 @@ static void note_comm_ops(struct run *run, uint32_t i, const struct run *part)
 	}
 }
 
-static void *keep(struct arena *arena, const void *list, size_t n, size_t size)
-{
-	void *copy = arena_alloc(arena, n, size);
-	if (n)
-		memcpy(copy, list, n * size);
-	return copy;
-}
-
 /* What stays of the devices of a part whose rows are forgotten. */
 static void take_devices(struct run *run, uint32_t i, const struct run *part)
 {
@@ -163,12 +155,12 @@ static void take_devices(struct run *run, uint32_t i, const struct run *part)
 		struct device_run *to = &run->devices[run->n_devices++];
 		*to = *from;
 		to->device += run->parts->list[i].first_device;
-		to->cost = keep(run->arena, from->cost, run->n_phases, sizeof *to->cost);
-		to->gpu = keep(run->arena, from->gpu, run->n_phases, sizeof *to->gpu);
-		to->computes = keep(run->arena, from->computes, run->n_phases, sizeof *to->computes);
-		to->once = keep(run->arena, from->once, from->n_once, sizeof *to->once);
+		to->cost = arena_keep(run->arena, from->cost, run->n_phases, sizeof *to->cost);
+		to->gpu = arena_keep(run->arena, from->gpu, run->n_phases, sizeof *to->gpu);
+		to->computes = arena_keep(run->arena, from->computes, run->n_phases, sizeof *to->computes);
+		to->once = arena_keep(run->arena, from->once, from->n_once, sizeof *to->once);
 		to->cells = (struct cells){.arena = run->arena, .n = from->cells.n, .room = from->cells.n};
-		to->cells.cell = keep(run->arena, from->cells.cell, from->cells.n, sizeof *to->cells.cell);
+		to->cells.cell = arena_keep(run->arena, from->cells.cell, from->cells.n, sizeof *to->cells.cell);
 		to->gaps = NULL;
 		to->n_gaps = 0;
 	}

@@ -254,9 +254,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 static int compare_loops(const void *a, const void *b)
 {
 	const struct pattern_loop *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time > y->time ? -1 : 1;
-	return x->at[0] < y->at[0] ? -1 : x->at[0] > y->at[0];
+	return DESCENDING(x->time, y->time) ?: ASCENDING(x->at[0], y->at[0]);
 }
 
 /* The loops in order of their time, and the ops' numbers of them with it. */

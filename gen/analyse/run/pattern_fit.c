@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(uint32_t token)
-{
-	uint64_t h = (token + 1) * 0x9E3779B97F4A7C15u;
-	h ^= h >> 29;
-	h *= 0xBF58476D1CE4E5B9u;
-	return h ^ h >> 32;
-}
-
 /* The sum of the hashes, by token in `hashes`, of the ops [from, to). */
 static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes, size_t from, size_t to)
 {
@@ -208,7 +200,7 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	uint32_t whole = n - 1;
 	uint64_t *hashes = ARENA_NEW(&scratch, s->n_tokens, uint64_t);
 	for (uint32_t token = 0; token < s->n_tokens; token++)
-		hashes[token] = hash(token);
+		hashes[token] = pattern_hash(token);
 	struct all_counts all;
 	all_counts_take(&all, s, cut, whole, &scratch);
 	for (uint32_t k = 0; k < whole; k++)

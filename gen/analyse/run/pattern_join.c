@@ -4,24 +4,15 @@
 #include "analyse/run/pattern_names.h"
 #include "analyse/run/step_rules.h"
 #include "base/keymap.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
-{
-	void *copy = arena_alloc(arena, n, size);
-	if (n)
-		memcpy(copy, list, n * size);
-	return copy;
-}
-
 static int compare_makeup(const void *a, const void *b)
 {
 	const struct run_loop_op *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time > y->time ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return DESCENDING(x->time, y->time) ?: ASCENDING(x->name, y->name);
 }
 
 /* Adds what the same loop of another process is made of. */
@@ -122,7 +113,8 @@ static void join_process(const struct pattern_process *from, uint32_t p, uint32_
 			number[l] = same + 1;
 		} else if (out->n < UINT8_MAX - 1) {
 			out->list[out->n] = *mine;
-			out->list[out->n].makeup = copy_of(arena, mine->makeup, mine->n_makeup, sizeof *mine->makeup);
+			out->list[out->n].makeup =
+				arena_keep(arena, mine->makeup, mine->n_makeup, sizeof *mine->makeup);
 			out->list[out->n].launcher = ARENA_NEW(arena, n_processes, uint32_t);
 			memset(out->list[out->n].launcher, 0xff, n_processes * sizeof(uint32_t));
 			number[l] = ++out->n;
@@ -137,9 +129,7 @@ static int compare_loops(const void *a, const void *b)
 	const struct run_loop *x = a, *y = b;
 	if (x->search != y->search)
 		return x->search ? 1 : -1;
-	if (x->time != y->time)
-		return x->time > y->time ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	return DESCENDING(x->time, y->time) ?: ASCENDING(x->start, y->start);
 }
 
 static void sort_loops(struct run_loops *out)
@@ -237,7 +227,7 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 				             t->n_processes, arena, out, number[p]);
 			}
 			out->pieces[i] = (struct run_pieces){
-				copy_of(arena, looks[i].pieces, looks[i].n_pieces, sizeof *looks[i].pieces),
+				arena_keep(arena, looks[i].pieces, looks[i].n_pieces, sizeof *looks[i].pieces),
 				looks[i].n_pieces, out->n_cycles};
 			join_cycles(&looks[i], t, part, number, out);
 		}

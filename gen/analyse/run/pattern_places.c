@@ -14,14 +14,6 @@ struct held {
 	uint32_t *there, *votes, *usual, *same; /* by token: cycles that hold it; …; most hold so many; of them do */
 };
 
-static uint64_t hash(uint64_t x)
-{
-	x = (x + 1) * 0x9E3779B97F4A7C15u;
-	x ^= x >> 29;
-	x *= 0xBF58476D1CE4E5B9u;
-	return x ^ x >> 32;
-}
-
 static void take(struct held *h, uint32_t k)
 {
 	for (uint32_t i = 0; i < h->n_seen; i++)
@@ -202,7 +194,7 @@ static void find_kinds(const struct held *h, struct arena *scratch)
 	for (uint32_t k = 0; k < p->n; k++) {
 		size_t ops = p->cut[k + 1] - p->cut[k];
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
-			sum[k] += hash(h->s->token[i]);
+			sum[k] += pattern_hash(h->s->token[i]);
 		even += (double)ops >= RULE_HALF * p->ops && RULE_HALF * (double)ops <= p->ops;
 	}
 	for (uint32_t k = RULE_FEW; k < p->n; k++) {
@@ -244,7 +236,7 @@ static double order_of(const struct held *h, const uint8_t *steady, uint32_t dep
 		uint32_t token = h->s->token[first + i];
 		uint64_t before = 0;
 		for (size_t k = i > depth ? i - depth : 0; k < i; k++)
-			before = hash(before ^ name[k]);
+			before = pattern_hash(before ^ name[k]);
 		name[i] = steady[token] ? token + 1 : 0;
 		uint32_t k = context[i] = keymap_add(&contexts, before);
 		if (votes[k] == 0)

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
-{
-	void *copy = arena_alloc(arena, n, size);
-	if (n)
-		memcpy(copy, list, n * size);
-	return copy;
-}
-
 /* The loops of one process, and the sequence that they were found in. */
 struct part {
 	struct pattern_ops ops;
@@ -431,7 +423,7 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 	}
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		add_device(t, d, loop, cycle, opens, &growing);
-	out->cycles = copy_of(arena, out->cycles, out->n_cycles, sizeof *out->cycles);
-	out->pieces = copy_of(arena, out->pieces, out->n_pieces, sizeof *out->pieces);
+	out->cycles = arena_keep(arena, out->cycles, out->n_cycles, sizeof *out->cycles);
+	out->pieces = arena_keep(arena, out->pieces, out->n_pieces, sizeof *out->pieces);
 	arena_release(&scratch);
 }

@@ -13,14 +13,6 @@ struct cycles {
 	uint64_t usual;      /* the structure that most have */
 };
 
-static uint64_t hash(uint64_t x)
-{
-	x = (x + 1) * 0x9E3779B97F4A7C15u;
-	x ^= x >> 29;
-	x *= 0xBF58476D1CE4E5B9u;
-	return x ^ x >> 32;
-}
-
 static void look_at(const struct pattern_sequence *s, const struct pattern_places *p, struct arena *arena,
                     struct cycles *c)
 {
@@ -32,13 +24,13 @@ static void look_at(const struct pattern_sequence *s, const struct pattern_place
 		uint64_t input = 0, output = 0, waits = 0, updates = 0;
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
 			uint8_t flags = s->flags[i];
-			c->sum[k] += hash(s->token[i]);
+			c->sum[k] += pattern_hash(s->token[i]);
 			input += (flags & PATTERN_INPUT) != 0;
 			output += (flags & (PATTERN_HOST | PATTERN_INPUT | PATTERN_WORK)) == PATTERN_HOST;
 			waits += (flags & (PATTERN_HOST | PATTERN_WORK)) == (PATTERN_HOST | PATTERN_WORK);
 			updates += (flags & PATTERN_UPDATE) != 0;
 		}
-		c->structure[k] = hash(hash(hash(input) + output) + waits) + updates;
+		c->structure[k] = pattern_hash(pattern_hash(pattern_hash(input) + output) + waits) + updates;
 		if (votes == 0)
 			c->usual = c->structure[k];
 		votes += c->structure[k] == c->usual ? 1 : -1;

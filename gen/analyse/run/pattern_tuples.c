@@ -1,6 +1,7 @@
 #include "analyse/run/pattern_tuples.h"
 
 #include "base/keymap.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -84,9 +85,7 @@ struct recurrence {
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct pattern_candidate *x = a, *y = b;
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return DESCENDING(x->n, y->n) ?: ASCENDING(x->first, y->first);
 }
 
 static size_t far(size_t a, size_t b)

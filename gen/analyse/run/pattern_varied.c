@@ -51,11 +51,7 @@ struct candidate {
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
-	if (x->flags != y->flags)
-		return x->flags > y->flags ? -1 : 1;
-	return x->token < y->token ? -1 : 1;
+	return DESCENDING(x->n, y->n) ?: DESCENDING(x->flags, y->flags) ?: ASCENDING(x->token, y->token);
 }
 
 static struct pattern_sequence excerpt(const struct pattern_sequence *s)

@@ -357,10 +357,33 @@ static bool has_work(const struct run *run, uint32_t device)
 	return false;
 }
 
+bool run_times_requests(const struct run *run)
+{
+	return run->steps.request && run->n_periods && (run->requests || run->steps.overlap);
+}
+
+/* When each measured step starts, and how long it takes. */
+static void group_steps(struct run *run)
+{
+	const struct steps *s = &run->steps;
+	struct arena scratch = {0};
+	int64_t *start = ARENA_NEW(&scratch, run->n_steps, int64_t), *ns = ARENA_NEW(&scratch, run->n_steps, int64_t);
+	for (uint32_t i = 0; i < run->n_steps; i++) {
+		uint32_t k = run->warmup + i;
+		bool request = run_times_requests(run);
+		ns[i] = request ? s->request[k] : run->period[k - 1];
+		start[i] = request ? s->request_start[k] : s->end[k] - ns[i];
+	}
+	step_table_groups(&run->table, start, ns);
+	arena_release(&scratch);
+}
+
 void run_begin_table(struct run *run)
 {
 	const int64_t *end = run->steps.found ? &run->steps.end[run->warmup] : &run->window_end;
 	step_table_begin(&run->table, run->window_start, end, run->n_steps, run->n_phases, run->arena);
+	if (run->steps.found && run->warmup)
+		group_steps(run);
 }
 
 void run_charge_devices(struct run *run)

@@ -161,6 +161,10 @@ struct run {
 	/* By step, ns from the launch of its last op to that op's end, of several devices the least, BACKLOG_UNKNOWN
 	 * where no launch tells; NULL until the rows are gone through, and without steps (backlog.h). */
 	int64_t *lag;
+	/* By step, the most bytes of device memory that were there at once on one device (side/memory.h); NULL: it is
+	 * not known of all devices, or without steps. */
+	int64_t *held;
+	bool unheld;
 };
 #define BACKLOG_UNKNOWN INT64_MAX
 
@@ -257,7 +261,8 @@ int64_t run_startup_end(const struct run *run);
 
 /* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, part by part
  * (parts_charge), then the means over the devices. */
-void run_begin_table(struct run *run); /* before the first of them is charged */
+bool run_times_requests(const struct run *run); /* its steps are requests, each timed from its own start */
+void run_begin_table(struct run *run);          /* before the first of them is charged */
 void run_charge_devices(struct run *run);
 void run_note_startup(struct run *run, const struct trace *rows); /* of each part, for `startup_end` without steps */
 void run_end_charge(struct run *run);

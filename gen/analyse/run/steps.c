@@ -120,9 +120,7 @@ static int compare_threads(const void *a, const void *b)
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
 	int64_t lx = length_of(x), ly = length_of(y);
-	if (lx != ly)
-		return lx > ly ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	return DESCENDING(lx, ly) ?: ASCENDING(x->thread, y->thread);
 }
 
 static void order_threads(struct steps *s)
@@ -181,11 +179,7 @@ static int compare_places(const void *a, const void *b, void *context)
 	const struct steps_build *build = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct instance *x = steps_instance(build, i), *y = steps_instance(build, k);
-	if (build->lane[i] != build->lane[k])
-		return build->lane[i] < build->lane[k] ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return i < k ? -1 : i > k;
+	return ASCENDING(build->lane[i], build->lane[k]) ?: ASCENDING(x->start, y->start) ?: ASCENDING(i, k);
 }
 
 /* The instances of each lane that count, how many of them each has, and whether lanes are ranks. */

@@ -111,10 +111,11 @@ struct steps {
 	bool overlap;         /* one begins on the host while an earlier one is open: requests */
 	int64_t *request;     /* by step of one rank that ranges mark: from its range's start to the later one of its
 	                         range's end and its ops', ns; NULL: it is no range's, or several ranks make it */
-	uint32_t *op_step;    /* by op: its step, or TRACE_NONE */
-	bool uneven;          /* ranks have different numbers of instances: the shortest counts */
-	bool unaligned;       /* which step of one rank is which of another is not known (steps_align.h) … */
-	bool by_time;         /* … or was told by time, for ranks were recorded from different steps on: … */
+	int64_t *request_start; /* … when its range starts */
+	uint32_t *op_step;      /* by op: its step, or TRACE_NONE */
+	bool uneven;            /* ranks have different numbers of instances: the shortest counts */
+	bool unaligned;         /* which step of one rank is which of another is not known (steps_align.h) … */
+	bool by_time;           /* … or was told by time, for ranks were recorded from different steps on: … */
 	struct steps_lacking *lacking; /* … those that lack some, n_lacking of them */
 	uint32_t n_lacking;
 	struct steps_restart restart;

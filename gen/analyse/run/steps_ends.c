@@ -133,10 +133,11 @@ uint32_t steps_divide_ends(struct steps *s, const int64_t *end, uint32_t n)
 void steps_measure_requests(struct steps_build *b)
 {
 	struct steps *s = b->out;
-	int64_t *start = ARENA_NEW(&b->scratch, s->n, int64_t), *end = ARENA_NEW(&b->scratch, s->n, int64_t), until = 0;
+	int64_t *start = ARENA_NEW(b->arena, s->n, int64_t), *end = ARENA_NEW(&b->scratch, s->n, int64_t), until = 0;
 	if (s->n_ranks > 1)
 		return;
 	s->request = ARENA_NEW(b->arena, s->n, int64_t);
+	s->request_start = start;
 	for (uint32_t p = 0; p < b->marks->n; p++) {
 		const struct instance *x = steps_instance(b, p);
 		if (x->step == TRACE_NONE)

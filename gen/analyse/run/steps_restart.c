@@ -1,5 +1,7 @@
 #include "analyse/run/steps_restart.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 /* A process on a GPU, or of a rank. */
@@ -14,11 +16,7 @@ struct stay {
 static int compare_stays(const void *a, const void *b)
 {
 	const struct stay *x = a, *y = b;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
+	return ASCENDING(x->key, y->key) ?: ASCENDING(x->begin, y->begin) ?: ASCENDING(x->process, y->process);
 }
 
 /* When the instances of each process are, and how many it has. */

@@ -53,15 +53,7 @@ static double median_of_many(const struct tally *t)
 
 double tally_median(struct tally *t)
 {
-	if (t->many)
-		return median_of_many(t);
-	if (!t->n)
-		return 0;
-	double low = sort_select(t->list, t->n, (t->n - 1) / 2);
-	double high = t->n % 2 ? low : t->list[t->n / 2]; /* the least of those behind it */
-	for (size_t i = t->n / 2 + 1; i < t->n && t->n % 2 == 0; i++)
-		high = t->list[i] < high ? t->list[i] : high;
-	return (low + high) / 2;
+	return t->many ? median_of_many(t) : sort_median(t->list, t->n);
 }
 
 double tally_excess(const struct tally *t, double above, double less)

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -291,11 +292,8 @@ struct one {
 static int compare_ones(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
-	if (x->wait->last != y->wait->last)
-		return x->wait->last > y->wait->last ? -1 : 1;
-	if (x->wait->start != y->wait->start)
-		return x->wait->start > y->wait->start ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	return DESCENDING(x->wait->last, y->wait->last) ?: DESCENDING(x->wait->start, y->wait->start)
+		?: ASCENDING(x->rank, y->rank);
 }
 
 /* The part of a wait that lies in [from, to). */

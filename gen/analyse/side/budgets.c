@@ -2,6 +2,7 @@
 
 #include "analyse/side/clocks.h"
 #include "analyse/side/metrics.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,11 +42,8 @@ static void sort_shares(struct share *list, size_t n, struct names *names)
 int budget_compare_idle(const void *a, const void *b, void *names)
 {
 	const struct idle_row *x = a, *y = b;
-	if (x->per_step != y->per_step)
-		return x->per_step > y->per_step ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
+	return DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->cause, y->cause)
+		?: strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
 double budget_busy(const struct budget *b)

@@ -1,6 +1,6 @@
 #include "analyse/side/clocks.h"
 
-#include "analyse/run/middle.h"
+#include "base/sort.h"
 
 /* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
 static const int64_t NEAR_NS = 1500000000;
@@ -22,7 +22,7 @@ static const enum trace_limit BIT[LIMIT_COUNT] = {
 enum { SM, MEMORY, POWER, TEMPERATURE, QUANTITIES };
 
 struct pool {
-	int64_t *value[QUANTITIES];
+	double *value[QUANTITIES];
 	size_t n[QUANTITIES];
 	uint32_t limited[LIMIT_COUNT];
 };
@@ -52,22 +52,21 @@ static void add_sample(const struct trace_gpu_sample *s, struct pool *pool, stru
 	pool->limited[LIMIT_OTHER] += rest != 0;
 }
 
-static struct spread spread_of(int64_t *list, size_t n, double unit)
+static struct spread spread_of(double *list, size_t n, double unit)
 {
 	struct spread spread = {.n = (uint32_t)n};
 	if (!n)
 		return spread;
-	int64_t min = list[0], max = list[0];
-	double sum = 0;
+	double min = list[0], max = list[0], sum = 0;
 	for (size_t i = 0; i < n; i++) {
 		min = list[i] < min ? list[i] : min;
 		max = list[i] > max ? list[i] : max;
-		sum += (double)list[i];
+		sum += list[i];
 	}
-	spread.median = middle_median_of_list(list, n) / unit;
-	spread.min = (double)min / unit;
-	spread.max = (double)max / unit;
-	spread.mean = n < ENOUGH_FOR_MEAN ? spread.median : (sum - (double)min - (double)max) / (double)(n - 2) / unit;
+	spread.median = sort_median(list, n) / unit;
+	spread.min = min / unit;
+	spread.max = max / unit;
+	spread.mean = n < ENOUGH_FOR_MEAN ? spread.median : (sum - min - max) / (double)(n - 2) / unit;
 	return spread;
 }
 
@@ -121,7 +120,7 @@ struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 	for (size_t r = 0; r < n; r++)
 		room += runs[r].trace->n_gpu_samples;
 	for (int q = 0; q < QUANTITIES; q++)
-		pool.value[q] = ARENA_NEW(&scratch, room, int64_t);
+		pool.value[q] = ARENA_NEW(&scratch, room, double);
 	for (size_t r = 0; r < n; r++) {
 		uint32_t at = runs[r].device_at[d], gpu = at == TRACE_NONE ? TRACE_NONE : run_gpu(&runs[r], at);
 		if (gpu != TRACE_NONE)

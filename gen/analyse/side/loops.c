@@ -1,7 +1,8 @@
 #include "analyse/side/loops.h"
 
+#include "base/sort.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 /* Ends of a loop's cycles, as of steps: the running maximum of their ops' ends; of the k-th cycles of all processes
  * together. Returns how many have ops. */
@@ -22,12 +23,6 @@ static uint32_t loop_ends(const struct run *run, uint32_t index, int64_t *end)
 	return n;
 }
 
-static int compare_ends(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Ends of the other loops' cycles, sorted. Returns how many. */
 static uint32_t other_ends(const struct run *run, uint32_t index, int64_t *end)
 {
@@ -35,7 +30,7 @@ static uint32_t other_ends(const struct run *run, uint32_t index, int64_t *end)
 	for (uint32_t i = 0; i < run->loops.n_cycles; i++)
 		if (run->loops.cycles[i].loop != index + 1)
 			end[n++] = run->loops.cycles[i].ops.end;
-	qsort(end, n, sizeof *end, compare_ends);
+	sort_times(end, n);
 	return n;
 }
 

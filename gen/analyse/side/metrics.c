@@ -1,8 +1,8 @@
 #include "analyse/side/metrics.h"
 
-#include "analyse/run/middle.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,22 +55,16 @@ static int64_t longest_step(int64_t interval)
 	return interval + interval / 2;
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* The time between two samples of which none between them is missing: of the `n` steps, the median of those that are no
  * longer than the short ones. The median of all is that of holes where every third sample is missing. */
 static int64_t interval_of(int64_t *step, size_t n)
 {
-	qsort(step, n, sizeof *step, compare_steps);
+	sort_times(step, n);
 	int64_t most = longest_step(step[n / 10]);
 	size_t whole = n / 10;
 	while (whole < n && step[whole] <= most)
 		whole++;
-	return (int64_t)middle_median_of_list(step, whole);
+	return whole ? (step[(whole - 1) / 2] + step[whole / 2]) / 2 : 0;
 }
 
 /* Samples follow each other; where one is missing, nothing is known of the time between: the sample at its side tells
@@ -302,9 +296,7 @@ static void add_run(const struct run *run, uint32_t d, struct totals *totals, st
 static int compare_phases(const void *a, const void *b)
 {
 	const struct metric_phase *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name);
 }
 
 struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, struct arena *arena)

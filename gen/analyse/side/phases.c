@@ -1,14 +1,14 @@
 #include "analyse/side/phases.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static int compare_phases(const void *a, const void *b, void *names)
 {
 	const struct phase_result *x = a, *y = b;
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	return strcmp(names_text(names, x->name), names_text(names, y->name));
+	return DESCENDING(x->cost, y->cost) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 static struct phase_result *phase_of(struct side_phases *out, uint32_t *slot, uint32_t name)
@@ -36,7 +36,10 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 					continue;
 				int64_t a = track->start[i] > start ? track->start[i] : start;
 				int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
-				phase_of(out, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
+				struct phase_result *phase = phase_of(out, slot, track->value[i]);
+				phase->host += (double)(z - a) * weight / s->n_ranks;
+				int64_t most = held_most(t, s->threads[m].process, a, z);
+				phase->memory = most > phase->memory ? most : phase->memory;
 			}
 		}
 		uint32_t thread = s->threads[m].thread;

@@ -6,6 +6,7 @@
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
 #include "analyse/side/holes.h"
+#include "analyse/side/memory.h"
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 
@@ -160,6 +161,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	ranges_add(g->ranges, part);
 	recording_add(g->out.recording, run, part);
 	backlog_note(run, part);
+	memory_note(run, part);
 	tokens_add(run, part);
 	add_kernels(&g->kernels, run, part);
 	holes_add(&g->holes, run, part);

@@ -1,5 +1,6 @@
 #include "analyse/side/run_table.h"
 
+#include "analyse/judge/stats.h"
 #include "analyse/run/backlog.h"
 
 #include <string.h>
@@ -70,6 +71,46 @@ static void *copy_of(struct arena *arena, const void *from, size_t size)
 	return size ? memcpy(ARENA_NEW(arena, size / 8 + 1, uint64_t), from, size) : NULL;
 }
 
+const struct table_column *run_table_like(const struct run_table *run, const struct table_column *like)
+{
+	for (uint32_t c = 0; c < run->n_columns; c++) {
+		const struct table_column *column = &run->column[c];
+		if (column->kind == like->kind && column->cause == like->cause && column->phase == like->phase &&
+		    column->way == like->way)
+			return column;
+	}
+	return NULL;
+}
+
+/* Columns that nothing tells apart, as idle time of a cause where nobody marked phases, are one: the first. */
+static void add_groups(const struct step_table *t, struct run_table *out)
+{
+	struct arena scratch = {0};
+	for (int g = 0; g < STEP_GROUPS; g++) {
+		const struct step_group *group = &t->group[g];
+		int64_t *ns = ARENA_NEW(&scratch, group->n, int64_t);
+		double *x = ARENA_NEW(&scratch, group->n, double);
+		out->group_steps[g] = group->n;
+		for (uint32_t i = 0; i < group->n; i++)
+			x[i] = (double)(group->span[i][1] - group->span[i][0]);
+		out->group_mean[g] = group->n ? stats_mean(x, group->n) : 0;
+		out->group_variance[g] = group->n > 1 ? stats_variance(x, group->n) : 0;
+		double *sum = arena_alloc(&scratch, (size_t)t->n * group->n, sizeof *sum);
+		for (uint32_t k = 0; k < t->n && group->n; k++) {
+			const size_t first = (size_t)(run_table_like(out, &out->column[k]) - out->column);
+			step_table_of_group(t, &t->list[k], g, ns);
+			for (uint32_t i = 0; i < group->n; i++)
+				sum[first * group->n + i] += (double)ns[i];
+		}
+		for (uint32_t k = 0; k < t->n && group->n; k++) {
+			out->column[k].mean[g] = stats_mean(&sum[(size_t)k * group->n], group->n);
+			out->column[k].variance[g] =
+				group->n > 1 ? stats_variance(&sum[(size_t)k * group->n], group->n) : 0;
+		}
+	}
+	arena_release(&scratch);
+}
+
 static void add_columns(const struct run *run, struct arena *arena, struct run_table *out)
 {
 	const struct step_table *t = &run->table;
@@ -80,13 +121,16 @@ static void add_columns(const struct run *run, struct arena *arena, struct run_t
 		                                .cause = c->cause,
 		                                .phase = c->kind == PART_IDLE ? run_marked_phase(run, c->phase) : 0,
 		                                .way = c->way,
-		                                .ns = copy_of(arena, c->ns, t->n_blocks * sizeof *c->ns),
+		                                .ns = ARENA_NEW(arena, t->n_blocks, int64_t),
 		                                .n = t->n_blocks};
+		for (uint32_t p = 0; p < t->n_pieces; p++)
+			list[i].ns[t->block_of[p]] += c->ns[p];
 	}
 	out->column = list;
 	out->n_columns = t->n;
 	out->n_blocks = t->n_blocks;
 	out->block = t->steps;
+	add_groups(t, out);
 }
 
 struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena)
@@ -121,7 +165,7 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 	                        .kernels = copy_of(arena, run->kernels, run->n_kernels * sizeof *run->kernels),
 	                        .n_kernels = run->n_kernels};
 	memcpy(out.rows, t->rows, sizeof out.rows);
-	if (run->steps.request && run->n_periods && (run->requests || run->steps.overlap)) {
+	if (run_times_requests(run)) {
 		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
 		out.n_requests = run->n_periods;
 	}

@@ -14,6 +14,7 @@ struct table_column {
 	uint32_t way;     /* of PART_COPY: as in struct step_column */
 	int64_t *ns;      /* by block, n of them, added up over the run's devices */
 	uint32_t n;
+	double mean[STEP_GROUPS], variance[STEP_GROUPS]; /* of the steps of a group, ns, over the run's devices */
 };
 
 struct run_table {
@@ -48,14 +49,20 @@ struct run_table {
 	double worked_off; /* ns a step: backlog_worked_off */
 	const struct run_kernel *kernels;
 	uint32_t n_kernels;
-	uint32_t n_once;      /* gaps that happened once … */
-	struct once_gap once; /* … and the longest; `phase` is a name, 0 where nobody marked it */
+	uint32_t n_once;                 /* gaps that happened once … */
+	struct once_gap once;            /* … and the longest; `phase` is a name, 0 where nobody marked it */
+	double group_steps[STEP_GROUPS]; /* the slowest steps and those about the median, how many … */
+	double group_mean[STEP_GROUPS],
+		group_variance[STEP_GROUPS]; /* … and how long one takes, ns; 0: too few steps */
 	struct table_column *column;
 	uint32_t n_columns, n_blocks, block; /* steps of a block; the last may hold fewer */
 };
 
 /* Once its rows are gone through, and bubbles are charged. In `arena`, but for what is the trace's. */
 struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena);
+
+/* The first column of the same part; NULL: the run has none. */
+const struct table_column *run_table_like(const struct run_table *run, const struct table_column *like);
 
 /* Columns of many causes and phases, of many runs, take larger blocks, the same on both sides: while all of them
  * together have more cells than this, two blocks become one, down to TABLE_LEAST_BLOCKS. */

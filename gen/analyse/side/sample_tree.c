@@ -1,10 +1,10 @@
 #include "analyse/side/sample_tree.h"
 
 #include "analyse/run/gaps.h"
-#include "analyse/run/middle.h"
 #include "analyse/run/parts.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,25 +60,23 @@ static uint32_t row_of(struct sample_tree *tree, enum cause cause, uint32_t phas
 	if (i == known) {
 		LIST_GROW(tree->arena, tree->rows, i, tree->row_room);
 		tree->rows[i] = (struct sample_row){.cause = cause, .phase = phase};
+		node_below(tree, TRACE_NONE, TRACE_NONE, i);
 	}
 	return i;
 }
 
 /* ---- when samples were taken ---- */
 
-/* The distance from each sample to the one before of its thread. */
-struct distances {
-	const struct trace_samples *samples;
-	int64_t most;
-};
-
-static bool distance(const void *context, size_t i, int64_t *out)
+/* The distances from each sample to the one before of its thread, up to `most`. */
+static size_t distances(const struct trace_samples *s, int64_t most, double *out)
 {
-	const struct distances *d = context;
-	if (!i || d->samples->thread[i] != d->samples->thread[i - 1])
-		return false;
-	*out = d->samples->time[i] - d->samples->time[i - 1];
-	return *out > 0 && *out <= d->most;
+	size_t n = 0;
+	for (size_t i = 1; i < s->n; i++) {
+		int64_t distance = s->time[i] - s->time[i - 1];
+		if (s->thread[i] == s->thread[i - 1] && distance > 0 && distance <= most)
+			out[n++] = (double)distance;
+	}
+	return n;
 }
 
 /* Time on a processor, between the first and the last sample of its thread, for each sample; infinite where nobody
@@ -148,14 +146,15 @@ static double find_interval(const struct run *run)
 	const struct trace *t = run->trace;
 	if (t->source.sample_ns > 0)
 		return own_interval(t);
-	struct distances all = {&t->samples, INT64_MAX};
-	struct middle_values values = {distance, &all, t->samples.n};
-	int64_t low, high;
-	if (!middle_of(&values, &low, &high))
-		return 0;
-	all.most = low;
-	middle_of(&values, &low, &high);
-	return fmin((double)low, processor_time(run));
+	struct arena scratch = {0};
+	double *list = ARENA_NEW(&scratch, t->samples.n, double), low = 0, high;
+	size_t n = distances(&t->samples, INT64_MAX, list);
+	if (n) {
+		low = sort_middle(list, n, &high);
+		low = sort_middle(list, distances(&t->samples, (int64_t)low, list), &high);
+	}
+	arena_release(&scratch);
+	return n ? fmin(low, processor_time(run)) : 0;
 }
 
 /* ---- one run ---- */

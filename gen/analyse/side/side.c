@@ -6,6 +6,7 @@
 #include "analyse/side/clocks.h"
 #include "analyse/side/events.h"
 #include "analyse/side/loops.h"
+#include "analyse/side/memory.h"
 #include "analyse/side/periods.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/ranks.h"
@@ -167,7 +168,10 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	uint32_t n_devices = places_find(runs, n);
 	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
 	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
+	const struct side_memory memory = memory_build(runs, n);
 	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean);
+	for (uint32_t i = 0; i < phases.n; i++)
+		phases.list[i].memory = memory.n_steps ? phases.list[i].memory : 0;
 	const struct side_tables tables = rows.tables;
 	const struct side_ranges ranges = rows.ranges;
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
@@ -228,51 +232,10 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_ranges = ranges.n,
 	                     .counts = tables.counts,
 	                     .recording = recording,
-	                     .memory = memory_build(runs, n),
+	                     .memory = memory,
 	                     .ranks = ranks,
 	                     .timeline = timeline,
 	                     .overview = median->overview,
 	                     .events = words->events ? events_build(median, arena) : NULL,
 	                     .quality = quality_build(runs, n, words->run_files, &notes, arena)};
-}
-
-/* Keys of the words "peak_unknown". */
-static const char *const why[] = {
-	[MEMORY_NOT_SEEN] = "not_seen", [MEMORY_EARLIER] = "earlier",   [MEMORY_NO_PLACE] = "no_place",
-	[MEMORY_DAMAGED] = "damaged",   [MEMORY_NO_START] = "no_start", [MEMORY_NO_END] = "no_end"};
-static const char MIXED[] = "mixed";
-
-/* Parts whose ranges differ in a number alone stay apart: they are few, and each is true. */
-static void take_peak(const struct run *run, const struct trace_device *device, struct side_memory *out)
-{
-	out->peak = device->memory_peak;
-	for (int k = 0; k < HELD_MOST; k++) {
-		out->held[k] = device->held[k];
-		if (out->held[k].range && out->held[k].range < run->fold.n)
-			out->held[k].range = run->fold.of[out->held[k].range];
-	}
-}
-
-struct side_memory memory_build(const struct run *runs, size_t n)
-{
-	struct side_memory out = {.known = n > 0};
-	bool of[2] = {false, false};
-	for (size_t r = 0; r < n; r++)
-		for (uint32_t d = 0; d < runs[r].trace->n_devices; d++) {
-			const struct trace_device *device = &runs[r].trace->devices[d];
-			if (device->memory == MEMORY_SEEN || device->memory == MEMORY_ALLOCATOR) {
-				of[device->memory == MEMORY_ALLOCATOR] = true;
-				if (device->memory_peak > out.peak)
-					take_peak(&runs[r], device, &out);
-			} else if (out.known) {
-				out.known = false;
-				out.why = why[device->memory];
-			}
-		}
-	if (out.known && of[0] && of[1])
-		out = (struct side_memory){.why = MIXED};
-	out.allocator = out.known && of[1];
-	if (!out.known)
-		out = (struct side_memory){.why = out.why};
-	return out;
 }

@@ -44,9 +44,4 @@ struct side_words {
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts);
 
-/* How much device memory a side's program had allocated at most (docs/reference/gates.md). */
-
-/* The largest peak over the devices of all runs; known only where it is of each of them. */
-struct side_memory memory_build(const struct run *runs, size_t n);
-
 #endif

@@ -267,9 +267,7 @@ static double steady_launches(uint32_t *count, const struct run *run)
 
 static int compare_rows(double time_a, double time_b, uint32_t name_a, uint32_t name_b, const struct names *names)
 {
-	if (time_a != time_b)
-		return time_a > time_b ? -1 : 1;
-	return strcmp(names_text(names, name_a), names_text(names, name_b));
+	return DESCENDING(time_a, time_b) ?: strcmp(names_text(names, name_a), names_text(names, name_b));
 }
 static int compare_kernels(const void *a, const void *b, void *names)
 {

@@ -84,9 +84,7 @@ static void take_ranges(struct tokens *k, const struct step_thread *thread)
 static int by_step(const void *a, const void *b)
 {
 	const struct token *x = a, *y = b;
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	return sort_nested(x->start, x->end, y->start, y->end);
+	return ASCENDING(x->step, y->step) ?: sort_nested(x->start, x->end, y->start, y->end);
 }
 
 /* What was launched in a range, by whichever thread, belongs to it as it does to the step. */

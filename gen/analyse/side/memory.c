@@ -1,0 +1,97 @@
+#include "analyse/side/memory.h"
+
+#include "base/sort.h"
+
+/* Keys of the words "peak_unknown". */
+static const char *const why[] = {
+	[MEMORY_NOT_SEEN] = "not_seen", [MEMORY_EARLIER] = "earlier",   [MEMORY_NO_PLACE] = "no_place",
+	[MEMORY_DAMAGED] = "damaged",   [MEMORY_NO_START] = "no_start", [MEMORY_NO_END] = "no_end"};
+static const char MIXED[] = "mixed";
+
+/* Parts whose ranges differ in a number alone stay apart: they are few, and each is true. */
+static void take_peak(const struct run *run, const struct trace_device *device, struct side_memory *out)
+{
+	out->peak = device->memory_peak;
+	for (int k = 0; k < HELD_MOST; k++) {
+		out->held[k] = device->held[k];
+		if (out->held[k].range && out->held[k].range < run->fold.n)
+			out->held[k].range = run->fold.of[out->held[k].range];
+	}
+}
+
+void memory_note(struct run *run, const struct run *part)
+{
+	const struct trace *t = part->trace;
+	const struct steps *s = &part->steps;
+	size_t row = 0;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		run->unheld = run->unheld || row == t->levels.n || t->levels.device[row] != d;
+		while (row < t->levels.n && t->levels.device[row] == d)
+			row++;
+	}
+	if (run->unheld || !s->found)
+		return;
+	if (!run->held)
+		run->held = ARENA_NEW(run->arena, run->steps.n, int64_t);
+	for (uint32_t m = 0; m < s->n_threads; m++) {
+		const struct step_thread *thread = &s->threads[m];
+		for (uint32_t k = 0; k < thread->n; k++) {
+			if (thread->step[k] == TRACE_NONE)
+				continue;
+			/* marks say when a step ends; of one that is found by its launches, only the next one does */
+			int64_t end = s->by_op && k + 1 < thread->n ? thread->start[k + 1] : thread->end[k];
+			int64_t *step = &run->held[thread->step[k]];
+			int64_t most = held_most(t, thread->process, thread->start[k], end);
+			*step = most > *step ? most : *step;
+		}
+	}
+}
+
+/* Known where it is of all runs. */
+static void take_steps(const struct run *runs, size_t n, struct side_memory *out)
+{
+	struct arena scratch = {0};
+	size_t all = 0, steps = 0;
+	bool known = true;
+	for (size_t r = 0; r < n; r++) {
+		known = known && runs[r].held && !runs[r].unheld;
+		all += runs[r].n_steps;
+	}
+	int64_t *most = ARENA_NEW(&scratch, all, int64_t);
+	for (size_t r = 0; r < n && known; r++)
+		for (uint32_t k = runs[r].warmup; k < runs[r].steps.n; k++)
+			most[steps++] = runs[r].held[k];
+	sort_times(most, steps);
+	if (steps) {
+		out->n_steps = (uint32_t)steps;
+		out->step_median = (most[(steps - 1) / 2] + most[steps / 2]) / 2;
+		out->step_most = most[steps - 1];
+	}
+	arena_release(&scratch);
+}
+
+struct side_memory memory_build(const struct run *runs, size_t n)
+{
+	struct side_memory out = {.known = n > 0};
+	bool of[2] = {false, false};
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t d = 0; d < runs[r].trace->n_devices; d++) {
+			const struct trace_device *device = &runs[r].trace->devices[d];
+			if (device->memory == MEMORY_SEEN || device->memory == MEMORY_ALLOCATOR) {
+				of[device->memory == MEMORY_ALLOCATOR] = true;
+				if (device->memory_peak > out.peak)
+					take_peak(&runs[r], device, &out);
+			} else if (out.known) {
+				out.known = false;
+				out.why = why[device->memory];
+			}
+		}
+	if (out.known && of[0] && of[1])
+		out = (struct side_memory){.why = MIXED};
+	out.allocator = out.known && of[1];
+	if (!out.known)
+		out = (struct side_memory){.why = out.why};
+	else
+		take_steps(runs, n, &out);
+	return out;
+}

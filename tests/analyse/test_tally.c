@@ -1,0 +1,45 @@
+#include "analyse/run/tally.h"
+#include "base/sort.h"
+#include "random_trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The middle of integers that cannot be asked again, few and many, and what lies above a bound. */
+static void test_tally(void **state)
+{
+	(void)state;
+	struct random random = {.state = 7};
+	const size_t sizes[] = {0, 1, 2, 999, 1000, TALLY_FEW, TALLY_FEW + 1, TALLY_FEW + 40000};
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+		struct arena arena = {0};
+		struct tally tally = {0};
+		double *list = ARENA_NEW(&arena, sizes[s] + 1, double), above = 0;
+		for (size_t i = 0; i < sizes[s]; i++) {
+			int64_t value = random_between(&random, 0, s % 2 ? 5000 : INT64_C(1) << 40);
+			list[i] = (double)value;
+			above += value > 4000 ? (double)value - 10 : 0;
+			tally_add(&tally, &arena, value);
+		}
+		sort_doubles(list, sizes[s]);
+		double middle = sizes[s] ? (list[(sizes[s] - 1) / 2] + list[sizes[s] / 2]) / 2 : 0;
+		assert_true(tally.many == (sizes[s] > TALLY_FEW));
+		assert_true(tally_median(&tally) == middle);
+		assert_true(tally_excess(&tally, 4000, 10) <= above * (1 + 1e-12));
+		assert_true(tally_excess(&tally, 4000, 10) >= above * (1 - 1e-12));
+		arena_release(&arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tally),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
