@@ -228,7 +228,7 @@ int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena
 	p.seen = ARENA_NEW(arena, usage->n_options, bool);
 	*operands = (struct opt_list){ARENA_NEW(arena, (size_t)argc + 1, const char *), 0};
 	bool only_operands = false;
-	struct err later;
+	struct err later = {0};
 	int result = 0;
 	while (p.next < argc) {
 		const char *argument = argv[p.next++];

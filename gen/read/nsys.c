@@ -127,13 +127,10 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	if (wish->joined)
 		build_drop_ids(&r.build);
 	nsys_give_ranks(&r);
-	if (wish->only)
-		result = 0;
-	else if (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 ||
-	         nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0)
+	if (!wish->only && (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 ||
+	                    nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0))
 		goto done;
-	else
-		result = 0;
+	result = 0;
 done:
 	db_close(&r.db);
 	return result;

@@ -56,7 +56,7 @@ static void put_fact(struct writer *w, struct buf *to, const struct fact *fact)
 		return;
 	const struct fact_info *info = &fact_info[fact->id];
 	put_text(to, info->id);
-	number_put(to, (uint64_t)(fact->side + 1));
+	number_put(to, (uint64_t)fact->side + 1);
 	number_put(to, info->n);
 	for (uint32_t i = 0; i < info->n; i++) {
 		const union fact_value *v = &fact->value[i];

@@ -254,10 +254,13 @@ static void test_an_all_to_all(void **state)
 		const struct rank_result *r = &side->ranks.list[i];
 		assert_float_equal(r->waiting, (3.0 - side->devices[r->device].rank) * 200 * US, US);
 	}
-	analysed_end(state);
-	analysed_begin(state);
-	s = *state;
-	side = analyse_meeting(s, 4, false); /* with the neighbours alone it is one */
+}
+
+/* With the neighbours alone it is one. */
+static void test_meeting_neighbours(void **state)
+{
+	struct analysed *s = *state;
+	const struct side *side = analyse_meeting(s, 4, false);
 	assert_true(side->ranks.bubble > 100 * US);
 	assert_non_null(finding_of(s));
 }
@@ -296,6 +299,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_copy_beside_a_bubble, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_more_microbatches, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_an_all_to_all, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_meeting_neighbours, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_the_timeline, analysed_begin, analysed_end),
 	};
 	return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);

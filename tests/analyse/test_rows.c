@@ -112,6 +112,7 @@ static void blocks_by_hand(void **unused)
 	step_table_add(&t, at, 118, 122, -1);
 	assert_int_equal(t.list[at].ns[0], 4);
 	assert_int_equal(t.list[at].ns[1], 18);
+	arena_release(&arena);
 }
 
 /* How often the interval of a row that did not change holds 0: percent, in `rounds` pairs of runs of n steps. */

@@ -374,6 +374,20 @@ def command_find():
     return max(built, key=os.path.getmtime) if built else None
 
 
+def check_made(prefix, *checks):
+    """Each check gets a table, a Gapline and a folder for what it makes; the status of all together."""
+    command = command_find()
+    if not command or not os.access(command, os.X_OK):
+        print("gapline is not built")
+        return 1
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        for check in checks:
+            check(table, Gapline(command, folder), folder)
+    print(f"{table.passed} passed, {table.failed} failed")
+    return 1 if table.failed or not table.passed else 0
+
+
 def main():
     captures = os.environ.get("GAPLINE_CAPTURES") or os.path.join(os.path.dirname(ROOT), "shared", "captures")
     if not os.path.isdir(captures):

@@ -12,10 +12,9 @@ import os
 import re
 import sqlite3
 import sys
-import tempfile
 from decimal import Decimal
 
-from check_captures import Gapline, Table, command_find
+from check_captures import check_made
 
 GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
 STEPS = 20
@@ -314,20 +313,5 @@ def check_work(table, gapline, folder):
         table.check(f"work: {fixed}, what is calculated", (work == "same_job") == bool(shown) and (not shown or f"{gflop:.2g}" in shown[0]), shown)
 
 
-def main():
-    command = command_find()
-    if not command or not os.access(command, os.X_OK):
-        print("gapline is not built")
-        return 1
-    table = Table()
-    with tempfile.TemporaryDirectory(prefix="gapline-operators-") as folder:
-        check_operators(table, Gapline(command, folder), folder)
-        check_modules(table, Gapline(command, folder), folder)
-        check_why(table, Gapline(command, folder), folder)
-        check_work(table, Gapline(command, folder), folder)
-    print(f"{table.passed} passed, {table.failed} failed")
-    return 1 if table.failed or not table.passed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work))

@@ -8,9 +8,8 @@ import json
 import lzma
 import os
 import sys
-import tempfile
 
-from check_captures import Gapline, Table, command_find
+from check_captures import check_made
 
 STEPS = 20
 
@@ -214,20 +213,5 @@ def check_products(table, gapline, folder):
             table.check(f"products: {name} of {dims}, {os.path.splitext(path)[1]}", good, seen, want)
 
 
-def main():
-    command = command_find()
-    if not command or not os.access(command, os.X_OK):
-        print("gapline is not built")
-        return 1
-    table = Table()
-    with tempfile.TemporaryDirectory(prefix="gapline-shapes-") as folder:
-        check_recorded(table, Gapline(command, folder), folder)
-        check_products(table, Gapline(command, folder), folder)
-        check_peaks(table, Gapline(command, folder), folder)
-        check_bytes(table, Gapline(command, folder), folder)
-    print(f"{table.passed} passed, {table.failed} failed")
-    return 1 if table.failed or not table.passed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_made("gapline-shapes-", check_recorded, check_products, check_peaks, check_bytes))

@@ -11,7 +11,7 @@ of every picture, and all sentences. Numbers that are not in the JSON, each for 
 
 import re
 
-from page_numbers import MS, drawn, shows
+from page_numbers import MS, check_few_slowest, drawn, shows
 
 TIME = r"((?:<|~)?\d+(?:\.\d+)?) (ns|µs|ms|s)\b"
 CONSTANTS = [95, 2, 1, 0]
@@ -479,7 +479,7 @@ class Words:
                     for number, scale in re.findall(r"([\d.]+)([kMG])(?= (?:\u2192|[^\u2192]* a second))", text):
                         rate = [r[key] for r in rates for key in ("steps_per_second", "items_per_second") if r[key]]
                         self.claim(any(shows(number, r, {"k": 1e3, "M": 1e6, "G": 1e9}[scale]) for r in rate), section, text)
-                text = re.sub(r"slowest 1 % of \d+ (?:steps|requests) is [1-4]: too few to say where they wait \(5 are needed\)", "", text)
+                text = check_few_slowest(self, text)
                 typical = re.findall(r"(\d+) typical steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
                 if section == "functions":

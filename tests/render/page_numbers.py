@@ -137,3 +137,12 @@ def check_quantile(check, cells, unit):
         for shown, end in zip(found.groups()[1:], change["ci95"] or ()):
             check.expect(shown, 100 * (end - 1), 1, where)
     return True
+
+
+def check_few_slowest(check, text):
+    """Where there are too few slowest steps to say where they wait, it is one in a hundred, and fewer than five: the rest of `text`."""
+    pattern = r"slowest 1 % of (\d+) (?:steps|requests) is (\d+): too few to say where they wait \(5 are needed\)"
+    measured = [side["steps"]["measured"] for side in check.sides]
+    for of, few in ((int(a), int(b)) for a, b in re.findall(pattern, text)):
+        check.claim(of in measured and few == -(-of // 100) < 5, "slowest steps", text)
+    return re.sub(pattern, "", text)

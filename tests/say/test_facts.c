@@ -140,6 +140,5 @@ int main(void)
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	arena_release(&arena);
-	arena_release(&said_arena);
 	return failed;
 }

@@ -8,6 +8,11 @@
 
 static struct arena said_arena;
 
+__attribute__((destructor)) static void said_release(void)
+{
+	arena_release(&said_arena);
+}
+
 /* A fact whose sentence is `text`: the note that reading gives a side's files. */
 static inline const struct fact *fact_that_says(struct arena *arena, const char *text)
 {

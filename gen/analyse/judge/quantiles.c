@@ -82,7 +82,10 @@ static struct quantile (*runs_of(const struct verdict_side *side, const struct s
 	for (size_t r = 0; r < side->n_runs; r++) {
 		const struct verdict_run *run = &side->runs[r];
 		size_t n = run->n < common ? run->n : common, cut = series[r].cut < n ? series[r].cut : n;
-		quantiles_of_run(n ? run->period + cut : NULL, n - cut, of[r]);
+		if (n)
+			quantiles_of_run(run->period + cut, n - cut, of[r]);
+		else
+			quantiles_of_run(NULL, 0, of[r]);
 	}
 	return of;
 }

@@ -57,16 +57,15 @@ static void take_steps(const struct run *runs, size_t n, struct side_memory *out
 		known = known && runs[r].held && !runs[r].unheld;
 		all += runs[r].n_steps;
 	}
-	int64_t *most = ARENA_NEW(&scratch, all, int64_t);
+	double *most = ARENA_NEW(&scratch, all, double);
 	for (size_t r = 0; r < n && known; r++)
-		for (uint32_t k = runs[r].warmup; k < runs[r].steps.n; k++)
-			most[steps++] = runs[r].held[k];
-	sort_times(most, steps);
-	if (steps) {
-		out->n_steps = (uint32_t)steps;
-		out->step_median = (most[(steps - 1) / 2] + most[steps / 2]) / 2;
-		out->step_most = most[steps - 1];
-	}
+		for (uint32_t k = runs[r].warmup; k < runs[r].steps.n; k++) {
+			const int64_t held = runs[r].held[k];
+			most[steps++] = (double)held;
+			out->step_most = held > out->step_most ? held : out->step_most;
+		}
+	out->n_steps = (uint32_t)steps;
+	out->step_median = steps ? (int64_t)sort_median(most, steps) : 0;
 	arena_release(&scratch);
 }
 

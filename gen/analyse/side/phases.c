@@ -103,7 +103,7 @@ void phases_add(struct phases *p, struct run *run, struct run *part)
 		add_host_phases(part, &p->out, p->slot, step);
 }
 
-struct side_phases phases_end(struct phases *p, const struct run *runs, const struct budget *mean)
+struct side_phases phases_end(struct phases *p, const struct run *runs, const struct budget *mean, bool memory)
 {
 	struct side_phases *out = &p->out;
 	for (size_t r = 0; r < p->n_runs; r++) {
@@ -125,6 +125,7 @@ struct side_phases phases_end(struct phases *p, const struct run *runs, const st
 		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, runs[0].trace->names);
 	for (uint32_t i = 0; i < out->n; i++) {
 		out->list[i].rank = i + 1;
+		out->list[i].memory = memory ? out->list[i].memory : 0;
 		out->list[i].cost_share = mean->period > 0 ? out->list[i].cost / mean->period : 0;
 	}
 	return *out;

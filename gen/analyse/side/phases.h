@@ -21,6 +21,6 @@ struct phases {
 };
 struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
 void phases_add(struct phases *phases, struct run *run, struct run *part);
-struct side_phases phases_end(struct phases *phases, const struct run *runs, const struct budget *mean);
+struct side_phases phases_end(struct phases *phases, const struct run *runs, const struct budget *mean, bool memory);
 
 #endif

@@ -190,10 +190,10 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 
 static void join_blocks(struct run_table *run)
 {
-	uint32_t n = (run->n_blocks + 1) / 2;
+	const uint32_t n = (run->n_blocks + 1) / 2;
 	for (uint32_t i = 0; i < run->n_columns; i++) {
 		int64_t *ns = run->column[i].ns;
-		for (uint32_t b = 0; b < n; b++)
+		for (size_t b = 0; b < n; b++)
 			ns[b] = ns[2 * b] + (2 * b + 1 < run->n_blocks ? ns[2 * b + 1] : 0);
 		run->column[i].n = n;
 	}

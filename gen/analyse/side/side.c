@@ -169,11 +169,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
 	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
 	const struct side_memory memory = memory_build(runs, n);
-	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean);
-	for (uint32_t i = 0; i < phases.n; i++)
-		phases.list[i].memory = memory.n_steps ? phases.list[i].memory : 0;
+	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean, memory.n_steps > 0);
 	const struct side_tables tables = rows.tables;
-	const struct side_ranges ranges = rows.ranges;
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
 	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
@@ -228,8 +225,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_api = tables.n_api,
 	                     .copies = tables.copies,
 	                     .n_copies = tables.n_copies,
-	                     .ranges = ranges.list,
-	                     .n_ranges = ranges.n,
+	                     .ranges = rows.ranges.list,
+	                     .n_ranges = rows.ranges.n,
 	                     .counts = tables.counts,
 	                     .recording = recording,
 	                     .memory = memory,

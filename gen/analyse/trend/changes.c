@@ -350,7 +350,8 @@ static struct change measure_split(const struct stretch *s, size_t at)
 /* The likeliest split of the level up to value[t], if one is rare enough and large enough; else 0. */
 static size_t look(struct watch *w, size_t t)
 {
-	size_t begin = t + 1 - w->begin > 2 * CHANGES_WINDOW ? t + 1 - 2 * CHANGES_WINDOW : w->begin;
+	const size_t most = (size_t)2 * CHANGES_WINDOW;
+	const size_t begin = t + 1 - w->begin > most ? t + 1 - most : w->begin;
 	if (!w->drifts) {
 		bool rare = false;
 		for (size_t at = t - begin >= CHANGES_WINDOW ? t + 1 - CHANGES_WINDOW : begin + 1; at <= t && !rare;
