@@ -6,6 +6,7 @@
 #include "say/say.h"
 
 #include <fcntl.h>
+#include <libxml/parser.h>
 #include <libxml/xmlmemory.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static void *sqlite_resize(void *old, int n)
 static void libraries_prepare(void)
 {
 	xmlMemSetup(free, memory_take, memory_resize, memory_copy);
+	xmlInitParser(); /* here, where no output waits for an error: where memory ends in it, it keeps its lock */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK)
 		return;
 	sqlite3_mem_methods ours = usual;
