@@ -93,8 +93,8 @@ enum { REASONS_MOST = 5 };
 struct waterfall {
 	struct waterfall_part *part;
 	uint32_t n;
-	/* Parts that changed in the direction of the verdict by more than chance, the largest first: those of a tenth
-	 * of its change, and sums of smaller ones until two thirds are explained; only with `faster` and `slower`. */
+	/* Parts that changed in the direction of the verdict by more than chance, the largest first, until they are
+	 * two thirds of its change; only with `faster` and `slower`. */
 	struct reason reason[REASONS_MOST];
 	uint32_t n_reasons;
 	double explained; /* what these changed together, over the change of the step */

@@ -310,7 +310,7 @@ static bool name_ways(struct waterfall *w, const struct row_source *t, const str
 	uint32_t before = w->n_reasons;
 	for (uint32_t k = COPY_H2D; k < COPY_WAYS && t->facts; k++)
 		way[k] = copies_of(t, k);
-	while (t->facts && w->n_reasons < REASONS_MOST) {
+	while (t->facts && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH) {
 		struct reason *r = &way[COPY_H2D];
 		for (uint32_t k = COPY_H2D; k < COPY_WAYS; k++)
 			if (n->sign * way[k].part.delta > n->sign * r->part.delta)
@@ -353,8 +353,8 @@ static void find_rest(struct waterfall *w, double change)
 		w->largest = NULL;
 }
 
-/* Of work and of waiting, not of how it was measured. Parts first; then, until enough is explained, what is large only
- * as a sum over causes or phases. `clear` allows for as many rows as are large, so that more names are no less sure. */
+/* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
+ * phases. */
 static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
 {
 	struct naming n = {.sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0};
@@ -370,8 +370,8 @@ static void find_reasons(struct waterfall *w, const struct row_source *t, enum v
 	n.clear = row_clear(large);
 	static const int order[REACHES] = {0, ITS_PLACE, 1, REACHES - 1};
 	for (int pass = 0; pass < REACHES; pass++)
-		for (uint32_t i = 0;
-		     i < w->n && w->n_reasons < REASONS_MOST && (!pass || w->explained < EVIDENCE_ROW_ENOUGH); i++) {
+		for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH;
+		     i++) {
 			const struct waterfall_part *part = &w->part[i];
 			bool fits = pass ? part->kind == PART_IDLE && i < SUMMED
 			                 : part->kind <= PART_IDLE && is_large(&n, part);
