@@ -107,7 +107,7 @@ void step_table_groups(struct step_table *c, const int64_t *start, const int64_t
 	qsort_r(order, n, sizeof *order, by_time, (void *)(uintptr_t)ns);
 	c->group[GROUP_USUAL] = group_of(c, start, ns, order + (n - usual) / 2, usual);
 	c->group[GROUP_SLOW] = group_of(c, start, ns, order + n - slow, slow);
-	int64_t *cut = ARENA_NEW(c->arena, 2 * (usual + slow), int64_t);
+	int64_t *cut = ARENA_NEW(c->arena, (size_t)2 * (usual + slow), int64_t);
 	for (int g = 0; g < STEP_GROUPS; g++)
 		for (uint32_t i = 0; i < c->group[g].n; i++) {
 			cut[cuts++] = c->group[g].span[i][0];
