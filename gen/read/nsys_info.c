@@ -208,7 +208,7 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 		                                        .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
 		                                        .cuda = !s.has[SMS] || sms > 0};
 	}
-	if (t->n_gpus)
+	if (*rows)
 		qsort(*rows, t->n_gpus, sizeof **rows, compare_gpus);
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i] = (*rows)[i].gpu;

@@ -69,7 +69,7 @@ static double mean_of(const struct work_scale *s, const struct work_row *r, int 
 /* ln of a launch's time or blocks on the fixed side over the baseline's; `slack`: what chance makes of it. */
 static double ln_ratio(const struct work_scale *s, const struct work_row *r, bool blocks, double *slack)
 {
-	double error[2], mean[2];
+	double error[2] = {0}, mean[2] = {0};
 	for (int side = 0; side < 2; side++)
 		mean[side] = blocks ? mean_of(s, r, side, r->blocks[side], r->blocks2[side], &error[side])
 		                    : mean_of(s, r, side, r->time[side], r->time2[side], &error[side]);

@@ -85,8 +85,8 @@ uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context
 	open.room = FEW;
 	open.scratch = (struct arena){0};
 	struct output out = {.arena = arena, .room = 2 * layers}; /* each opens a piece, and closes one */
-	out.start = layers ? ARENA_NEW(arena, out.room, int64_t) : NULL;
-	out.value = layers ? ARENA_NEW(arena, out.room, uint32_t) : NULL;
+	out.start = ARENA_NEW(arena, out.room, int64_t);
+	out.value = ARENA_NEW(arena, out.room, uint32_t);
 	struct layer layer;
 	uint32_t number = 0;
 	emit(&out, INT64_MIN, 0);

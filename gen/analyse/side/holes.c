@@ -39,7 +39,7 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 		if (launch == TRACE_NONE)
 			continue;
 		has_op[launch] = true;
-		if (t->calls.thread[launch] != thread) {
+		if (!last || t->calls.thread[launch] != thread) {
 			thread = t->calls.thread[launch];
 			last = &by_process[t->threads[thread].process].last;
 		}
@@ -84,7 +84,7 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		}
 		outer = i;
 		counted = false;
-		if (t->calls.thread[i] != thread) {
+		if (!c || t->calls.thread[i] != thread) {
 			thread = t->calls.thread[i];
 			c = &captured[t->threads[thread].process];
 			host = run_host(run, t->threads[thread].process);
