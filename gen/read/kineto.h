@@ -70,6 +70,12 @@ struct kineto_link {
 	uint32_t module, outermost; /* of the forward operator, by kineto_give_ranges */
 };
 
+/* From the end of an optimizer's step to the end of the next one, on the thread that calls it. */
+struct kineto_step {
+	int64_t start, end;
+	uint32_t thread;
+};
+
 struct kineto_thread {
 	int64_t tid;
 	uint32_t process; /* index into kineto.processes */
@@ -116,8 +122,9 @@ struct kineto {
 	struct kineto_gpu *gpus;
 	struct kineto_peak *peaks;
 	struct kineto_memory *memory;
-	size_t n_spans, n_ops, n_links, n_backs, n_gpus, n_peaks, n_memory;
-	size_t span_room, op_room, link_room, back_room, gpu_room, peak_room, memory_room;
+	struct kineto_step *steps; /* by kineto_find_steps */
+	size_t n_spans, n_ops, n_links, n_backs, n_gpus, n_peaks, n_memory, n_steps;
+	size_t span_room, op_room, link_room, back_room, gpu_room, peak_room, memory_room, step_room;
 	uint32_t n_threads, n_processes, n_comms, thread_room, process_room, comm_room;
 	struct keymap comm_keys;
 	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */
@@ -141,6 +148,12 @@ void kineto_give_ranges(struct kineto *k, int64_t origin);
 
 /* For that: says of calls in which operator and module they are; spans and links are in order. */
 void kineto_find_owners(struct kineto *k);
+
+/* Fills `steps` by the optimizers' steps that PyTorch notes; spans are in order. */
+void kineto_find_steps(struct kineto *k);
+
+/* Whether it is an optimizer's step. */
+bool kineto_is_optimizer(const struct kineto *k, const struct kineto_span *s);
 
 /* Where the spans of the next thread begin; and the order of links, by thread and time. */
 size_t kineto_next_thread(const struct kineto *k, size_t i);

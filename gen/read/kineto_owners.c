@@ -101,13 +101,6 @@ static uint32_t outermost_until(const struct owners *p, int64_t end)
 	return opened_until(&p->operators, end);
 }
 
-static bool is_optimizer(const struct kineto *k, const struct kineto_span *s)
-{
-	static const char step[] = "Optimizer.step#";
-	return (s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION) &&
-	       strncmp(names_text(k->names, s->name), step, sizeof step - 1) == 0;
-}
-
 /* What an operator has to do goes to the first kernel that it launches. */
 static void take_work(struct owners *p, struct kineto_span *call)
 {
@@ -147,7 +140,7 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 	struct opened *operators = &p->operators, *modules = &p->modules;
 	p->optimizer = NULL;
 	for (operators->n = modules->n = 0; n--; s++) {
-		p->optimizer = is_optimizer(p->k, s) ? s : p->optimizer;
+		p->optimizer = kineto_is_optimizer(p->k, s) ? s : p->optimizer;
 		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
 			;
 		for (; modules->n && modules->list[modules->n - 1].end < s->start; modules->n--)

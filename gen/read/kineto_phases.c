@@ -41,7 +41,7 @@ struct phases {
 	int64_t origin;
 	uint8_t *class;    /* by name */
 	bool *is_main;     /* by thread: runs the loop */
-	bool steps, named; /* there are ProfilerSteps; annotations of the user's own */
+	bool steps, named; /* there are steps; annotations of the user's own */
 	struct items notes, plain, backward, groups;
 };
 
@@ -76,14 +76,20 @@ static enum name_class class_of(struct phases *p, uint32_t name)
 
 /* ---- the builder's rows ---- */
 
-static void give(struct phases *p, uint32_t thread, int64_t start, int64_t end, uint64_t name, int domain)
+static void give_kind(struct phases *p, uint32_t thread, int64_t start, int64_t end, uint64_t name, int domain,
+                      enum range_kind kind)
 {
 	build_range(p->k->build, &(struct build_range){.start = start - p->origin,
 	                                               .end = end - p->origin,
 	                                               .name = name,
 	                                               .domain = domain,
 	                                               .thread = kineto_thread_of(p->k, thread),
-	                                               .kind = RANGE_PUSH_POP});
+	                                               .kind = kind});
+}
+
+static void give(struct phases *p, uint32_t thread, int64_t start, int64_t end, uint64_t name, int domain)
+{
+	give_kind(p, thread, start, end, name, domain, RANGE_PUSH_POP);
 }
 
 static uint64_t text_key(struct phases *p, const char *text)
@@ -165,7 +171,8 @@ static void add(struct phases *p, struct items *to, const struct kineto_span *s,
 /* Spans that nest, in the order of their starts. */
 static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t n)
 {
-	int64_t in_step = INT64_MIN, in_note = INT64_MIN, in_operator = INT64_MIN; /* until when */
+	int64_t in_step = p->k->n_steps ? INT64_MAX : INT64_MIN, in_note = INT64_MIN,
+		in_operator = INT64_MIN; /* until when */
 	for (; n--; s++) {
 		if (s->kind == KINETO_FUNCTION)
 			give(p, s->thread, s->start, s->end, function_name(p, s->name), FUNCTIONS);
@@ -309,7 +316,7 @@ static int compare_spans(const void *a, const void *b)
 	return x->kind != y->kind ? (x->kind > y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Threads with steps run the loop; where there are none, those with annotations. */
+/* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. */
 static void find_main_threads(struct phases *p)
 {
 	struct kineto *k = p->k;
@@ -317,6 +324,13 @@ static void find_main_threads(struct phases *p)
 		if ((k->spans[i].kind == KINETO_ANNOTATION || k->spans[i].kind == KINETO_OPERATOR) &&
 		    class_of(p, k->spans[i].name) == STEP)
 			p->steps = p->is_main[k->spans[i].thread] = true;
+	if (!p->steps)
+		kineto_find_steps(k);
+	for (size_t i = 0; i < k->n_steps; i++) {
+		give_kind(p, k->steps[i].thread, k->steps[i].start, k->steps[i].end, text_key(p, STEP_ADDED), PHASES,
+		          RANGE_START_END);
+		p->steps = p->is_main[k->steps[i].thread] = true;
+	}
 	for (size_t i = 0; i < k->n_spans && !p->steps; i++)
 		if (k->spans[i].kind == KINETO_ANNOTATION)
 			p->is_main[k->spans[i].thread] = true;

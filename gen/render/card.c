@@ -222,17 +222,19 @@ static int64_t ops_of(const struct side *s)
 	return FACT_UNKNOWN;
 }
 
-static const struct fact *step_of(int said, const struct side *s, const struct side *other, struct arena *arena)
+static const struct fact *step_of(const struct analysis *a, int said, const struct side *s, const struct side *other,
+                                  struct arena *arena)
 {
-	int64_t ops = ops_of(s), n[2];
+	int64_t ops = ops_of(s), n[2] = {0};
 	const struct side *const both[2] = {s, other};
 	for (int i = 0; i < 2; i++)
 		n[i] = both[i]->n_runs ? (int64_t)(both[i]->steps.measured / both[i]->n_runs) : 0;
 	bool pattern = s->steps.origin == STEPS_BY_PATTERN && ops != FACT_UNKNOWN;
 	return FACT_NEW(arena, step_is, said,
-	                .what = !s->steps.found ? "run"
-	                        : pattern       ? "pattern"
-	                                        : "range",
+	                .what = !s->steps.found               ? "run"
+	                        : pattern                     ? "pattern"
+	                        : evidence_by_optimizer(a, s) ? "optimizer"
+	                                                      : "range",
 	                .name = s->steps.name, .ops = ops, .baseline = n[0], .fixed = n[1], .equal = n[0] == n[1],
 	                .alone = s == other && s->n_runs == 1, .least = fmin(s->steps.coverage, other->steps.coverage),
 	                .most = fmax(s->steps.coverage, other->steps.coverage));
@@ -245,9 +247,9 @@ static void fill_step(const struct analysis *a, struct page *page)
 	struct arena *arena = page->arena;
 	bool alike = b->steps.found == f->steps.found && b->steps.origin == f->steps.origin &&
 	             (b->steps.origin == STEPS_BY_PATTERN ? ops_of(b) == ops_of(f) : b->steps.name == f->steps.name);
-	const char *text = say(step_of(alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
+	const char *text = say(step_of(a, alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
 	page_say(&page->top, "step",
-	         alike ? text : arena_format(arena, "%s %s", text, say(step_of(1, f, f, arena), page)));
+	         alike ? text : arena_format(arena, "%s %s", text, say(step_of(a, 1, f, f, arena), page)));
 }
 
 /* ---- why ---- */

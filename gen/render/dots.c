@@ -209,7 +209,7 @@ static bool places(const struct variant *list, size_t n, double x[], bool *logar
 	for (size_t i = 0; i < n; i++) {
 		char *end = NULL;
 		x[i] = list[i].value ? strtod(list[i].value, &end) : NAN;
-		if (!isfinite(x[i]) || *end)
+		if (!end || *end || !isfinite(x[i]))
 			return false;
 		for (size_t k = 0; k < i; k++)
 			if (x[k] == x[i])

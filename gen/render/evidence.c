@@ -4,14 +4,21 @@
 #include "base/format.h"
 #include "render/words.h"
 #include "say/say.h"
+#include "trace/classify.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MOSTLY 0.5     /* names that are less than that of a step are no sequence any more */
 #define LONG_PAUSE 1e9 /* ns: shorter ones are what programs do before their first step */
 enum { LARGEST = 3 };  /* parts that are said in a line */
 
-static const struct fact *found_by(const struct side *s, struct arena *arena)
+bool evidence_by_optimizer(const struct analysis *a, const struct side *s)
+{
+	return strcmp(names_text(a->names, s->steps.name), STEP_ADDED) == 0;
+}
+
+static const struct fact *found_by(const struct analysis *a, const struct side *s, struct arena *arena)
 {
 	for (uint32_t l = 0; l < s->n_loops; l++) {
 		const struct loop_result *loop = &s->loops[l];
@@ -26,12 +33,13 @@ static const struct fact *found_by(const struct side *s, struct arena *arena)
 			                .fewest = loop->most > 1 ? (int64_t)loop->fewest : FACT_UNKNOWN,
 			                .most = loop->most, .tried = loop->tried > 0 ? loop->tried : NAN);
 	}
-	return FACT_NEW(arena, steps_cover, FACT_NO_SIDE, .covered = s->steps.coverage);
+	return FACT_NEW(arena, steps_cover, FACT_NO_SIDE, .covered = s->steps.coverage,
+	                .optimizer = evidence_by_optimizer(a, s));
 }
 
-const char *evidence_of(const struct side *s, struct arena *arena)
+const char *evidence_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
-	return say_fact(found_by(s, arena), NULL, arena);
+	return say_fact(found_by(a, s, arena), NULL, arena);
 }
 
 const char *evidence_steps(const struct analysis *a, const struct side *s, struct arena *arena)
@@ -44,7 +52,7 @@ const char *evidence_steps(const struct analysis *a, const struct side *s, struc
 	if (!s->steps.found)
 		return SAY(NULL, arena, no_steps);
 	return SAY(a->names, arena, steps_found, .name = s->steps.name, .steps = (int64_t)steps, .runs = s->n_runs,
-	           .warmup = (int64_t)warmup, .periods = (int64_t)s->steps.measured, .found = found_by(s, arena));
+	           .warmup = (int64_t)warmup, .periods = (int64_t)s->steps.measured, .found = found_by(a, s, arena));
 }
 
 const char *evidence_loop(const struct analysis *a, const struct loop_result *loop, struct arena *arena)

@@ -8,7 +8,10 @@
 /* "steps found from the repeating sequence of 547 GPU operations, 60 times, 97 % of the GPU's work", and where that is
  * so
  * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
-const char *evidence_of(const struct side *side, struct arena *arena);
+const char *evidence_of(const struct analysis *analysis, const struct side *side, struct arena *arena);
+
+/* Whether its steps are those that gapline told by the optimizers'. */
+bool evidence_by_optimizer(const struct analysis *analysis, const struct side *side);
 
 /* "step_#: 24 steps, 3 left out as warm-up, 21 measured; 98.1 % of the GPU's work", of all runs of a side. */
 const char *evidence_steps(const struct analysis *analysis, const struct side *side, struct arena *arena);

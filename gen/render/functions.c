@@ -35,9 +35,9 @@ static const struct fact *holders_of(const struct analysis *a, int s, struct are
 			                                    : "unnamed",
 			                   .name = h->name, .share = h->time[s] / gil->idle[s]));
 	}
-	return holders->n ? FACT_NEW(arena, lock_holders, FACT_NO_SIDE, .phase = view_in_phase(a, gil->phase, arena),
-	                             .holders = holders)
-	                  : NULL;
+	return gil && holders->n ? FACT_NEW(arena, lock_holders, FACT_NO_SIDE,
+	                                    .phase = view_in_phase(a, gil->phase, arena), .holders = holders)
+	                         : NULL;
 }
 
 /* How much a sampler that is not let run did not see; NAN: hardly any. */

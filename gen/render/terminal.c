@@ -210,12 +210,13 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)
 		put_line(&t, "steps",
 		         SAY(a->names, &t.arena, steps_by_range, .name = a->side[0].steps.name,
-		             .baseline = a->side[0].steps.coverage, .fixed = a->side[1].steps.coverage));
+		             .baseline = a->side[0].steps.coverage, .fixed = a->side[1].steps.coverage,
+		             .optimizer = evidence_by_optimizer(a, &a->side[0])));
 	for (int k = 0; k < 2; k++)
 		if (a->side[k].steps.origin == STEPS_BY_PATTERN)
-			put_line(
-				&t, k ? "" : "steps",
-				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
+			put_line(&t, k ? "" : "steps",
+			         arena_format(&t.arena, "%s: %s", a->side[k].label,
+			                      evidence_of(a, &a->side[k], &t.arena)));
 	put_line(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
 	const char *startup = evidence_startup(a, &t.arena);
 	put_line(&t, "startup", startup ? startup : "");

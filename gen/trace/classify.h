@@ -27,4 +27,8 @@ enum overhead_class classify_overhead(const char *name);
  * index of `text`: ids of `names`, `n` of them. Calls are the caller's, who may have to strip versions. */
 void classify_rows(struct trace *trace, const struct names *names, const uint32_t *text, uint32_t n);
 
+/* The range of a step that gapline adds where a program marks none: from the end of an optimizer's step to the end of
+ * the next one, by gen/inject/python while it is recorded, by read/kineto_steps.c of what PyTorch's profiler noted. */
+#define STEP_ADDED "gapline: step"
+
 #endif

@@ -17,10 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GCC = ["-fanalyzer", "-Werror"]
-# Where gcc 12 is wrong: it takes memory of an arena, which is never NULL, for NULL, and what is kept in a table for lost.
+# Where gcc 12 is wrong: it takes memory of an arena, which is never NULL, for NULL, what is kept in a table for lost, and a
+# struct that a function returns for one that it only began.
 GCC_WRONG = {
     "-Wno-analyzer-null-dereference": ["analyse/run/steps.c", "analyse/side/ranks.c", "capture/suite_state.c",
                                        "read/nsys_info.c", "stats/devices.c", "trace/columns.c"],
+    "-Wno-analyzer-use-of-uninitialized-value": ["render/json.c"],
     "-Wno-analyzer-malloc-leak": ["capture/spool_read.c", "inject/cupti_records.c"],
 }
 # Where cppcheck 2.10 is wrong: it sees neither how many items qsort takes nor what is set where a pointer was NULL, and

@@ -28,8 +28,7 @@ struct rows {
 
 static double distance(double a, double b)
 {
-	double larger = fmax(a, b);
-	return larger > 0 ? fabs(a - b) / larger : 0;
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
 }
 
 static bool is_whole(const struct work_scale *s, double count)
@@ -297,16 +296,20 @@ static void lost_of(const struct search *s, const struct work_row *r, double los
 	lost[1] += r->blocks[1 - s->less] - r->blocks[s->less];
 }
 
-/* What went together with the fills, as often and with as many blocks, may have added to the zeros that they set: a
- * gradient that is written needs neither. */
+/* What went with the fills, as often and in as many blocks, may have added to the zeros that they set: a gradient that
+ * is written needs neither. A fill of many tensors at once stands for any number. */
 static bool goes_with_fills(const struct search *s, const struct work_row *r)
 {
 	double fills[2] = {0}, lost[2] = {0};
+	bool many = false;
 	for (size_t k = 0; k < s->n; k++)
-		if (s->all[k].fill && changes(s, &s->all[k], -1))
+		if (s->all[k].fill && changes(s, &s->all[k], -1)) {
+			many = many || strstr(s->all[k].key, "multi_tensor");
 			lost_of(s, &s->all[k], fills);
+		}
 	lost_of(s, r, lost);
-	return fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE;
+	return (many && strstr(r->key, "elementwise")) ||
+	       (fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE);
 }
 
 /* What may do the work of `missing` instead; WORK_REPLACED: something takes as long as better code may. */

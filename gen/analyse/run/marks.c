@@ -4,6 +4,7 @@
 #include "analyse/run/marks_ranges.h"
 #include "base/buf.h"
 #include "base/keymap.h"
+#include "trace/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,14 @@ static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c,
 	return false;
 }
 
-/* Ranges that gapline itself added while it recorded (gen/inject/python). */
-#define ADDED_STEP "gapline: step"
-static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer"};
+/* Phases that gapline itself adds beside that (gen/inject/python, read/kineto_phases.c). */
+static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer", "operators"};
 
 /* What gapline added: its step reaches from one step's end to the next's, so it is the longest, and its phases are none
  * where its step is there. */
 static enum mark_grade grade_name(const char *name, bool added, enum mark_grade grade)
 {
-	if (!strcmp(name, ADDED_STEP))
+	if (!strcmp(name, STEP_ADDED))
 		return GRADE_ADDED;
 	for (size_t i = 0; added && i < sizeof added_phases / sizeof *added_phases; i++)
 		if (!strcmp(name, added_phases[i]))
@@ -91,7 +91,7 @@ void marks_of_part(const struct trace *t, const struct fold *fold, const struct 
 	marks_ranges_collect(&x, fold, asked->wanted || asked->like);
 	out->whole = judge(&x, asked);
 	for (size_t i = 0; i < x.n; i++) {
-		out->added = out->added || !strcmp(names_text(t->names, x.pieces[x.list[i].first].name), ADDED_STEP);
+		out->added = out->added || !strcmp(names_text(t->names, x.pieces[x.list[i].first].name), STEP_ADDED);
 		out->n += x.list[i].fits;
 	}
 	out->list = ARENA_NEW(arena, out->n, struct marks_candidate);

@@ -1,0 +1,156 @@
+/* Steps of a trace whose program marks none, by its optimizers (docs/method/analysis.md, Step): PyTorch notes their
+ * steps by itself. One step reaches from the end of an optimizer's step to the end of the next one. */
+#include "base/list.h"
+#include "read/kineto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	RARE = 10,    /* an optimizer that steps less than one in so many times as often as another one ends no step */
+	IN_TURNS = 4, /* optimizers of one class that may take turns */
+	ALIKE = 50    /* numbers of operators that differ by less than one in so many are alike */
+};
+
+/* The optimizer steps of one thread, in order. */
+struct ends {
+	int64_t *end;
+	uint32_t *name;
+	uint32_t *work; /* operators and annotations that began since the end before, with this one */
+	size_t n, room;
+};
+
+bool kineto_is_optimizer(const struct kineto *k, const struct kineto_span *s)
+{
+	static const char step[] = "Optimizer.step#";
+	return (s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION) &&
+	       strncmp(names_text(k->names, s->name), step, sizeof step - 1) == 0;
+}
+
+/* Of the spans of a thread. An optimizer may call another one. */
+static void find_ends(const struct kineto *k, const struct kineto_span *s, size_t n, struct arena *arena,
+                      struct ends *out)
+{
+	int64_t until = INT64_MIN;
+	uint32_t work = 0;
+	out->n = 0;
+	for (; n--; s++) {
+		if (s->start < until)
+			continue;
+		work += s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION;
+		if (!kineto_is_optimizer(k, s))
+			continue;
+		until = s->end;
+		if (out->n == out->room) {
+			size_t room = list_more(out->room);
+			out->end = arena_grow(arena, out->end, out->n, room, sizeof *out->end);
+			out->name = arena_grow(arena, out->name, out->n, room, sizeof *out->name);
+			out->work = arena_grow(arena, out->work, out->n, room, sizeof *out->work);
+			out->room = room;
+		}
+		out->end[out->n] = s->end;
+		out->name[out->n] = s->name;
+		out->work[out->n++] = work;
+		work = 0;
+	}
+}
+
+static size_t count_name(const struct ends *e, uint32_t name)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++)
+		n += e->name[i] == name;
+	return n;
+}
+
+/* The optimizer that ends steps: of those that step about as often as any the rarest, and of several the last one of
+ * the first step. */
+static uint32_t find_lead(const struct ends *e)
+{
+	size_t most = 0, least = SIZE_MAX;
+	uint32_t lead = 0, last = 0;
+	for (size_t i = 0; i < e->n && i < (size_t)IN_TURNS * RARE; i++) {
+		size_t n = e->name[i] == last ? 0 : count_name(e, e->name[i]);
+		last = e->name[i];
+		most = n > most ? n : most;
+	}
+	for (size_t i = 0; i < e->n && i < (size_t)IN_TURNS * RARE; i++) {
+		bool seen = false;
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = e->name[k] == e->name[i];
+		size_t n = seen ? 0 : count_name(e, e->name[i]);
+		if (!n || n * RARE < most || n > least)
+			continue;
+		least = n;
+		lead = e->name[i];
+	}
+	return lead;
+}
+
+/* Keeps the ends of that optimizer; the others' work is that of the step they are in. */
+static void keep_lead(struct ends *e, uint32_t lead)
+{
+	size_t kept = 0;
+	uint32_t work = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		work += e->work[i];
+		if (e->name[i] != lead)
+			continue;
+		e->end[kept] = e->end[i];
+		e->work[kept++] = work;
+		work = 0;
+	}
+	e->n = kept;
+}
+
+static bool are_alike(uint32_t a, uint32_t b)
+{
+	return (uint64_t)ALIKE * (a > b ? a - b : b - a) <= (a > b ? a : b);
+}
+
+/* After how many steps of optimizers as much was done as before: those of a generator and of a discriminator are of one
+ * class, and take turns. The first one may have begun before the trace did. */
+static size_t find_turns(const struct ends *e)
+{
+	for (size_t turns = 1; turns <= IN_TURNS && e->n > 2 * turns; turns++) {
+		size_t alike = 0, n = e->n - turns - 1;
+		for (size_t i = 1; i + turns < e->n; i++)
+			alike += are_alike(e->work[i], e->work[i + turns]);
+		if (10 * alike >= 9 * n)
+			return turns;
+	}
+	return 1;
+}
+
+/* The first step has no end before it: it begins with the thread, if it is as long as the second. */
+static void add_steps(struct kineto *k, const struct ends *e, const struct kineto_span *first)
+{
+	size_t turns = find_turns(e);
+	int64_t start = first->start;
+	bool known = e->n > turns;
+	for (size_t i = 0; i < turns && known; i++)
+		known = are_alike(e->work[i], e->work[i + turns]);
+	for (size_t i = turns - 1; i < e->n; i += turns) {
+		if (known) {
+			LIST_GROW(&k->scratch, k->steps, k->n_steps, k->step_room);
+			k->steps[k->n_steps++] = (struct kineto_step){start, e->end[i], first->thread};
+		}
+		known = true;
+		start = e->end[i];
+	}
+}
+
+void kineto_find_steps(struct kineto *k)
+{
+	struct arena scratch = {0};
+	struct ends e = {0};
+	for (size_t i = 0, next; i < k->n_spans; i = next) {
+		next = kineto_next_thread(k, i);
+		find_ends(k, k->spans + i, next - i, &scratch, &e);
+		if (!e.n)
+			continue;
+		keep_lead(&e, find_lead(&e));
+		add_steps(k, &e, &k->spans[i]);
+	}
+	arena_release(&scratch);
+}

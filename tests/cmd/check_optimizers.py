@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Steps of PyTorch traces whose programs mark none: PyTorch's profiler notes when optimizers step, and a step reaches from
+the end of one to the end of the next. The traces are made, by a program of one thread that never waits and a GPU that works
+off what it launched, so when each step ends is known.
+
+    check_optimizers.py GAPLINE
+"""
+
+import json
+import os
+import random
+import sys
+import tempfile
+
+from check_captures import ROOT, Gapline, Table
+
+RECORDED = os.path.join(ROOT, "tests", "cmd", "recorded")
+
+
+class Program:
+    """Its events, in us; `ends`: when the GPU had done what was launched up to the end of each optimizer's step."""
+
+    def __init__(self, seed):
+        self.events, self.ends = [], []
+        self.host, self.gpu, self.correlation = 1000.0, 0.0, 0
+        self.random = random.Random(seed)
+
+    def event(self, cat, name, start, end, pid=9, tid=9, **args):
+        self.events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": round(start, 3),
+                            "dur": round(end - start, 3), "args": args})
+
+    def run(self, name, takes):
+        """An operator that launches a kernel of `takes` us, give or take a tenth."""
+        begin, self.correlation = self.host, self.correlation + 1
+        self.event("cuda_runtime", "cudaLaunchKernel", begin + 3, begin + 7, correlation=self.correlation)
+        start = max(self.gpu, begin + 8)
+        self.gpu = start + takes * self.random.uniform(0.9, 1.1)
+        self.event("kernel", f"{name}_kernel(float*)", start, self.gpu, 0, 7, device=0, stream=7,
+                   correlation=self.correlation, grid=[64, 1, 1], block=[128, 1, 1])
+        self.host = begin + 10
+        self.event("cpu_op", f"aten::{name}", begin, self.host)
+
+    def batch(self, layers=4, width=1):
+        """Forward and backward of one batch."""
+        for _ in range(layers):
+            self.run("mm", 40 * width)
+            self.run("gelu", 8 * width)
+        for _ in range(layers):
+            self.run("mm", 80 * width)
+
+    def optimizer(self, name="AdamW", inside=()):
+        begin = self.host
+        self.host += 5
+        if inside:
+            self.optimizer(*inside)
+            self.ends.pop()
+        else:
+            self.run("_fused_adamw_", 30)
+        self.host += 5
+        self.event("user_annotation", f"Optimizer.step#{name}.step", begin, self.host)
+        self.ends.append(self.gpu)
+
+    def around(self, name, begin):
+        self.event("user_annotation", name, begin, self.host)
+
+    def write(self, folder, name):
+        path = os.path.join(folder, name + ".json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": self.events, "deviceProperties": [{"id": 0, "name": "some GPU"}]}, file)
+        return path
+
+
+def accumulating(micro, steps=20, seed=1):
+    p = Program(seed)
+    for _ in range(steps):
+        for _ in range(micro):
+            p.batch()
+        p.optimizer()
+    return p
+
+
+def taking_turns(first, second, steps=20):
+    """A discriminator and a generator; what of `ends` is a step's is every second one."""
+    p = Program(2)
+    for _ in range(steps):
+        p.batch(3)
+        p.optimizer(first)
+        p.batch(5)
+        p.optimizer(second)
+    p.ends = p.ends[1::2]
+    return p
+
+
+def with_a_rare_one():
+    p = Program(3)
+    for step in range(50):
+        p.batch()
+        p.optimizer()
+        if step % 25 == 24:
+            p.optimizer("SGD")
+            p.ends.pop()
+    return p
+
+
+def begun_late():
+    """The trace begins behind a first step's forward pass."""
+    p = Program(4)
+    p.run("mm", 80)
+    p.optimizer()
+    for _ in range(19):
+        p.batch()
+        p.optimizer()
+    return p
+
+
+def wrapped():
+    p = Program(5)
+    for _ in range(20):
+        p.batch()
+        p.optimizer("Accelerated", ("SGD",))
+    return p
+
+
+def marked():
+    p = Program(6)
+    for _ in range(20):
+        begin = p.host
+        p.batch()
+        p.batch()
+        p.optimizer()
+        p.around("train_batch", begin)
+    return p
+
+
+PROGRAMS = {  # the program, the steps that it has
+    "one optimizer": (accumulating(1), 20),
+    "four batches a step": (accumulating(4), 20),
+    "eight batches a step": (accumulating(8), 20),
+    "optimizers of two classes": (taking_turns("Adam", "SGD"), 20),
+    "two optimizers of one class": (taking_turns("Adam", "Adam"), 20),
+    "one that steps rarely": (with_a_rare_one(), 50),
+    "the first step is cut": (begun_late(), 19),
+    "one in another": (wrapped(), 20),
+}
+
+
+def check_steps(table, gapline, folder):
+    for name, (program, steps) in PROGRAMS.items():
+        path = program.write(folder, name.replace(" ", "-"))
+        document = gapline.report(path, path)[1]
+        if not table.check(f"{name}: a report", document is not None):
+            continue
+        found = document["baseline"]["steps"]
+        table.check(f"{name}: steps", found["name"] == "gapline: step" and found["warmup"] + found["measured"] == steps - 1 + (
+            found["warmup"] > 0), (found["name"], found["warmup"], found["measured"]), steps)
+        ends = program.ends[-found["measured"] - 1:]
+        truth = (ends[-1] - ends[0]) / (len(ends) - 1) / 1000
+        table.check(f"{name}: time per step", abs(found["period_ms"]["mean"] / truth - 1) < 1e-3,
+                    found["period_ms"]["mean"], f"{truth:.6f}")
+
+
+def check_others(table, gapline, folder):
+    path = marked().write(folder, "marked")
+    found = gapline.report(path, path)[1]["baseline"]["steps"]
+    table.check("a range of the program's around each step: it is the step", found["name"] == "train_batch", found["name"])
+
+    few = accumulating(2, steps=5)
+    path = few.write(folder, "few")
+    document = gapline.report(path, path)[1]
+    found, verdict = document["baseline"]["steps"], document["verdict"]
+    truth = (few.ends[-1] - 1000) / 5 / 1000  # the host begins at 1000
+    table.check("five steps: all are measured, the first from its beginning", found["measured"] == 5 and
+                abs(found["period_ms"]["mean"] / truth - 1) < 1e-3, (found["measured"], found["period_ms"]["mean"]), truth)
+    table.check("five steps: inconclusive, no interval", verdict["result"] == "inconclusive" and verdict["ci95"] is None,
+                (verdict["result"], verdict["ci95"]))
+
+    paths = [accumulating(n).write(folder, f"accumulating-{n}") for n in (4, 8)]
+    verdict = gapline.report(*paths)[1]["verdict"]
+    table.check("four batches a step against eight: inconclusive, with the reason", verdict["result"] == "inconclusive" and
+                any("holds 2 times" in reason for reason in verdict["reasons"] + verdict["differences"]),
+                (verdict["result"], verdict["differences"]))
+
+
+def check_recorded(table, gapline):
+    """A training on an H100 whose gradients were set to zero, and then to None (tests/cmd/recorded/README.md)."""
+    paths = [os.path.join(RECORDED, f"zero-grad-{side}.gapline") for side in ("baseline", "fixed")]
+    document = gapline.report(*paths)[1]
+    for side, truth in ("baseline", 16.405545), ("fixed", 14.983535):  # of the events as PyTorch wrote them, by Python
+        found = document[side]["steps"]
+        table.check(f"gradients, {side}: time per step", found["measured"] == 11 and
+                    abs(found["period_ms"]["mean"] / truth - 1) < 1e-6, (found["measured"], found["period_ms"]["mean"]), truth)
+    work = document["verdict"]["same_work"]
+    table.check("gradients that are not filled with zeros, and not added to them: unknown", work == "unknown", work)
+
+
+def main():
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="gapline-optimizers-") as folder:
+        gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
+        check_steps(table, gapline, folder)
+        check_others(table, gapline, folder)
+        check_recorded(table, gapline)
+    print(f"{table.passed} passed, {table.failed} failed")
+    return 1 if table.failed or not table.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
