@@ -300,15 +300,14 @@ static void lost_of(const struct search *s, const struct work_row *r, double los
  * is written needs neither. A fill of many tensors at once stands for any number. */
 static bool goes_with_fills(const struct search *s, const struct work_row *r)
 {
-	double fills[2] = {0}, lost[2] = {0};
-	bool many = false;
+	double fills[2] = {0}, lost[2] = {0}, many = 0;
 	for (size_t k = 0; k < s->n; k++)
 		if (s->all[k].fill && changes(s, &s->all[k], -1)) {
-			many = many || strstr(s->all[k].key, "multi_tensor");
+			many += strstr(s->all[k].key, "multi_tensor") != NULL;
 			lost_of(s, &s->all[k], fills);
 		}
 	lost_of(s, r, lost);
-	return (many && strstr(r->key, "elementwise")) ||
+	return (many > 0 && strstr(r->key, "elementwise")) ||
 	       (fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE);
 }
 
