@@ -27,7 +27,7 @@ ENV DEBIAN_FRONTEND=noninteractive
 # ICU and lzma because libxml2's static library wants them, and a C++ library because ICU does.
 RUN apt-get update && apt-get install -y --no-install-recommends \
 	gcc g++ libc6-dev cmake ninja-build pkg-config libsqlite3-dev libxml2-dev libicu-dev liblzma-dev zlib1g-dev libzstd-dev \
-	libyajl-dev python3
+	python3
 WORKDIR /gapline
 COPY . .
 # Without the presets, which need a newer CMake than Ubuntu 22.04's.

@@ -3,7 +3,7 @@
 # and their debug symbols.
 #
 # Built with the compiler and the libraries of the oldest Debian that can still be fetched (sysroot.sh), because a program
-# runs on the glibc that it was built with and on every newer one; no root is needed. SQLite, libxml2 (libxml2.sh), yajl,
+# runs on the glibc that it was built with and on every newer one; no root is needed. SQLite, libxml2 (libxml2.sh),
 # zlib and zstd are linked in. The collector needs NVIDIA's headers (CUPTI, NVTX), which are taken from the CUDA toolkit of
 # this machine; without one it is left out, and that is said. The same commit gives the same bytes.
 set -euo pipefail
@@ -34,7 +34,7 @@ umask 022
 : >"$log"
 
 [ -e "$folder/root/.libxml2" ] || echo "fetching the compiler and the libraries of $release"
-sysroot_make "$folder" "$release" "$source" gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev \
+sysroot_make "$folder" "$release" "$source" gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev \
 	>>"$log" 2>&1 || die "the packages of $release cannot be fetched"
 tools/libxml2.sh "$folder" "$release" "$source" >>"$log" 2>&1 || die "libxml2 is not built"
 root=$folder/root
@@ -84,7 +84,7 @@ cp examples/training-step/{README.md,baseline.sqlite.gz,fixed.sqlite.gz} "$docum
 # What is linked in is somebody's, whose terms ask to be said.
 {
 	cat LICENSE
-	for library in libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev; do
+	for library in libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev; do
 		printf '\n---- linked in: %s ----\n\n' "${library%-dev}"
 		cat "$root/usr/share/doc/$library/copyright"
 	done

@@ -1,11 +1,10 @@
 #include "base/json_reader.h"
 
-#include "base/json_writer.h"
+#include "base/json_scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 struct reader {
 	struct arena *arena;
@@ -15,14 +14,18 @@ struct reader {
 	struct json_value *root;
 };
 
-/* Adds a value where the text has come to; 0 where there can be none, which ends the parsing. */
-static int add(void *context, struct json_value value)
+/* Adds a value where the text has come to. */
+static void add(struct reader *r, const struct json_scan *s, enum json_token token)
 {
-	struct reader *r = context;
+	static const enum json_kind kinds[] = {
+		[TOKEN_NULL] = JSON_NULL,     [TOKEN_FALSE] = JSON_BOOL, [TOKEN_TRUE] = JSON_BOOL,
+		[TOKEN_NUMBER] = JSON_NUMBER, [TOKEN_TEXT] = JSON_TEXT,  [TOKEN_OBJECT] = JSON_OBJECT,
+		[TOKEN_ARRAY] = JSON_ARRAY};
 	struct json_value *made = ARENA_NEW(r->arena, 1, struct json_value);
-	*made = value;
-	made->key = r->key;
+	*made = (struct json_value){.kind = kinds[token], .key = r->key, .yes = token == TOKEN_TRUE};
 	r->key = NULL;
+	if (token == TOKEN_NUMBER || token == TOKEN_TEXT)
+		made->text = arena_copy(r->arena, s->text, s->n);
 	if (r->depth) {
 		struct json_value *in = r->open[r->depth - 1];
 		if (in->last)
@@ -30,88 +33,27 @@ static int add(void *context, struct json_value value)
 		else
 			in->first = made;
 		in->last = made;
-	} else if (r->root) {
-		return 0;
 	} else {
 		r->root = made;
 	}
-	if (value.kind != JSON_ARRAY && value.kind != JSON_OBJECT)
-		return 1;
-	if (r->depth == JSON_DEEPEST)
-		return 0;
-	r->open[r->depth++] = made;
-	return 1;
+	if (token == TOKEN_OBJECT || token == TOKEN_ARRAY)
+		r->open[r->depth++] = made;
 }
-
-static const char *text_of(const struct reader *r, const void *bytes, size_t n)
-{
-	return arena_copy(r->arena, bytes, n);
-}
-
-static int on_null(void *context)
-{
-	return add(context, (struct json_value){.kind = JSON_NULL});
-}
-
-static int on_bool(void *context, int yes)
-{
-	return add(context, (struct json_value){.kind = JSON_BOOL, .yes = yes != 0});
-}
-
-static int on_number(void *context, const char *bytes, size_t n)
-{
-	return add(context, (struct json_value){.kind = JSON_NUMBER, .text = text_of(context, bytes, n)});
-}
-
-static int on_text(void *context, const unsigned char *bytes, size_t n)
-{
-	return add(context, (struct json_value){.kind = JSON_TEXT, .text = text_of(context, bytes, n)});
-}
-
-static int on_array(void *context)
-{
-	return add(context, (struct json_value){.kind = JSON_ARRAY});
-}
-
-static int on_object(void *context)
-{
-	return add(context, (struct json_value){.kind = JSON_OBJECT});
-}
-
-static int on_end(void *context)
-{
-	struct reader *r = context;
-	r->depth--;
-	return 1;
-}
-
-static int on_key(void *context, const unsigned char *bytes, size_t n)
-{
-	struct reader *r = context;
-	r->key = text_of(r, bytes, n);
-	return 1;
-}
-
-static const yajl_callbacks callbacks = {
-	.yajl_null = on_null,
-	.yajl_boolean = on_bool,
-	.yajl_number = on_number,
-	.yajl_string = on_text,
-	.yajl_start_map = on_object,
-	.yajl_map_key = on_key,
-	.yajl_end_map = on_end,
-	.yajl_start_array = on_array,
-	.yajl_end_array = on_end,
-};
 
 const struct json_value *json_read(const char *text, size_t n, struct arena *arena)
 {
 	struct reader r = {.arena = arena};
-	yajl_handle json = yajl_alloc(&callbacks, json_memory(), &r);
-	bool whole = yajl_parse(json, (const unsigned char *)text, n) == yajl_status_ok &&
-	             yajl_complete_parse(json) == yajl_status_ok;
-	yajl_free(json);
-	return whole ? r.root : NULL;
+	struct json_scan s;
+	json_scan_open_text(&s, text, n, JSON_DEEPEST);
+	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
+		if (token == TOKEN_KEY)
+			r.key = arena_copy(arena, s.text, s.n);
+		else if (token == TOKEN_OBJECT_END || token == TOKEN_ARRAY_END)
+			r.depth--;
+		else
+			add(&r, &s, token);
+	json_scan_close(&s);
+	return s.flaw ? NULL : r.root;
 }
 
 const struct json_value *json_member(const struct json_value *object, const char *key, enum json_kind kind)

@@ -1,5 +1,5 @@
 /* A small JSON text as values in memory, for files of gapline's own: what is nested deeper than JSON_DEEPEST, or is no
- * JSON, is refused. Parsed by yajl; everything is the arena's. Traces are read by read/kineto*, piece by piece. */
+ * JSON, is refused. Everything is the arena's. Traces are read by read/kineto*, piece by piece. */
 #ifndef GAPLINE_BASE_JSON_READER_H
 #define GAPLINE_BASE_JSON_READER_H
 

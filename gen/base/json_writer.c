@@ -1,118 +1,162 @@
 #include "base/json_writer.h"
 
 #include "base/format.h"
-#include "base/memory.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static void append(void *out, const char *bytes, size_t n)
-{
-	buf_add(out, bytes, n);
-}
-
-static void *take(void *context, size_t n)
-{
-	(void)context;
-	return memory_take(n);
-}
-
-static void *resize(void *context, void *old, size_t n)
-{
-	(void)context;
-	return memory_resize(old, n);
-}
-
-static void give_back(void *context, void *old)
-{
-	(void)context;
-	free(old);
-}
-
-static yajl_alloc_funcs memory = {take, resize, give_back, NULL};
-
-yajl_alloc_funcs *json_memory(void)
-{
-	return &memory;
-}
+enum { DEEPEST = 64 };
 
 void json_init(struct json *json, struct buf *out)
 {
-	*json = (struct json){.gen = yajl_gen_alloc(&memory)};
-	json->status = yajl_gen_status_ok;
-	yajl_gen_config(json->gen, yajl_gen_beautify, 1);
-	yajl_gen_config(json->gen, yajl_gen_indent_string, " ");
-	yajl_gen_config(json->gen, yajl_gen_validate_utf8, 1);
-	yajl_gen_config(json->gen, yajl_gen_print_callback, append, (void *)out);
+	*json = (struct json){.out = out};
 }
 
 void json_compact(struct json *json)
 {
-	if (json->gen)
-		yajl_gen_config(json->gen, yajl_gen_beautify, 0);
+	json->compact = true;
 }
 
 int json_finish(struct json *json, struct err *err)
 {
-	yajl_gen_status status = json->status;
-	if (status == yajl_gen_status_ok && json->depth != 0)
-		status = yajl_gen_in_error_state;
-	if (json->gen)
-		yajl_gen_free(json->gen);
-	json->gen = NULL;
-	switch (status) {
-	case yajl_gen_status_ok:
-		return 0;
-	case yajl_gen_no_buf:
-		return err_set(err, "JSON: out of memory");
-	case yajl_gen_invalid_string:
-		return err_set(err, "JSON: a text of the result is not UTF-8");
-	default:
-		return err_set(err, "JSON: the writer was used wrongly (yajl status %d)", (int)status);
+	if (!json->wrong && json->depth != 0)
+		json->wrong = "the writer was used wrongly: something is left open";
+	return json->wrong ? err_set(err, "JSON: %s", json->wrong) : 0;
+}
+
+/* ---- what stands between values ---- */
+
+static void put(struct json *json, const char *text)
+{
+	buf_add(json->out, text, strlen(text));
+}
+
+static void new_line(struct json *json)
+{
+	if (json->compact)
+		return;
+	buf_room(json->out, 1 + (size_t)json->depth);
+	json->out->data[json->out->n++] = '\n';
+	memset(json->out->data + json->out->n, ' ', (size_t)json->depth);
+	json->out->n += (size_t)json->depth;
+	json->out->data[json->out->n] = 0;
+}
+
+static void put_text(struct json *json, const char *text)
+{
+	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+	const size_t n = strlen(text);
+	size_t done = 0, i = 0;
+	put(json, "\"");
+	while (i < n) {
+		const unsigned char c = (unsigned char)text[i];
+		if (c >= 0x80) {
+			uint32_t code;
+			size_t skip, length = utf8_next((const unsigned char *)text + i, n - i, &code, &skip);
+			if (!length) {
+				json->wrong = "a text of the result is not UTF-8";
+				return;
+			}
+			i += length;
+		} else if (c >= ' ' && c != '"' && c != '\\') {
+			i++;
+		} else {
+			const char *which = strchr(escaped, c);
+			buf_add(json->out, text + done, i - done);
+			if (which)
+				buf_add(json->out, (const char[]){'\\', letters[which - escaped]}, 2);
+			else
+				buf_format(json->out, "\\u%04X", c);
+			done = ++i;
+		}
+	}
+	buf_add(json->out, text + done, n - done);
+	put(json, "\"");
+}
+
+/* Begins a value; false where it has no place. */
+static bool begin(struct json *json, const char *key)
+{
+	const bool in_object = json->depth && json->objects >> (json->depth - 1) & 1;
+	if (!json->wrong && (in_object != (key != NULL) || (!json->depth && json->any)))
+		json->wrong = "the writer was used wrongly: a value has no place";
+	if (json->wrong)
+		return false;
+	if (json->any)
+		put(json, ",");
+	if (json->depth)
+		new_line(json);
+	json->any = true;
+	if (key) {
+		put_text(json, key);
+		put(json, json->compact ? ":" : ": ");
+	}
+	return !json->wrong;
+}
+
+static void end(struct json *json)
+{
+	if (json->depth == 0)
+		new_line(json);
+}
+
+static void put_value(struct json *json, const char *key, const char *text)
+{
+	if (begin(json, key)) {
+		put(json, text);
+		end(json);
 	}
 }
 
-static void keep(struct json *json, yajl_gen_status status)
+static void open_one(struct json *json, const char *key, bool object)
 {
-	if (json->status == yajl_gen_status_ok && status != yajl_gen_status_ok)
-		json->status = status;
+	if (json->depth == DEEPEST)
+		json->wrong = "the writer was used wrongly: nested too deep";
+	if (!begin(json, key))
+		return;
+	put(json, object ? "{" : "[");
+	json->objects = (json->objects & ~((uint64_t)1 << json->depth)) | (uint64_t)object << json->depth;
+	json->depth++;
+	json->any = false;
 }
 
-static bool ready(struct json *json, const char *key)
+static void close_one(struct json *json, bool object)
 {
-	if (json->status == yajl_gen_status_ok && key)
-		keep(json, yajl_gen_string(json->gen, (const unsigned char *)key, strlen(key)));
-	return json->status == yajl_gen_status_ok;
+	if (!json->wrong && (!json->depth || (json->objects >> (json->depth - 1) & 1) != object))
+		json->wrong = "the writer was used wrongly: an end without its beginning";
+	if (json->wrong)
+		return;
+	json->depth--;
+	if (!json->any && !json->compact)
+		put(json, "\n");
+	new_line(json);
+	put(json, object ? "}" : "]");
+	json->any = true;
+	end(json);
 }
+
+/* ---- values ---- */
 
 void json_object(struct json *json, const char *key)
 {
-	json->depth++;
-	if (ready(json, key))
-		keep(json, yajl_gen_map_open(json->gen));
+	open_one(json, key, true);
 }
 
 void json_end_object(struct json *json)
 {
-	json->depth--;
-	if (ready(json, NULL))
-		keep(json, yajl_gen_map_close(json->gen));
+	close_one(json, true);
 }
 
 void json_array(struct json *json, const char *key)
 {
-	json->depth++;
-	if (ready(json, key))
-		keep(json, yajl_gen_array_open(json->gen));
+	open_one(json, key, false);
 }
 
 void json_end_array(struct json *json)
 {
-	json->depth--;
-	if (ready(json, NULL))
-		keep(json, yajl_gen_array_close(json->gen));
+	close_one(json, false);
 }
 
 int json_list(struct json *json, const char *key)
@@ -134,30 +178,29 @@ bool json_item(struct json *json, size_t i, size_t n)
 
 void json_text(struct json *json, const char *key, const char *text)
 {
-	if (!text)
+	if (!text) {
 		json_null(json, key);
-	else if (ready(json, key))
-		keep(json, yajl_gen_string(json->gen, (const unsigned char *)text, strlen(text)));
+	} else if (begin(json, key)) {
+		put_text(json, text);
+		end(json);
+	}
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	if (ready(json, key))
-		keep(json, yajl_gen_bool(json->gen, value));
+	put_value(json, key, value ? "true" : "false");
 }
 
 void json_integer(struct json *json, const char *key, int64_t value)
 {
 	char text[DECIMAL_ROOM];
-	size_t n = decimal_integer(text, value);
-	if (ready(json, key))
-		keep(json, yajl_gen_number(json->gen, text, n));
+	decimal_integer(text, value);
+	put_value(json, key, text);
 }
 
 void json_null(struct json *json, const char *key)
 {
-	if (ready(json, key))
-		keep(json, yajl_gen_null(json->gen));
+	put_value(json, key, "null");
 }
 
 void json_known(struct json *json, const char *key, bool known, int64_t value)
@@ -175,9 +218,8 @@ void json_number(struct json *json, const char *key, double value)
 		return;
 	}
 	char text[DECIMAL_ROOM];
-	size_t n = decimal_exact(text, value);
-	if (ready(json, key))
-		keep(json, yajl_gen_number(json->gen, text, n));
+	decimal_exact(text, value);
+	put_value(json, key, text);
 }
 
 void json_ms(struct json *json, const char *key, double ns)
@@ -191,6 +233,5 @@ void json_us(struct json *json, const char *key, int64_t ns)
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 	snprintf(text, sizeof text, "%s%llu.%03llu", ns < 0 ? "-" : "", (unsigned long long)(size / 1000),
 	         (unsigned long long)(size % 1000));
-	if (ready(json, key))
-		keep(json, yajl_gen_number(json->gen, text, strlen(text)));
+	put_value(json, key, text);
 }

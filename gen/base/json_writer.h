@@ -1,4 +1,4 @@
-/* Writes one JSON document through yajl, which owns commas, nesting and escapes. A member is written with its key, an
+/* Writes one JSON document: commas, line breaks, escapes and nesting are its own. A member is written with its key, an
  * element of an array with key NULL:
  *
  *     struct json json;
@@ -17,17 +17,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <yajl/yajl_common.h>
-#include <yajl/yajl_gen.h>
 
 struct json {
-	yajl_gen gen;
-	yajl_gen_status status;
-	int depth; /* objects and arrays that are open */
+	struct buf *out;
+	const char *wrong; /* the first failure; NULL: none */
+	uint64_t objects;  /* a bit for each that is open: it is an object */
+	int depth;         /* objects and arrays that are open */
+	bool any;          /* a value stands in the innermost of them, or is the document */
+	bool compact;
 };
-
-/* For yajl_alloc, which looks at none of its allocations: memory that is there (base/memory.h). */
-yajl_alloc_funcs *json_memory(void);
 
 /* Starts a document that is appended to `out`, which must outlive it. */
 void json_init(struct json *json, struct buf *out);
@@ -35,7 +33,7 @@ void json_init(struct json *json, struct buf *out);
 /* Without line breaks and indents; before anything is written. */
 void json_compact(struct json *json);
 
-/* Ends the document and releases the writer. 0, or -1 with `err`; then `out` holds a broken document. */
+/* Ends the document. 0, or -1 with `err`; then `out` holds a broken document. */
 int json_finish(struct json *json, struct err *err);
 
 void json_object(struct json *json, const char *key);

@@ -1,7 +1,7 @@
 /* Memory that is there or ends the process: a batch command has nothing better to do without it, and no caller has to
  * check. The end is a sentence and status 2, and whatever would have been left half-done is undone first.
  *
- * Libraries that check little or print messages of their own (libxml2, yajl), and SQLite, where an answer that is
+ * Libraries that check little or print messages of their own (libxml2), and SQLite, where an answer that is
  * missing looks like an empty value, are given these functions too: main.c. */
 #ifndef GAPLINE_BASE_MEMORY_H
 #define GAPLINE_BASE_MEMORY_H

@@ -52,7 +52,7 @@ _Static_assert((int)CATEGORIES_N <= (int)KINETO_NO_CATEGORY, "a category fits in
 uint8_t kineto_category(const char *text, size_t n)
 {
 	uint8_t i = 0;
-	while (i < CATEGORIES_N && (strlen(CATEGORIES[i].text) != n || memcmp(CATEGORIES[i].text, text, n) != 0))
+	while (i < CATEGORIES_N && !kineto_is(CATEGORIES[i].text, text, n))
 		i++;
 	return i < CATEGORIES_N ? i : KINETO_NO_CATEGORY;
 }
@@ -119,6 +119,15 @@ bool kineto_ns(const char *text, size_t n, int64_t *ns)
 
 bool kineto_integer(const char *text, size_t n, int64_t *value)
 {
+	enum { FEW = 18 }; /* digits that fit, whatever they are */
+	int64_t few = 0;
+	size_t i = 0;
+	for (; i < n && i < FEW && text[i] >= '0' && text[i] <= '9'; i++)
+		few = few * 10 + (text[i] - '0');
+	if (n && i == n) {
+		*value = few;
+		return true;
+	}
 	return scaled(text, n, 0, INT64_MAX - 1, value);
 }
 
@@ -210,7 +219,7 @@ static const struct {
 uint8_t kineto_collective(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof COLLECTIVES / sizeof *COLLECTIVES; i++)
-		if (strlen(COLLECTIVES[i].pytorch) == n && memcmp(COLLECTIVES[i].pytorch, text, n) == 0)
+		if (kineto_is(COLLECTIVES[i].pytorch, text, n))
 			return (uint8_t)(i + 1);
 	return 0;
 }
@@ -218,7 +227,7 @@ uint8_t kineto_collective(const char *text, size_t n)
 uint8_t kineto_element_bytes(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-		if (strlen(TYPES[i].type) == n && memcmp(TYPES[i].type, text, n) == 0)
+		if (kineto_is(TYPES[i].type, text, n))
 			return TYPES[i].bytes;
 	return 0;
 }

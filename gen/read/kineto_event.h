@@ -4,6 +4,8 @@
 
 #include "read/kineto.h"
 
+#include <string.h>
+
 /* A number that may be missing. */
 struct kineto_value {
 	int64_t value;
@@ -47,6 +49,12 @@ struct kineto_event {
 	struct kineto_value elements_in, elements_out, group_size;
 	uint64_t group_name, group_ranks; /* hashes */
 };
+
+/* Whether a text of the trace is that word. */
+static inline bool kineto_is(const char *word, const char *text, size_t n)
+{
+	return n && word[0] == text[0] && strlen(word) == n && memcmp(word, text, n) == 0;
+}
 
 /* A text that is a number or ends with one. */
 struct kineto_value kineto_number(const char *text, size_t n);

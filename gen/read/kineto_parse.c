@@ -1,5 +1,5 @@
 /* The file becomes lists of numbers, event by event. */
-#include "base/json_writer.h"
+#include "base/json_scan.h"
 #include "base/list.h"
 #include "read/kineto_work.h"
 #include "read/name_hash.h"
@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <yajl/yajl_parse.h>
 
-enum { CHUNK = 256 * 1024, DEPTH_MAX = 256, NAME_ROOM = 16 * 1024, TOKEN_MAX = 64 * 1024 * 1024 };
+enum { DEPTH_MAX = JSON_SCAN_DEEPEST, NAME_ROOM = 16 * 1024 };
 
 /* What the value that comes next is. */
 enum field {
@@ -114,14 +113,13 @@ static const struct key RANK_KEYS[] = {{"rank", RANK}, {"world_size", RANKS}, {N
 
 struct parser {
 	struct kineto *k;
-	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
-	bool in_arguments, in_gpus, in_ranks, refused;
+	int event_depth; /* objects and arrays around the members of an event, 0: not in a list */
+	bool in_arguments, in_gpus, in_ranks;
 	int64_t *sizes;          /* some of `event`, in the list of which the parser is; NULL: in none */
 	int n_sizes, most_sizes; /* that it held up to here, and how many there is room for */
 	int dims_depth;          /* in the list of an operator's inputs; 0: in none */
 	bool in_types, in_concrete;
 	enum field field;
-	uint64_t tokens;
 	struct kineto_event event;
 	struct kineto_gpu gpu;
 	char name[NAME_ROOM], meta[NAME_ROOM]; /* of `event` */
@@ -129,7 +127,7 @@ struct parser {
 
 /* ---- values ---- */
 
-static size_t keep(char *to, const unsigned char *text, size_t n)
+static size_t keep(char *to, const char *text, size_t n)
 {
 	/* A longer name is shortened in its middle, to far less than this, by whoever stores it. */
 	n = n < NAME_ROOM ? n : NAME_ROOM;
@@ -201,12 +199,10 @@ static int64_t *fact_of(struct parser *p)
 	}
 }
 
-static int on_number(void *context, const char *text, size_t n)
+static void on_number(struct parser *p, const char *text, size_t n)
 {
-	struct parser *p = context;
-	struct kineto_value *number = number_of(p);
-	int64_t *fact = fact_of(p);
-	p->tokens++;
+	struct kineto_value *number;
+	int64_t *fact;
 	if (p->sizes) {
 		if (p->n_sizes < p->most_sizes && !kineto_integer(text, n, &p->sizes[p->n_sizes]))
 			p->sizes[p->n_sizes] = 0;
@@ -215,14 +211,12 @@ static int on_number(void *context, const char *text, size_t n)
 		struct kineto_value *time = p->field == START ? &p->event.start : &p->event.duration;
 		time->there = kineto_ns(text, n, &time->value);
 		p->event.bad_time = p->event.bad_time || !time->there;
-	} else if (number) {
+	} else if ((number = number_of(p))) {
 		number->there = kineto_integer(text, n, &number->value);
 		number->value = number->there ? number->value : 0;
-	} else if (fact) {
+	} else if ((fact = fact_of(p))) {
 		kineto_integer(text, n, fact);
 	}
-	p->field = NOTHING;
-	return 1;
 }
 
 /* What a kernel says in words of its collective. */
@@ -240,22 +234,19 @@ static void note_collective(struct kineto_event *e, enum field field, const char
 		e->group_ranks = name_hash(text, n);
 }
 
-static int on_string(void *context, const unsigned char *bytes, size_t n)
+static void on_text(struct parser *p, const char *text, size_t n)
 {
-	struct parser *p = context;
-	const char *text = (const char *)bytes;
 	struct kineto_value *number = number_of(p);
-	p->tokens++;
 	if (p->field == PHASE)
 		p->event.phase = n == 1 ? text[0] : 0;
 	else if (p->field == CATEGORY)
 		p->event.category = kineto_category(text, n);
 	else if (p->field == NAME)
-		p->event.name_n = keep(p->name, bytes, n);
+		p->event.name_n = keep(p->name, text, n);
 	else if (p->field == META_NAME)
-		p->event.meta_n = keep(p->meta, bytes, n);
+		p->event.meta_n = keep(p->meta, text, n);
 	else if (p->field == START || p->field == DURATION || p->field == BASE)
-		return on_number(context, text, n); /* "baseTimeNanoseconds" has been seen as a text */
+		on_number(p, text, n); /* "baseTimeNanoseconds" has been seen as a text */
 	else if (p->field == HOST && n)
 		p->k->host = name_hash_host(text, n);
 	else if (p->field == GPU_NAME)
@@ -268,112 +259,66 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 		*number = kineto_number(text, n);
 	else
 		note_collective(&p->event, p->field, text, n);
-	p->field = NOTHING;
-	return 1;
-}
-
-static int on_other(void *context)
-{
-	struct parser *p = context;
-	p->tokens++;
-	p->field = NOTHING;
-	return 1;
-}
-
-static int on_boolean(void *context, int value)
-{
-	(void)value;
-	return on_other(context);
 }
 
 /* ---- structure ---- */
 
-static enum field look_up(const struct key *keys, const unsigned char *text, size_t n)
+static enum field look_up(const struct key *keys, const char *text, size_t n)
 {
 	for (; keys->text; keys++)
-		if (keys->text[0] == (char)text[0] && strlen(keys->text) == n && memcmp(keys->text, text, n) == 0)
+		if (kineto_is(keys->text, text, n))
 			return keys->field;
 	return NOTHING;
 }
 
-static int on_key(void *context, const unsigned char *text, size_t n)
+/* What the member of that key is; `depth`: objects and arrays around it. */
+static enum field field_of(const struct parser *p, int depth, const char *text, size_t n)
 {
-	struct parser *p = context;
-	p->tokens++;
-	p->field = NOTHING;
-	if (!n)
-		return 1;
-	if (p->event_depth) {
-		if (p->depth == p->event_depth)
-			p->field = look_up(EVENT_KEYS, text, n);
-		else if (p->in_arguments && p->depth == p->event_depth + 1)
-			p->field = look_up(ARGUMENT_KEYS, text, n);
-	} else if (p->depth == 1) {
-		p->field = look_up(ROOT_KEYS, text, n);
-	} else if (p->in_gpus && p->depth == 3) {
-		p->field = look_up(GPU_KEYS, text, n);
-	} else if (p->in_ranks && p->depth == 2) {
-		p->field = look_up(RANK_KEYS, text, n);
-	}
-	return 1;
+	if (p->event_depth)
+		return depth == p->event_depth                          ? look_up(EVENT_KEYS, text, n)
+		       : p->in_arguments && depth == p->event_depth + 1 ? look_up(ARGUMENT_KEYS, text, n)
+		                                                        : NOTHING;
+	return depth == 1                  ? look_up(ROOT_KEYS, text, n)
+	       : p->in_gpus && depth == 3  ? look_up(GPU_KEYS, text, n)
+	       : p->in_ranks && depth == 2 ? look_up(RANK_KEYS, text, n)
+	                                   : NOTHING;
 }
 
-static int open_one(struct parser *p)
+/* `depth`, of objects and arrays: themselves counted. */
+static void on_object(struct parser *p, int depth, enum field of)
 {
-	p->tokens++;
-	if (++p->depth <= DEPTH_MAX)
-		return 1;
-	err_set(p->k->err, "%s: is no PyTorch trace: its JSON is nested more than %d deep", p->k->path, DEPTH_MAX);
-	p->refused = true;
-	return 0;
-}
-
-static int on_object(void *context)
-{
-	struct parser *p = context;
-	enum field of = p->field;
-	p->field = NOTHING;
 	p->sizes = NULL;
-	if (p->event_depth && p->depth == p->event_depth - 1)
+	if (p->event_depth && depth == p->event_depth)
 		p->event = (struct kineto_event){.category = KINETO_NO_CATEGORY, .name = p->name, .meta = p->meta};
-	else if (p->event_depth && p->depth == p->event_depth && of == ARGUMENTS)
+	else if (p->event_depth && depth == p->event_depth + 1 && of == ARGUMENTS)
 		p->in_arguments = true;
-	else if (p->in_gpus && p->depth == 2)
+	else if (p->in_gpus && depth == 3)
 		p->gpu = (struct kineto_gpu){.id = -1};
-	else if (p->depth == 1 && of == DISTRIBUTED)
+	else if (depth == 2 && of == DISTRIBUTED)
 		p->in_ranks = true;
-	return open_one(p);
 }
 
-static int on_object_end(void *context)
+static void on_object_end(struct parser *p, int depth)
 {
-	struct parser *p = context;
 	struct kineto *k = p->k;
-	p->tokens++;
-	if (p->event_depth && p->depth == p->event_depth) {
+	if (p->event_depth && depth == p->event_depth) {
 		kineto_event_keep(k, &p->event);
-	} else if (p->in_arguments && p->depth == p->event_depth + 1) {
+	} else if (p->in_arguments && depth == p->event_depth + 1) {
 		p->in_arguments = false;
-	} else if (p->in_gpus && p->depth == 3 && k->n_gpus < 1024) {
+	} else if (p->in_gpus && depth == 3 && k->n_gpus < 1024) {
 		LIST_GROW(&k->scratch, k->gpus, k->n_gpus, k->gpu_room);
 		k->gpus[k->n_gpus++] = p->gpu;
-	} else if (p->depth == 2) {
+	} else if (depth == 2) {
 		p->in_ranks = false;
 	}
-	p->depth--;
-	p->field = NOTHING;
-	return 1;
 }
 
-static int on_array(void *context)
+static void on_array(struct parser *p, int depth, enum field of)
 {
-	struct parser *p = context;
-	enum field of = p->field;
-	p->field = NOTHING;
-	if (p->depth == 0 || (p->depth == 1 && of == EVENTS && !p->event_depth)) {
-		p->event_depth = p->depth + 2;
+	if (depth == 1 || (depth == 2 && of == EVENTS && !p->event_depth)) {
+		p->event_depth = depth + 1;
 		p->k->is_trace = true;
-	} else if (p->depth == 1 && of == GPUS) {
+	} else if (depth == 2 && of == GPUS) {
 		p->in_gpus = true;
 	}
 	p->sizes = of == GRID ? p->event.grid : of == BLOCK ? p->event.block : NULL;
@@ -382,106 +327,110 @@ static int on_array(void *context)
 	p->in_types = of == TYPES;
 	p->in_concrete = of == CONCRETE && (!p->event.name_n || memmem(p->name, p->event.name_n, "conv", 4));
 	if (of == DIMS) {
-		p->dims_depth = p->depth + 1;
-	} else if (p->dims_depth && p->depth == p->dims_depth && p->event.n_inputs < KINETO_INPUTS) {
+		p->dims_depth = depth;
+	} else if (p->dims_depth && depth == p->dims_depth + 1 && p->event.n_inputs < KINETO_INPUTS) {
 		p->sizes = p->event.input[p->event.n_inputs++].size;
 		p->most_sizes = KINETO_INPUT_SIZES;
 	}
-	return open_one(p);
 }
 
-static int on_array_end(void *context)
+static void on_array_end(struct parser *p, int depth)
 {
-	struct parser *p = context;
-	p->tokens++;
-	p->depth--;
-	p->field = NOTHING;
 	if (p->sizes && p->dims_depth)
 		p->event.input[p->event.n_inputs - 1].n = p->n_sizes;
-	p->dims_depth = p->depth < p->dims_depth ? 0 : p->dims_depth;
+	p->dims_depth = depth <= p->dims_depth ? 0 : p->dims_depth;
 	p->sizes = NULL;
 	p->in_types = p->in_concrete = false;
-	if (p->event_depth && p->depth == p->event_depth - 2)
+	if (p->event_depth && depth == p->event_depth - 1)
 		p->event_depth = 0;
-	else if (p->depth == 1)
+	else if (depth == 2)
 		p->in_gpus = false;
-	return 1;
 }
 
-static const yajl_callbacks CALLBACKS = {.yajl_null = on_other,
-                                         .yajl_boolean = on_boolean,
-                                         .yajl_number = on_number,
-                                         .yajl_string = on_string,
-                                         .yajl_start_map = on_object,
-                                         .yajl_map_key = on_key,
-                                         .yajl_end_map = on_object_end,
-                                         .yajl_start_array = on_array,
-                                         .yajl_end_array = on_array_end};
+static void on_token(struct parser *p, struct json_scan *s, enum json_token token)
+{
+	const enum field of = p->field;
+	switch (token) {
+	case TOKEN_KEY:
+		p->field = field_of(p, s->depth, s->text, s->n);
+		if (p->field == NOTHING)
+			json_scan_skip(s);
+		return;
+	case TOKEN_TEXT:
+		on_text(p, s->text, s->n);
+		break;
+	case TOKEN_NUMBER:
+		on_number(p, s->text, s->n);
+		break;
+	case TOKEN_OBJECT:
+		on_object(p, s->depth, of);
+		break;
+	case TOKEN_OBJECT_END:
+		on_object_end(p, s->depth + 1);
+		break;
+	case TOKEN_ARRAY:
+		on_array(p, s->depth, of);
+		break;
+	case TOKEN_ARRAY_END:
+		on_array_end(p, s->depth + 1);
+		break;
+	default:
+		break;
+	}
+	p->field = NOTHING;
+}
 
 /* ---- the file ---- */
 
-/* What is wrong with the JSON. `at`: bytes before the piece that yajl looked at last. */
-static int refuse_json(struct kineto *k, yajl_handle json, int64_t at, const unsigned char *piece, size_t n, bool ended)
+/* What the JSON is read from. */
+struct input {
+	struct kineto *k;
+	struct source *source;
+	struct unpack *packed; /* NULL: it is not */
+};
+
+static ssize_t next_piece(void *context, void *data, size_t room)
 {
-	if (ended)
+	const struct input *in = context;
+	if (in->packed) {
+		int64_t used = unpack_used(in->packed);
+		ssize_t n = unpack_read(in->packed, data, room, in->k->err);
+		meter_add(&in->source->whole, unpack_used(in->packed) - used);
+		return n;
+	}
+	ssize_t n = file_read(in->source->fd, data, room);
+	if (n < 0)
+		err_set(in->k->err, "%s: cannot be read: %s", in->k->path, err_reason(errno));
+	meter_add(&in->source->whole, n);
+	return n;
+}
+
+/* What is wrong with the JSON. */
+static int refuse(struct kineto *k, const struct json_scan *s)
+{
+	switch (s->flaw) {
+	case JSON_SOUND:
+		return 0;
+	case JSON_UNREADABLE:
+		return -1;
+	case JSON_CUT_OFF:
 		return err_set(
 			k->err,
 			"%s: is cut off: the JSON ends after %lld events without being closed, so what is missing "
 			"cannot be told; copy the file again, or record it again and let the program end",
 			k->path, (long long)k->events);
-	unsigned char *text = yajl_get_error(json, 0, piece, n);
-	const char *line = text ? (const char *)text : "";
-	err_set(k->err,
-	        "%s: is no valid JSON at byte %lld (%.*s); PyTorch before 2026 did not escape quotes in names of "
-	        "ranges: "
-	        "rename those, or record it again",
-	        k->path, (long long)at + (long long)yajl_get_bytes_consumed(json), (int)strcspn(line, "\n"), line);
-	yajl_free_error(json, text);
-	return -1;
-}
-
-/* The next bytes of what is in the file. */
-static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack *packed, unsigned char *data)
-{
-	if (packed) {
-		int64_t used = unpack_used(packed);
-		ssize_t n = unpack_read(packed, data, CHUNK, k->err);
-		meter_add(&source->whole, unpack_used(packed) - used);
-		return n;
+	case JSON_TOO_DEEP:
+		return err_set(k->err, "%s: is no PyTorch trace: its JSON is nested more than %d deep", k->path,
+		               DEPTH_MAX);
+	case JSON_TOO_LONG:
+		return err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
+		               JSON_SCAN_LONGEST >> 20);
+	default:
+		return err_set(k->err,
+		               "%s: is no valid JSON at byte %lld (not %s); PyTorch before 2026 did not escape "
+		               "quotes in names of ranges: rename those, or record it again",
+		               k->path, (long long)json_scan_position(s), s->expected);
 	}
-	ssize_t n = file_read(source->fd, data, CHUNK);
-	if (n < 0)
-		err_set(k->err, "%s: cannot be read: %s", k->path, err_reason(errno));
-	meter_add(&source->whole, n);
-	return n;
-}
-
-static int parse_pieces(struct parser *p, struct source *source, struct unpack *packed)
-{
-	struct kineto *k = p->k;
-	unsigned char *data = arena_alloc(&k->scratch, CHUNK, 1);
-	yajl_handle json = yajl_alloc(&CALLBACKS, json_memory(), p);
-	yajl_config(json, yajl_dont_validate_strings, 1);
-	int64_t at = 0, quiet = 0;
-	int result = 0;
-	ssize_t n;
-	while (result == 0 && (n = next_piece(k, source, packed, data)) != 0) {
-		size_t skip = at == 0 && n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-		uint64_t tokens = p->tokens;
-		if (n < 0)
-			result = -1;
-		else if (yajl_parse(json, data + skip, (size_t)n - skip) != yajl_status_ok)
-			result = p->refused ? -1 : refuse_json(k, json, at, data + skip, (size_t)n - skip, false);
-		at += n;
-		quiet = p->tokens == tokens ? quiet + n : 0;
-		if (result == 0 && quiet > TOKEN_MAX)
-			result = err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
-			                 TOKEN_MAX >> 20);
-	}
-	if (result == 0 && yajl_complete_parse(json) != yajl_status_ok)
-		result = p->refused ? -1 : refuse_json(k, json, at, data, 0, true);
-	yajl_free(json);
-	return result;
 }
 
 int kineto_parse(struct kineto *k, struct source *source)
@@ -493,7 +442,13 @@ int kineto_parse(struct kineto *k, struct source *source)
 		return -1;
 	if (!packed && source_rewind(source, k->err) != 0)
 		return -1;
-	int result = parse_pieces(p, source, packed);
+	struct input input = {k, source, packed};
+	struct json_scan s;
+	json_scan_open(&s, next_piece, &input, DEPTH_MAX);
+	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
+		on_token(p, &s, token);
+	int result = refuse(k, &s);
+	json_scan_close(&s);
 	unpack_close(packed);
 	return result;
 }

@@ -162,9 +162,10 @@ static void count_attention(struct product *p, const struct kineto_event *e, con
 static const struct work *work_of(const struct kineto_event *e)
 {
 	const struct work *w = WORK, *end = WORK + sizeof WORK / sizeof *WORK;
-	if (e->name_n < 6 || memcmp(e->name, "aten::", 6) != 0 || !e->n_inputs || e->complex)
+	enum { PREFIX = 6 };
+	if (e->name_n < PREFIX || memcmp(e->name, "aten::", PREFIX) != 0 || !e->n_inputs || e->complex)
 		return NULL;
-	while (w < end && (strlen(w->name) != e->name_n || memcmp(w->name, e->name, e->name_n) != 0))
+	while (w < end && !kineto_is(w->name + PREFIX, e->name + PREFIX, e->name_n - PREFIX))
 		w++;
 	return w < end ? w : NULL;
 }
@@ -313,7 +314,7 @@ void kineto_note_type(struct kineto_event *e, const char *text, size_t n)
 	};
 	e->complex |= memmem(text, n, "omplex", 6) != NULL;
 	for (size_t i = 0; i < sizeof types / sizeof *types && e->n_types < KINETO_INPUTS; i++)
-		if (n == strlen(types[i].type) && memcmp(text, types[i].type, n) == 0) {
+		if (kineto_is(types[i].type, text, n)) {
 			e->format[e->n_types] = (uint8_t)types[i].format;
 			e->element[e->n_types] = (uint8_t)types[i].bytes;
 		}

@@ -2,7 +2,7 @@
  * of metrics are not stable, so they are told by their names, which nsys's documentation lists ("GPU Metrics"). */
 #include "read/nsys.h"
 
-#include "base/json_writer.h"
+#include "base/json_scan.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "trace/order.h"
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <yajl/yajl_parse.h>
 
 enum { KNOWN_MAX = 4096, GPUS_MAX = 256 };
 
@@ -278,7 +277,7 @@ int nsys_read_metrics(struct nsys *r)
 	return result;
 }
 
-enum { SAMPLE_MAX = 64 * 1024, KEY_MAX = 128, NUMBER_ROOM = 128, DEEPEST = 32 };
+enum { SAMPLE_MAX = 64 * 1024, KEY_MAX = 128, NUMBER_ROOM = 128, DEEPEST = 31 };
 
 /* How the names of a counter begin, in lower case. Those of NVLink count data and protocol, requests and responses,
  * each in percent of the same bandwidth: they are added up. */
@@ -322,27 +321,23 @@ enum metric metric_of_name(const char *name, size_t n)
 struct sample {
 	void (*found)(void *context, const struct metric_value *value);
 	void *context;
-	int depth;
 	enum metric metric; /* of the key that was read last */
 	char key[KEY_MAX];
 	size_t key_n;
 };
 
-static int on_key(void *context, const unsigned char *text, size_t n)
+static void on_key(struct sample *s, int depth, const char *text, size_t n)
 {
-	struct sample *s = context;
-	s->metric = s->depth == 1 && n <= sizeof s->key ? metric_of_name((const char *)text, n) : METRIC_COUNT;
+	s->metric = depth == 1 && n <= sizeof s->key ? metric_of_name(text, n) : METRIC_COUNT;
 	s->key_n = s->metric == METRIC_COUNT ? 0 : n;
 	memcpy(s->key, text, s->key_n);
-	return 1;
 }
 
-static int on_number(void *context, const char *text, size_t n)
+static void on_number(struct sample *s, const char *text, size_t n)
 {
-	struct sample *s = context;
 	char copy[NUMBER_ROOM];
 	if (s->metric == METRIC_COUNT || n == 0 || n >= sizeof copy)
-		return 1;
+		return;
 	while (n && isspace((unsigned char)*text))
 		text++, n--;
 	memcpy(copy, text, n);
@@ -353,34 +348,7 @@ static int on_number(void *context, const char *text, size_t n)
 	if (value.number_n)
 		s->found(s->context, &value);
 	s->metric = METRIC_COUNT;
-	return 1;
 }
-
-static int on_string(void *context, const unsigned char *text, size_t n)
-{
-	return on_number(context, (const char *)text, n); /* numbers are written as texts, too */
-}
-
-static int on_open(void *context)
-{
-	struct sample *s = context;
-	s->metric = METRIC_COUNT;
-	return ++s->depth < DEEPEST;
-}
-
-static int on_close(void *context)
-{
-	((struct sample *)context)->depth--;
-	return 1;
-}
-
-static const yajl_callbacks CALLBACKS = {.yajl_number = on_number,
-                                         .yajl_string = on_string,
-                                         .yajl_start_map = on_open,
-                                         .yajl_map_key = on_key,
-                                         .yajl_end_map = on_close,
-                                         .yajl_start_array = on_open,
-                                         .yajl_end_array = on_close};
 
 bool metric_sample_read(const char *text, size_t n, void (*found)(void *context, const struct metric_value *value),
                         void *context)
@@ -388,10 +356,16 @@ bool metric_sample_read(const char *text, size_t n, void (*found)(void *context,
 	if (n > SAMPLE_MAX)
 		return false;
 	struct sample s = {.found = found, .context = context, .metric = METRIC_COUNT};
-	yajl_handle json = yajl_alloc(&CALLBACKS, json_memory(), &s);
-	yajl_config(json, yajl_dont_validate_strings, 1);
-	bool whole = yajl_parse(json, (const unsigned char *)text, n) == yajl_status_ok &&
-	             yajl_complete_parse(json) == yajl_status_ok;
-	yajl_free(json);
-	return whole;
+	struct json_scan json;
+	json_scan_open_text(&json, text, n, DEEPEST);
+	json.strict = false;
+	for (enum json_token token; (token = json_scan_next(&json)) > TOKEN_END;)
+		if (token == TOKEN_KEY)
+			on_key(&s, json.depth, json.text, json.n);
+		else if (token == TOKEN_NUMBER || token == TOKEN_TEXT) /* numbers are written as texts, too */
+			on_number(&s, json.text, json.n);
+		else if (token == TOKEN_OBJECT || token == TOKEN_ARRAY)
+			s.metric = METRIC_COUNT;
+	json_scan_close(&json);
+	return !json.flaw;
 }

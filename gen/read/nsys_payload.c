@@ -1,12 +1,11 @@
 #include "read/nsys_payload.h"
 
 #include "base/buf.h"
-#include "base/json_writer.h"
+#include "base/json_scan.h"
 #include "base/list.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 static const char *const ENTRY_NAMES[PAYLOAD_ENTRIES] = {"NCCL communicator ID", "Message size [bytes]", "Peer rank",
                                                          "No. of ranks", "Rank"};
@@ -131,59 +130,34 @@ bool payloads_of_bytes(const struct payloads *payloads, const unsigned char *byt
 	return out->comm != 0;
 }
 
-struct object {
-	struct build_comm_call *call;
-	int entry, depth;
-};
-
-static int on_key(void *context, const unsigned char *key, size_t n)
-{
-	struct object *o = context;
-	o->entry = o->depth == 1 ? entry_of((const char *)key, n) : PAYLOAD_ENTRIES;
-	return 1;
-}
-
 /* A communicator's id may be beyond what a signed number holds. */
-static int on_number(void *context, const char *text, size_t n)
+static bool unsigned_number(const char *text, size_t n, uint64_t *value)
 {
-	struct object *o = context;
-	uint64_t value = 0;
-	bool plain = n > 0;
-	for (size_t i = 0; i < n && plain; i++) {
-		plain = text[i] >= '0' && text[i] <= '9' && value <= (UINT64_MAX - (uint64_t)(text[i] - '0')) / 10;
-		value = plain ? 10 * value + (uint64_t)(text[i] - '0') : 0;
+	*value = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] < '0' || text[i] > '9' || *value > (UINT64_MAX - (uint64_t)(text[i] - '0')) / 10)
+			return false;
+		*value = 10 * *value + (uint64_t)(text[i] - '0');
 	}
-	if (plain && o->depth == 1 && o->entry < PAYLOAD_ENTRIES)
-		set(o->call, o->entry, value);
-	return 1;
-}
-
-static int on_begin(void *context)
-{
-	return ++((struct object *)context)->depth < 16;
-}
-
-static int on_end(void *context)
-{
-	((struct object *)context)->depth--;
-	return 1;
+	return n > 0;
 }
 
 bool payloads_of_json(const char *text, size_t n, struct build_comm_call *out)
 {
-	static const yajl_callbacks callbacks = {.yajl_number = on_number,
-	                                         .yajl_map_key = on_key,
-	                                         .yajl_start_map = on_begin,
-	                                         .yajl_end_map = on_end,
-	                                         .yajl_start_array = on_begin,
-	                                         .yajl_end_array = on_end};
-	struct object o = {.call = out, .entry = PAYLOAD_ENTRIES};
+	enum { DEEPEST = 15 };
+	struct json_scan s;
+	int entry = PAYLOAD_ENTRIES;
+	uint64_t value;
 	*out = nothing;
-	yajl_handle parser = yajl_alloc(&callbacks, json_memory(), &o);
-	bool sound = yajl_parse(parser, (const unsigned char *)text, n) == yajl_status_ok &&
-	             yajl_complete_parse(parser) == yajl_status_ok;
-	yajl_free(parser);
-	return sound && out->comm != 0;
+	json_scan_open_text(&s, text, n, DEEPEST);
+	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
+		if (token == TOKEN_KEY)
+			entry = s.depth == 1 ? entry_of(s.text, s.n) : PAYLOAD_ENTRIES;
+		else if (token == TOKEN_NUMBER && s.depth == 1 && entry < PAYLOAD_ENTRIES &&
+		         unsigned_number(s.text, s.n, &value))
+			set(out, entry, value);
+	json_scan_close(&s);
+	return !s.flaw && out->comm != 0;
 }
 
 /* Either form may stand in either column: a copy that scrub_profile made has text for bytes. */

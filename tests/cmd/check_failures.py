@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets one call after another fail inside the command: every allocation, libxml2's, SQLite's and yajl's too, every read,
+"""Lets one call after another fail inside the command: every allocation, libxml2's and SQLite's too, every read,
 write, open, rename, fsync, fork, mmap and thread.
 
     check_failures.py GAPLINE FAILING_LIBRARY SECONDS [OFFSET]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Counts the instructions of `gapline report`: per event, and of a report besides, against the numbers that the
-repository keeps; of one table of `gapline stats` beside a bare loop over that table's rows; and on profiles with one thing in excess, where they must not grow faster than the profile.
+"""Counts the instructions of `gapline report`: per event, and of a report besides, and of `gapline show` per
+kilobyte of a PyTorch trace, against the numbers that the repository keeps; of one table of `gapline stats` beside a bare loop over that table's rows; and on profiles with one thing in excess, where they must not grow faster than the profile.
 
     check_instructions.py event GAPLINE GENERATE [--refresh]
     check_instructions.py growth GAPLINE GENERATE [--half] [SHAPE ...]
@@ -22,10 +22,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tiny_kineto
+
 KEPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instructions.tsv"
 GROWTH = 1.05  # allowed against the kept number
 TABLE = 2  # allowed for `gapline stats` of one table, against stepping with SQLite over its rows
 SIZES = (20000, 60000)  # events of a pair: the difference leaves out what every run costs
+MEGABYTES = (1, 3)  # of a PyTorch trace, likewise
 
 # The middle one of three sizes, each four times the one before. Between the larger two, work in proportion to the profile
 # grows 4 times as much as between the smaller two, with a sort 4.7 times, in proportion to the square 16 times. What
@@ -91,6 +95,17 @@ def table_alone(gapline, bare_loop, path, folder):
     return count(words, CACHEGRIND), count([bare_loop, alone], CACHEGRIND)
 
 
+def kilobyte_of_pytorch(gapline, folder):
+    """Instructions of `gapline show` for each kilobyte of a trace of the PyTorch profiler."""
+    counts, sizes = [], []
+    for megabytes in MEGABYTES:
+        trace = pathlib.Path(folder) / "trace.json"
+        tiny_kineto.write(trace, megabytes=megabytes)
+        sizes.append(trace.stat().st_size)
+        counts.append(count([gapline, "show", "-q", trace], CACHEGRIND))
+    return (counts[1] - counts[0]) / (sizes[1] - sizes[0]) * 1000
+
+
 def check_event(gapline, generate, refresh):
     counts, events, alone = [], [], []
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads that wait for each other count, and never alike
@@ -109,8 +124,9 @@ def check_event(gapline, generate, refresh):
             events.append(n)
             counts.append(report(gapline, folder, *paths, CALLGRIND))
             alone.append(table_alone(gapline, pathlib.Path(generate).with_name("bare_loop"), paths[0], folder))
+        pytorch = kilobyte_of_pytorch(gapline, folder)
     each = (counts[1] - counts[0]) / (events[1] - events[0])
-    found = {"an event": each, "a report beside that": counts[0] - each * events[0]}
+    found = {"an event": each, "a report beside that": counts[0] - each * events[0], "a kilobyte of a PyTorch trace": pytorch}
     lines = KEPT.read_text().splitlines()
     kept = {words[0]: words[1:] for words in (line.split("\t") for line in lines if not line.startswith("#"))}
     mine = tools(gapline)
@@ -123,7 +139,7 @@ def check_event(gapline, generate, refresh):
     print(f"cuda_gpu_kern_sum: {ours / bare:.2f} times the instructions of stepping over its rows; {TABLE} are allowed")
     failed = ours > TABLE * bare
     for i, (what, number) in enumerate(found.items()):
-        bound = kept.get(mine, [None, None])[i]
+        bound = kept.get(mine, [None] * len(found))[i]
         print(f"{number:.0f} instructions {what} ({mine}); kept: {bound}; at most {GROWTH} times as many are allowed")
         failed = failed or bool(bound) and number > GROWTH * float(bound)
     if mine not in kept:

@@ -33,7 +33,7 @@ esac
 source=$(debian_source)
 [ -n "$source" ] || skip "no package source of this distribution"
 libraries=usr/lib/$(gcc -print-multiarch)
-sysroot_make "$folder" "$release" "$source" gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev \
+sysroot_make "$folder" "$release" "$source" gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev \
 	>"$log" 2>&1 || { tail -n 5 "$log"; skip "the packages of $release cannot be fetched"; }
 rm -rf "$folder/build"
 "$folder/compiler/cc" --version | head -n 1

@@ -33,7 +33,7 @@ done
 source=$(debian_source)
 [ -n "$source" ] || skip "no package source of this distribution"
 sysroot_architecture=arm64
-sysroot_unpack "$folder" "$VERSION_CODENAME" "$source" libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev \
+sysroot_unpack "$folder" "$VERSION_CODENAME" "$source" libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev \
 	libcmocka-dev >"$log" 2>&1 || { tail -n 5 "$log"; skip "the packages for arm64 cannot be fetched"; }
 
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$target/pkgconfig:$root/usr/share/pkgconfig

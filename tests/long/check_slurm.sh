@@ -9,7 +9,7 @@ folder=$(realpath -m "$2")/slurm
 cd "$(dirname "$0")/../.."
 . tests/support/debian.sh
 root=$folder/root
-packages="slurmd slurmctld slurm-client munge python3 libsqlite3-0 libxml2 zlib1g libzstd1 libyajl2"
+packages="slurmd slurmctld slurm-client munge python3 libsqlite3-0 libxml2 zlib1g libzstd1"
 
 skip() {
 	echo "$*: the Slurm recipes were not run"

@@ -1,3 +1,4 @@
+#include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "fixture_analysis.h"
 #include "render/render.h"
@@ -9,25 +10,56 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <yajl/yajl_parse.h>
-#include <yajl/yajl_tree.h>
 
-static yajl_val at(yajl_val root, const char *dotted)
+/* The value at a path of keys and indices, "findings.1.side"; NULL: none. */
+static const struct json_value *find(const struct json_value *v, const char *path)
 {
-	char text[200];
-	const char *path[10] = {0};
-	int n = 0;
-	strncpy(text, dotted, sizeof text - 1);
-	text[sizeof text - 1] = 0;
-	for (char *part = strtok(text, "."); part; part = strtok(NULL, "."))
-		path[n++] = part;
-	yajl_val v = yajl_tree_get(root, path, yajl_t_any);
-	if (!v)
-		fail_msg("no %s", dotted);
+	while (v && *path) {
+		size_t n = strcspn(path, ".");
+		long i = v->kind == JSON_ARRAY ? strtol(path, NULL, 10) : 0;
+		for (v = v->first; v && (v->key ? strlen(v->key) != n || memcmp(v->key, path, n) != 0 : i > 0);
+		     v = v->next)
+			i--;
+		path += n + (path[n] == '.');
+	}
 	return v;
 }
 
-static yajl_val parse(enum fixture which, struct arena *arena, struct analysis *a)
+static const struct json_value *at(const struct json_value *v, const char *path)
+{
+	v = find(v, path);
+	if (!v)
+		fail_msg("no %s", path);
+	return v;
+}
+
+static const char *text(const struct json_value *v, const char *path)
+{
+	assert_int_equal(at(v, path)->kind, JSON_TEXT);
+	return at(v, path)->text;
+}
+
+static double number(const struct json_value *v, const char *path)
+{
+	assert_int_equal(at(v, path)->kind, JSON_NUMBER);
+	return strtod(at(v, path)->text, NULL);
+}
+
+static bool yes(const struct json_value *v, const char *path)
+{
+	assert_int_equal(at(v, path)->kind, JSON_BOOL);
+	return at(v, path)->yes;
+}
+
+static int count(const struct json_value *v, const char *path)
+{
+	int n = 0;
+	for (v = at(v, path)->first; v; v = v->next)
+		n++;
+	return n;
+}
+
+static const struct json_value *parse(enum fixture which, struct arena *arena, struct analysis *a)
 {
 	struct buf out = {0};
 	struct err err = {0};
@@ -35,10 +67,9 @@ static yajl_val parse(enum fixture which, struct arena *arena, struct analysis *
 	if (render_json(a, &out, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(out.data[out.n - 1], '\n');
-	char why[200];
-	yajl_val root = yajl_tree_parse(out.data, why, sizeof why);
+	const struct json_value *root = json_read(out.data, out.n, arena);
 	if (!root)
-		fail_msg("%s: %s", fixture_name(which), why);
+		fail_msg("%s: is no JSON", fixture_name(which));
 	buf_release(&out);
 	return root;
 }
@@ -98,46 +129,44 @@ static void keys_of_the_design(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct analysis a;
-	yajl_val root = parse(FIXTURE_PAIR, &arena, &a);
-	assert_string_equal(YAJL_GET_STRING(at(root, "schema")), "gapline/3");
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.result")), "faster");
-	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.speedup")) == a.verdict.speedup);
-	yajl_val ci = at(root, "verdict.ci95");
-	assert_true(YAJL_GET_DOUBLE(YAJL_GET_ARRAY(ci)->values[0]) == a.verdict.lo);
-	assert_true(YAJL_GET_DOUBLE(YAJL_GET_ARRAY(ci)->values[1]) == a.verdict.hi);
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.measured")), "recorded");
-	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.recorded.speedup")) == a.verdict.speedup);
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.same_work")), "same");
-	assert_int_equal(YAJL_GET_ARRAY(at(root, "verdict.gates"))->len, 1);
-	yajl_val gate = YAJL_GET_ARRAY(at(root, "verdict.gates"))->values[0];
-	assert_string_equal(YAJL_GET_STRING(at(gate, "name")), "min_speedup");
-	assert_true(YAJL_GET_DOUBLE(at(gate, "asked")) == 1.5);
-	assert_true(YAJL_GET_DOUBLE(at(gate, "found")) == a.verdict.speedup);
-	assert_string_equal(YAJL_GET_STRING(at(gate, "result")), "passed");
-	assert_true(YAJL_IS_TRUE(at(root, "verdict.comparable")));
-	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.source.kind")), "nsys-sqlite");
-	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.steps.name")), "step_#");
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.steps.warmup")), 5);
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.steps.measured")), 21);
-	assert_true(YAJL_GET_DOUBLE(at(root, "baseline.steps.period_ms.mean")) == 55.64);
-	yajl_val device = YAJL_GET_ARRAY(at(root, "baseline.devices"))->values[0];
-	assert_true(YAJL_GET_DOUBLE(at(device, "per_step.compute")) == 23.840);
-	yajl_val idle = YAJL_GET_ARRAY(at(device, "idle"))->values[0];
-	assert_string_equal(YAJL_GET_STRING(at(idle, "cause")), "host_code");
-	assert_string_equal(YAJL_GET_STRING(at(idle, "phase")), "data_load");
-	assert_true(YAJL_GET_DOUBLE(at(idle, "ms_per_step")) == 31.040);
-	yajl_val between = YAJL_GET_ARRAY(at(device, "idle"))->values[1];
-	assert_string_equal(YAJL_GET_STRING(at(between, "phase")), "(between phases)");
-	assert_int_equal(YAJL_GET_ARRAY(at(root, "baseline.kernels"))->len, 40);
-	assert_string_equal(YAJL_GET_STRING(at(YAJL_GET_ARRAY(at(root, "fixed.copies"))->values[0], "kind")), "h2d");
-	assert_string_equal(YAJL_GET_STRING(at(root, "diagnosis.result")), "confirmed");
-	assert_true(YAJL_GET_DOUBLE(at(root, "diagnosis.combined_ceiling_ms")) == 24.36);
-	yajl_val finding = YAJL_GET_ARRAY(at(root, "findings"))->values[1];
-	assert_string_equal(YAJL_GET_STRING(at(finding, "side")), "baseline");
-	assert_string_equal(YAJL_GET_STRING(at(finding, "status")), "resolved");
-	assert_true(YAJL_GET_DOUBLE(at(finding, "ceiling.step_ms")) == 24.67);
-	assert_true(YAJL_IS_NULL(at(YAJL_GET_ARRAY(at(root, "findings"))->values[0], "ceiling")));
-	yajl_tree_free(root);
+	const struct json_value *root = parse(FIXTURE_PAIR, &arena, &a);
+	assert_string_equal(text(root, "schema"), "gapline/3");
+	assert_string_equal(text(root, "verdict.result"), "faster");
+	assert_true(number(root, "verdict.speedup") == a.verdict.speedup);
+	assert_true(number(root, "verdict.ci95.0") == a.verdict.lo);
+	assert_true(number(root, "verdict.ci95.1") == a.verdict.hi);
+	assert_string_equal(text(root, "verdict.measured"), "recorded");
+	assert_true(number(root, "verdict.recorded.speedup") == a.verdict.speedup);
+	assert_string_equal(text(root, "verdict.same_work"), "same");
+	assert_int_equal(count(root, "verdict.gates"), 1);
+	const struct json_value *gate = at(root, "verdict.gates.0");
+	assert_string_equal(text(gate, "name"), "min_speedup");
+	assert_true(number(gate, "asked") == 1.5);
+	assert_true(number(gate, "found") == a.verdict.speedup);
+	assert_string_equal(text(gate, "result"), "passed");
+	assert_true(yes(root, "verdict.comparable"));
+	assert_string_equal(text(root, "baseline.source.kind"), "nsys-sqlite");
+	assert_string_equal(text(root, "baseline.steps.name"), "step_#");
+	assert_int_equal((int)number(root, "baseline.steps.warmup"), 5);
+	assert_int_equal((int)number(root, "baseline.steps.measured"), 21);
+	assert_true(number(root, "baseline.steps.period_ms.mean") == 55.64);
+	const struct json_value *device = at(root, "baseline.devices.0");
+	assert_true(number(device, "per_step.compute") == 23.840);
+	const struct json_value *idle = at(device, "idle.0");
+	assert_string_equal(text(idle, "cause"), "host_code");
+	assert_string_equal(text(idle, "phase"), "data_load");
+	assert_true(number(idle, "ms_per_step") == 31.040);
+	const struct json_value *between = at(device, "idle.1");
+	assert_string_equal(text(between, "phase"), "(between phases)");
+	assert_int_equal(count(root, "baseline.kernels"), 40);
+	assert_string_equal(text(root, "fixed.copies.0.kind"), "h2d");
+	assert_string_equal(text(root, "diagnosis.result"), "confirmed");
+	assert_true(number(root, "diagnosis.combined_ceiling_ms") == 24.36);
+	const struct json_value *finding = at(root, "findings.1");
+	assert_string_equal(text(finding, "side"), "baseline");
+	assert_string_equal(text(finding, "status"), "resolved");
+	assert_true(number(finding, "ceiling.step_ms") == 24.67);
+	assert_int_equal(at(root, "findings.0.ceiling")->kind, JSON_NULL);
 	arena_release(&arena);
 }
 
@@ -146,17 +175,15 @@ static void what_is_not_known_is_null(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct analysis a;
-	yajl_val root = parse(FIXTURE_INCONCLUSIVE, &arena, &a);
-	assert_true(YAJL_IS_NULL(at(root, "verdict.ci95")));
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.gate")), "inconclusive");
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "verdict.more_steps")), 20);
-	assert_true(YAJL_IS_NULL(at(root, "diagnosis.combined_ceiling_ms")));
-	yajl_tree_free(root);
+	const struct json_value *root = parse(FIXTURE_INCONCLUSIVE, &arena, &a);
+	assert_int_equal(at(root, "verdict.ci95")->kind, JSON_NULL);
+	assert_string_equal(text(root, "verdict.gate"), "inconclusive");
+	assert_int_equal((int)number(root, "verdict.more_steps"), 20);
+	assert_int_equal(at(root, "diagnosis.combined_ceiling_ms")->kind, JSON_NULL);
 	root = parse(FIXTURE_NO_STEPS, &arena, &a);
-	assert_true(YAJL_IS_NULL(at(root, "baseline.steps.name")));
-	assert_true(YAJL_IS_FALSE(at(root, "baseline.steps.found")));
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.steps.runs")), 3);
-	yajl_tree_free(root);
+	assert_int_equal(at(root, "baseline.steps.name")->kind, JSON_NULL);
+	assert_false(yes(root, "baseline.steps.found"));
+	assert_int_equal((int)number(root, "baseline.steps.runs"), 3);
 	arena_release(&arena);
 }
 
@@ -165,15 +192,14 @@ static void different_work_fails_a_gate_that_asks_for_it(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct analysis a;
-	yajl_val root = parse(FIXTURE_DEVICES, &arena, &a);
+	const struct json_value *root = parse(FIXTURE_DEVICES, &arena, &a);
 	assert_int_equal(a.gates.gate[0].result, GATE_PASSED); /* the speedup alone would pass */
-	assert_true(YAJL_IS_FALSE(at(root, "verdict.comparable")));
-	yajl_val gate = YAJL_GET_ARRAY(at(root, "verdict.gates"))->values[1];
-	assert_string_equal(YAJL_GET_STRING(at(gate, "found")), "different");
-	assert_string_equal(YAJL_GET_STRING(at(gate, "result")), "failed");
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.gate")), "failed");
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.result")), "faster");
-	yajl_tree_free(root);
+	assert_false(yes(root, "verdict.comparable"));
+	const struct json_value *gate = at(root, "verdict.gates.1");
+	assert_string_equal(text(gate, "found"), "different");
+	assert_string_equal(text(gate, "result"), "failed");
+	assert_string_equal(text(root, "verdict.gate"), "failed");
+	assert_string_equal(text(root, "verdict.result"), "faster");
 	arena_release(&arena);
 }
 
@@ -182,31 +208,27 @@ static void clocks_are_there_when_they_were_sampled(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct analysis a;
-	yajl_val root = parse(FIXTURE_DEVICES, &arena, &a);
-	yajl_val slow = YAJL_GET_ARRAY(at(root, "baseline.devices"))->values[0];
-	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.samples")), 40);
-	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.idle_samples")), 2);
-	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.sm_mhz.median")) == 1755);
-	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.sm_mhz.min")) == 1710);
-	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.power_w.samples")), 38);
-	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.power_w.median")) == 693.125);
-	assert_true(YAJL_IS_NULL(at(slow, "clocks.memory_mhz")));
-	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.limited.power_cap")) == 0.6);
-	yajl_val fast = at(root, "fixed.devices");
-	assert_true(YAJL_IS_NULL(at(YAJL_GET_ARRAY(fast)->values[0], "clocks.limited")));
-	const char *clocks[] = {"clocks", NULL};
-	assert_null(yajl_tree_get(YAJL_GET_ARRAY(fast)->values[1], clocks, yajl_t_any)); /* not sampled */
-	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.source.capture.cupti")), "13.0.1");
-	assert_true(YAJL_IS_FALSE(at(root, "baseline.source.capture.complete")));
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.source.capture.lost_records")), 12);
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.source.capture.lost_events")), 5);
-	assert_int_equal(YAJL_GET_INTEGER(at(root, "fixed.source.capture.lost_events")), 0);
-	assert_true(YAJL_IS_TRUE(at(root, "fixed.source.capture.complete")));
-	yajl_tree_free(root);
+	const struct json_value *root = parse(FIXTURE_DEVICES, &arena, &a);
+	const struct json_value *slow = at(root, "baseline.devices.0");
+	assert_int_equal((int)number(slow, "clocks.samples"), 40);
+	assert_int_equal((int)number(slow, "clocks.idle_samples"), 2);
+	assert_true(number(slow, "clocks.sm_mhz.median") == 1755);
+	assert_true(number(slow, "clocks.sm_mhz.min") == 1710);
+	assert_int_equal((int)number(slow, "clocks.power_w.samples"), 38);
+	assert_true(number(slow, "clocks.power_w.median") == 693.125);
+	assert_int_equal(at(slow, "clocks.memory_mhz")->kind, JSON_NULL);
+	assert_true(number(slow, "clocks.limited.power_cap") == 0.6);
+	const struct json_value *fast = at(root, "fixed.devices");
+	assert_int_equal(at(fast, "0.clocks.limited")->kind, JSON_NULL);
+	assert_null(find(fast, "1.clocks")); /* not sampled */
+	assert_string_equal(text(root, "baseline.source.capture.cupti"), "13.0.1");
+	assert_false(yes(root, "baseline.source.capture.complete"));
+	assert_int_equal((int)number(root, "baseline.source.capture.lost_records"), 12);
+	assert_int_equal((int)number(root, "baseline.source.capture.lost_events"), 5);
+	assert_int_equal((int)number(root, "fixed.source.capture.lost_events"), 0);
+	assert_true(yes(root, "fixed.source.capture.complete"));
 	root = parse(FIXTURE_PAIR, &arena, &a);
-	const char *capture[] = {"baseline", "source", "capture", NULL};
-	assert_null(yajl_tree_get(root, capture, yajl_t_any));
-	yajl_tree_free(root);
+	assert_null(find(root, "baseline.source.capture"));
 	arena_release(&arena);
 }
 
@@ -215,11 +237,9 @@ static void names_survive_unchanged(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct analysis a;
-	yajl_val root = parse(FIXTURE_HOSTILE, &arena, &a);
-	assert_string_equal(YAJL_GET_STRING(at(root, "title")), a.title);
-	assert_string_equal(YAJL_GET_STRING(at(YAJL_GET_ARRAY(at(root, "fixed.kernels"))->values[3], "name")),
-	                    names_text(a.names, a.side[1].kernels[3].name));
-	yajl_tree_free(root);
+	const struct json_value *root = parse(FIXTURE_HOSTILE, &arena, &a);
+	assert_string_equal(text(root, "title"), a.title);
+	assert_string_equal(text(root, "fixed.kernels.3.name"), names_text(a.names, a.side[1].kernels[3].name));
 	arena_release(&arena);
 }
 
