@@ -247,15 +247,18 @@ static unsigned char *number_end(unsigned char *p, unsigned char **begin)
 
 static enum json_token scan_number(struct json_scan *s)
 {
-	unsigned char *end, *digits;
-	do
+	const unsigned char *end;
+	unsigned char *digits;
+	bool whole;
+	do {
 		end = number_end(s->at, &digits);
-	while (end == s->end && fill(s));
-	if (end == digits || s->flaw)
-		return fail(s, end, "a digit");
+		whole = end != digits;
+		s->n = (size_t)(end - s->at);
+	} while (end == s->end && fill(s));
+	if (!whole || s->flaw)
+		return fail(s, s->at + s->n, "a digit");
 	s->text = (char *)s->at;
-	s->n = (size_t)(end - s->at);
-	s->at = end;
+	s->at += s->n;
 	return TOKEN_NUMBER;
 }
 

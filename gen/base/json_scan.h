@@ -39,7 +39,7 @@ enum json_flaw {
 	JSON_CUT_OFF,    /* all is well, but for its end */
 	JSON_TOO_DEEP,
 	JSON_TOO_LONG, /* a token of more than JSON_SCAN_LONGEST bytes */
-	JSON_INVALID   /* `expected` says what is not there */
+	JSON_INVALID   /* not `expected`, but something else */
 };
 
 enum { JSON_SCAN_DEEPEST = 256, JSON_SCAN_LONGEST = 64 * 1024 * 1024 };

@@ -426,10 +426,11 @@ static int refuse(struct kineto *k, const struct json_scan *s)
 		return err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
 		               JSON_SCAN_LONGEST >> 20);
 	default:
-		return err_set(k->err,
-		               "%s: is no valid JSON at byte %lld (not %s); PyTorch before 2026 did not escape "
-		               "quotes in names of ranges: rename those, or record it again",
-		               k->path, (long long)json_scan_position(s), s->expected);
+		return err_set(
+			k->err,
+			"%s: is no valid JSON at byte %lld, where %s should be; PyTorch before 2026 did not escape "
+			"quotes in names of ranges: rename those, or record it again",
+			k->path, (long long)json_scan_position(s), s->expected);
 	}
 }
 
