@@ -1,9 +1,9 @@
 /* Traces of the PyTorch profiler (Kineto): Chrome's trace format as JSON, packed or not, an array of events or an
  * object around it, in every spelling since 2020. The layout is what libkineto's output_json.cpp writes.
  *
- * The file is streamed: base/json_scan holds a window of it, kineto_parse keeps the few numbers of each event that count, and
- * kineto_phases and kineto_read hand them to the builder. Memory is that of the events kept, whatever else the file
- * holds. */
+ * The file is streamed: base/json_scan holds a window of it, kineto_parse keeps the few numbers of each event that
+ * count, and kineto_phases and kineto_read hand them to the builder. Memory is that of the events kept, whatever else
+ * the file holds. */
 #ifndef GAPLINE_READ_KINETO_H
 #define GAPLINE_READ_KINETO_H
 

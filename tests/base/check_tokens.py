@@ -25,7 +25,7 @@ LONGEST = 20_000  # bytes of a document of the corpus
 TEXTS = ['""', '"a"', '"name"', '"\\n\\t\\"\\\\\\/\\b\\f\\r"', '"\\u0041\\u00e9\\u20AC"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00x"', '"\\ude00\\ude00"', '"\\ud83d\\u0041"',
          '"\\u0000"', '"é€😀"', '"eight by"', '"seven b"', '"a longer text than a word of the machine, with a \\" in it"', '"\x7f"']
 NUMBERS = ["0", "-0", "7", "-12", "0.5", "4320554080664.123456789", "1e5", "1E+05", "-2.5e-300", "1e999", "99999999999999999999999"]
-ODD = ['"', "\\", ",", ":", "{", "}", "[", "]", "\0", "\x1f", " ", "\n", "-", "+", ".", "e", "0", "NaN", "Infinity", "-Infinity", "tru", "null", "nul", "\\u12", "\\x",
+ODD = ['"', "\\", ",", ":", "{", "}", "[", "]", "\0", "\x1f", " ", "\n", "\v", "\f", "-", "+", ".", "e", "0", "NaN", "Infinity", "-Infinity", "tru", "null", "nul", "\\u12", "\\x",
        "/**/", "'", "\ufeff", "\xa0", "\u2028", "\udc80", "\udcff", "\udced\udca0\udc80", "\udcc0\udcaf", "1.", ".5", "01", "--1", "1e", "[" * 300]
 
 

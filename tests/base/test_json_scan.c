@@ -82,6 +82,7 @@ static void limits_are_kept(void **state)
 		{{"[\"", "a", "\"]", .n = 1000, .fails = true}, 1, JSON_UNREADABLE, 1002},
 		{{"[", "1", "]", .n = 300000, .fails = true}, 1, JSON_UNREADABLE, 300001},
 		{{"[", " ", "]", .n = 300000, .fails = true}, 1, JSON_UNREADABLE, 300001},
+		{{"[]", " ", "]", .n = 300000, .fails = true}, 1, JSON_UNREADABLE, 300002},
 		{{"[", " ", "?]", .n = 300000}, 1, JSON_INVALID, 300001},
 		{{"[1", " ", "2]", .n = 300000}, 1, JSON_INVALID, 300002},
 		{{"[\"", "a", "\n\"]", .n = 300000}, 1, JSON_INVALID, 300002},
@@ -91,8 +92,10 @@ static void limits_are_kept(void **state)
 		struct made made = cases[i].made;
 		struct json_scan s;
 		json_scan_open(&s, make, &made, cases[i].deepest);
-		while (json_scan_next(&s) > TOKEN_END)
-			;
+		enum json_token token;
+		while ((token = json_scan_next(&s)) > TOKEN_END)
+			assert_false(made.fails && token == TOKEN_NUMBER); /* it could have gone on */
+		assert_int_equal(token, s.flaw ? TOKEN_FAILED : TOKEN_END);
 		if (s.flaw != cases[i].flaw || json_scan_position(&s) != cases[i].at)
 			fail_msg("case %zu: flaw %d at %lld", i, (int)s.flaw, (long long)json_scan_position(&s));
 		assert_int_equal(json_scan_next(&s), s.flaw ? TOKEN_FAILED : TOKEN_END);
