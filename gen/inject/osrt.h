@@ -1,11 +1,7 @@
 /* What the wrappers of blocking calls share. A wrapper calls the real function, and when that took long enough, an
- * event says so:
+ * event says so. Most are a row each, in which the parameters stand twice, passed on and declared:
  *
- *	static int (*real_fsync)(int);
- *	int fsync(int fd)
- *	{
- *		OSRT_CALL(int, fsync, (fd));
- *	}
+ *	OSRT_CALL(int, fsync, (fd), int fd)
  *
  * Cancellation and errors are the real function's: nothing is held while it runs, and errno is left as it was. */
 #ifndef GAPLINE_INJECT_OSRT_H
@@ -48,9 +44,17 @@ void osrt_end(int64_t begin, const char *name, bool may_start);
 		osrt_end(begin_, noted, may_start);                                                                    \
 	return result_
 
-#define OSRT_VERSIONED(type, name, version, arguments, may_start)                                                      \
-	OSRT_NOTED(type, name, version, #name, arguments, may_start)
+/* A wrapper, whole: the arguments that it passes on, and then its parameters. */
+#define OSRT_WRAPPER(type, name, version, noted, may_start, arguments, ...)                                            \
+	static __typeof__(&name) real_##name;                                                                          \
+	EXPORT type name(__VA_ARGS__)                                                                                  \
+	{                                                                                                              \
+		OSRT_NOTED(type, name, version, noted, arguments, may_start);                                          \
+	}
 
-#define OSRT_CALL(type, name, arguments) OSRT_VERSIONED(type, name, NULL, arguments, true)
+#define OSRT_CALL(type, name, arguments, ...) OSRT_WRAPPER(type, name, NULL, #name, true, arguments, __VA_ARGS__)
+
+/* Where no thread may be started. */
+#define OSRT_CALL_QUIET(type, name, arguments, ...) OSRT_WRAPPER(type, name, NULL, #name, false, arguments, __VA_ARGS__)
 
 #endif
