@@ -51,8 +51,7 @@ static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg
 {
 	const struct unit unit = format_unit(axis->most);
 	const double tick = svg_tick(axis->most, TICKS), y = TOP + axis->rows * ROW;
-	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_group(svg, "muted");
-	svg_attribute(words, "fill", "#555");
+	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_filled(svg, "muted", "#555");
 	svg_line(lines, axis->left, y, axis->width - VALUE, y);
 	for (int i = 0; i * tick <= axis->most; i++) {
 		svg_line(lines, at(axis, i * tick), TOP - 8, at(axis, i * tick), y + 4);
@@ -76,15 +75,13 @@ struct row {
 static void draw_row(const struct row *row, const struct axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const double y = TOP + row->at * ROW;
-	xmlNode *dots = svg_group(svg, row->at ? "after" : "before");
-	svg_attribute(dots, "fill", row->at ? "#0b6e7d" : "#5c6773");
+	xmlNode *dots = svg_filled(svg, row->at ? "after" : "before", row->at ? "#0b6e7d" : "#5c6773");
 	svg_attribute(dots, "fill-opacity", "0.75");
 	for (size_t i = 0; i < row->n; i++)
 		svg_dot(dots, at(axis, row->ns[i]), y, DOT,
 		        SAY(NULL, arena, dot, .run = row->n > 1 ? (int64_t)i + 1 : FACT_UNKNOWN,
 		            .file = row->files ? row->files[i] : NULL, .time = format_time(arena, row->ns[i])));
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#111");
+	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	svg_text(ink, 0, y + 4, ANCHOR_START, row->label);
 	svg_attribute(svg_text(ink, axis->width, y + 4, ANCHOR_END, format_short_time(arena, row->step)), "font-weight",
 	              "bold");
@@ -118,13 +115,10 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 {
 	const struct verdict *v = &a->verdict;
 	const double before = view_time(&a->side[0], a->side[0].headline.step), y = TOP + 2 * ROW;
-	xmlNode *band = svg_group(svg, "band-same"), *tone = svg_group(svg, "tone");
-	svg_attribute(band, "fill", "#c9d2db");
-	svg_attribute(tone, "fill", "#3f5b7a");
+	xmlNode *band = svg_filled(svg, "band-same", "#c9d2db"), *tone = svg_filled(svg, "tone", "#3f5b7a");
 	double from = at(axis, before / (1 + VERDICT_MARGIN));
 	svg_rect(band, from, y - 9, at(axis, before * (1 + VERDICT_MARGIN)) - from, 18, NULL);
-	xmlNode *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#444");
+	xmlNode *muted = svg_filled(svg, "muted", "#444");
 	svg_text(muted, axis->width, y + 4, ANCHOR_END, SAY(NULL, arena, dots_band, .margin = VERDICT_MARGIN));
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
 	svg_line(lines, at(axis, before), TOP, at(axis, before), TOP + ROWS * ROW);
@@ -134,8 +128,7 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
 		         say_fact(FACT_NEW(arena, dots_gate, FACT_NO_SIDE, .asked = gates_times(arena, asked)), NULL,
 		                  arena));
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#111");
+	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	svg_text(ink, 0, y + 4, ANCHOR_START, say_fact(FACT_NEW(arena, dots_interval, FACT_NO_SIDE), NULL, arena));
 }
 
@@ -186,8 +179,8 @@ void dots_of_variants(const struct variant *list, size_t n, struct arena *arena,
 	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),
 	                    SAY(NULL, arena, variants_means, .baseline = list[0].name));
 	draw_axis(&axis, arena, svg);
-	xmlNode *tone = svg_group(svg, "tone"), *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
-	svg_attribute(tone, "fill", "#3f5b7a");
+	xmlNode *tone = svg_filled(svg, "tone", "#3f5b7a"),
+		*lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
 	svg_line(lines, at(&axis, list[0].step), TOP, at(&axis, list[0].step), TOP + (double)n * ROW);
 	for (size_t i = 0; i < n; i++) {
 		const struct row row = {
@@ -235,8 +228,7 @@ static void draw_sweep_axes(const struct variant *list, size_t n, const double x
 {
 	const struct unit unit = format_unit(most);
 	const double tick = svg_tick(most, TICKS), bottom = height(0, most);
-	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_group(svg, "muted");
-	svg_attribute(words, "fill", "#555");
+	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_filled(svg, "muted", "#555");
 	for (int i = 0; i * tick <= most; i++) {
 		svg_line(lines, LEFT, height(i * tick, most), WIDE - RIGHT, height(i * tick, most));
 		svg_text(words, LEFT - 8, height(i * tick, most) + 4, ANCHOR_END,
@@ -275,11 +267,9 @@ bool dots_of_sweep(const struct variant *list, size_t n, const char *parameter, 
 	draw_sweep_axes(list, n, x, SAY(NULL, arena, sweep_axis, .parameter = parameter, .logarithms = logarithms),
 	                most, arena, svg);
 	draw_course(list, n, x, most, svg);
-	xmlNode *tone = svg_group(svg, "tone");
-	svg_attribute(tone, "fill", "#3f5b7a");
+	xmlNode *tone = svg_filled(svg, "tone", "#3f5b7a");
 	for (size_t i = 0; i < n; i++) {
-		xmlNode *dots = svg_group(svg, i ? "after" : "before");
-		svg_attribute(dots, "fill", i ? "#0b6e7d" : "#5c6773");
+		xmlNode *dots = svg_filled(svg, i ? "after" : "before", i ? "#0b6e7d" : "#5c6773");
 		svg_attribute(dots, "fill-opacity", "0.75");
 		for (size_t r = 0; r < list[i].n; r++)
 			svg_dot(dots, x[i], height(list[i].run[r], most), DOT,

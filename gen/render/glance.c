@@ -159,8 +159,7 @@ static void draw_recording(const struct analysis *a, int side, double y, double 
 	const struct side *s = &a->side[side];
 	const double timed_ns = view_time(s, s->headline.stopwatch);
 	double added = view_time(s, s->headline.recorded_timed) - timed_ns;
-	xmlNode *whole = svg_group(svg, side ? "after" : "before");
-	svg_attribute(whole, "fill", side ? "#0b6e7d" : "#5c6773");
+	xmlNode *whole = svg_filled(svg, side ? "after" : "before", side ? "#0b6e7d" : "#5c6773");
 	const struct fact *timed = FACT_NEW(arena, bar_timed, side, .time = format_time(arena, timed_ns));
 	svg_share(svg_rect(whole, 0, y, 0, STRIP, say_fact(timed, NULL, arena)), "width", timed_ns / most);
 	if (added <= 0)
@@ -183,8 +182,7 @@ static void draw_heading(const struct analysis *a, int side, double y, struct ar
 	                 .of = a->items_name ? "item" : view_unit(s), .item = view_item(a, arena),
 	                 .mean = a->verdict.measured == VERDICT_STOPWATCH || strcmp(time, mean) == 0 ? NULL : mean,
 	                 .profiled = recording ? format_time(arena, view_time(s, s->headline.recorded_timed)) : NULL);
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#111");
+	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	svg_attribute(svg_text(ink, 0, y, ANCHOR_START, say_fact(what, NULL, arena)), "font-weight", "bold");
 }
 

@@ -107,17 +107,15 @@ static double draw_side(const struct analysis *a, int s, struct unit unit, doubl
 {
 	const struct functions *f = &a->functions;
 	double scale = f->width > 0 ? (WIDTH - 2 * EDGE) / f->width : 0, bottom = y;
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *ink = svg_filled(svg, "ink", "#222");
 	svg_attribute(svg_text(ink, EDGE + 2, y + 13, ANCHOR_START, view_side(&a->side[s], arena)), "font-weight",
 	              "bold");
 	svg_text(ink, WIDTH - EDGE - 2, y + 13, ANCHOR_END,
 	         arena_format(arena, "%s %s %s", format_number(arena, unit, f->drawn[s]), unit.name,
 	                      say_word(WORDS_each, view_unit(&a->side[s]))));
-	xmlNode *frames = svg_group(svg, NULL), *labels = svg_group(svg, NULL);
+	xmlNode *frames = svg_group(svg, NULL), *labels = svg_filled(svg, NULL, "#111");
 	svg_attribute(frames, "stroke", "#fff");
 	svg_number(frames, "stroke-width", 0.6);
-	svg_attribute(labels, "fill", "#111");
 	svg_attribute(labels, "pointer-events", "none");
 	svg_number(labels, "font-size", SVG_SMALL);
 	for (uint32_t i = 0; i < f->n_parts; i++) {
@@ -144,8 +142,7 @@ static double draw_side(const struct analysis *a, int s, struct unit unit, doubl
 static double draw_legend(double y, xmlNode *svg)
 {
 	double x = EDGE;
-	xmlNode *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *muted = svg_filled(svg, "muted", "#555");
 	for (size_t i = 0; i < sizeof change_look / sizeof *change_look; i++) {
 		svg_attribute(svg_rect(svg, x, y, 14, 12, NULL), "fill", change_look[i].fill);
 		const char *label = say_word(WORDS_stack_change, change_look[i].label);

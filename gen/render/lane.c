@@ -144,8 +144,7 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 		second = "";
 	if (!*first && !*second)
 		return;
-	xmlNode *node = svg_group(parent, striped ? "ink" : NULL);
-	svg_attribute(node, "fill", palette(s->which)->ink);
+	xmlNode *node = svg_filled(parent, striped ? "ink" : NULL, palette(s->which)->ink);
 	double y1 = *second ? middle - 3 : middle + 4, y2 = *first ? middle + 12 : middle + 4;
 	if (striped && *first)
 		svg_plate(node, x, y1, svg_text_width(first) * 1.08);
@@ -161,8 +160,7 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 static void add_labels(struct canvas *c, xmlNode *parent)
 {
 	const struct lane *lane = c->lane;
-	xmlNode *labels = svg_group(parent, lane->kind == LANE_GAPS ? NULL : "ink");
-	svg_attribute(labels, "fill", "#222");
+	xmlNode *labels = svg_filled(parent, lane->kind == LANE_GAPS ? NULL : "ink", "#222");
 	if (lane->kind == LANE_CALLS || lane->kind == LANE_STREAM)
 		svg_number(labels, "font-size", SVG_SMALL);
 	svg_attribute(labels, "pointer-events", "none");

@@ -106,9 +106,7 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 {
 	const struct overview *o = &s->overview;
 	draw_busy(o, arena, svg, y, width);
-	xmlNode *ink = svg_group(svg, "ink"), *muted = svg_group(svg, "muted");
-	svg_attribute(ink, "fill", "#111");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *ink = svg_filled(svg, "ink", "#111"), *muted = svg_filled(svg, "muted", "#555");
 	svg_attribute(
 		svg_text(ink, 0, y - 22, ANCHOR_START,
 	                 arena_format(arena, "%s, %s", view_side(s, arena), format_time(arena, (double)o->length))),
@@ -116,8 +114,7 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 
 	double px = o->length > 0 ? width / (double)o->length : 0;
 	double from = (double)o->window_start * px, to = (double)o->window_end * px;
-	xmlNode *veil = svg_group(svg, "veil");
-	svg_attribute(veil, "fill", "#fff");
+	xmlNode *veil = svg_filled(svg, "veil", "#fff");
 	svg_attribute(veil, "fill-opacity", "0.6");
 	draw_part(veil, 0, from, y, STRIP, say_word(WORDS_picture, "before_window"));
 	draw_part(veil, to, width, y, STRIP, say_word(WORDS_picture, "after_window"));
@@ -132,8 +129,7 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	int64_t start, end;
 	if (!find_shown(s, &start, &end))
 		return;
-	xmlNode *shown = svg_group(svg, "after");
-	svg_attribute(shown, "fill", "#0b6e7d");
+	xmlNode *shown = svg_filled(svg, "after", "#0b6e7d");
 	double x0 = (double)start * px, x1 = (double)end * px;
 	draw_part(shown, x0, fmax(x1, x0 + 2.0 / WIDTH), y - 6, 4, say_word(WORDS_picture, "steps_above"));
 	write_at(muted, x0, x1, y - 9, say_word(WORDS_picture, "shown_above"));

@@ -78,8 +78,7 @@ static void draw_cells(const struct rank_map *map, const struct range *range, do
 					buf_format(&path, "M%u %uh%uv1H%uz", c, r, next - c, c);
 			}
 		if (path.n) {
-			xmlNode *group = svg_group(cells, shade_class[which]);
-			svg_attribute(group, "fill", shade[which]);
+			xmlNode *group = svg_filled(cells, shade_class[which], shade[which]);
 			svg_path(group, path.data);
 		}
 		buf_release(&path);
@@ -126,15 +125,13 @@ static void draw_name(const struct side *s, double y, struct arena *arena, xmlNo
 
 static xmlNode *new_ink(xmlNode *svg)
 {
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *ink = svg_filled(svg, "ink", "#222");
 	return ink;
 }
 
 static xmlNode *new_muted(xmlNode *svg)
 {
-	xmlNode *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *muted = svg_filled(svg, "muted", "#555");
 	return muted;
 }
 

@@ -88,8 +88,7 @@ static const char *power(const struct plot *p, double exponent, bool rate)
 
 static void draw_axes(const struct plot *p, xmlNode *svg)
 {
-	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_filled(svg, "muted", "#555");
 	for (double e = p->x0; e <= p->x1; e++) {
 		double x = x_of(p, pow(10, e));
 		svg_line(grid, x, TOP, x, HEIGHT - BOTTOM);
@@ -118,8 +117,7 @@ static void draw_roof(const struct plot *p, int side, bool alike, xmlNode *svg)
 	xmlNode *line = svg_strokes(svg, "boundary", "#444", 2, side && !alike ? "6 4" : NULL);
 	svg_path(line, arena_format(p->arena, "M%.1f %.1fL%.1f %.1fH%d", x_of(p, from), y_of(p, roof->bandwidth * from),
 	                            x_of(p, ridge), y_of(p, roof->peak), WIDTH - RIGHT));
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *ink = svg_filled(svg, "ink", "#222");
 	svg_text(ink, WIDTH - RIGHT, y_of(p, roof->peak) - 7 - (side && !alike ? 14 : 0), ANCHOR_END,
 	         SAY(NULL, p->arena, roof_is, .absolute = p->k->absolute, .peak = roof->peak / 1e12,
 	             .bandwidth = roof->bandwidth / 1e12,
@@ -144,11 +142,10 @@ static int crowd(const struct plot *p, uint32_t i, double x, double y)
 /* The baseline's are hollow squares, the fixed side's full circles; a line joins what is one kernel. */
 static void draw_points(const struct plot *p, const struct analysis *a, xmlNode *svg)
 {
-	xmlNode *ways = svg_strokes(svg, "boundary", "#888", 1, "2 3"), *group[2], *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *ways = svg_strokes(svg, "boundary", "#888", 1, "2 3"), *group[2],
+		*ink = svg_filled(svg, "ink", "#222");
 	group[0] = svg_strokes(svg, "before-line", colour[0], 2, NULL);
-	group[1] = svg_group(svg, class_of[1]);
-	svg_attribute(group[1], "fill", colour[1]);
+	group[1] = svg_filled(svg, class_of[1], colour[1]);
 	for (uint32_t i = 0; i < p->k->n; i++) {
 		const struct kernel_inside *k = p->k->pair[i].side;
 		for (int s = 0; s < 2; s++) {
@@ -180,10 +177,8 @@ static void draw_points(const struct plot *p, const struct analysis *a, xmlNode 
 
 static void draw_legend(const struct analysis *a, bool operators, struct arena *arena, xmlNode *svg)
 {
-	xmlNode *ink = svg_group(svg, "ink"), *hollow = svg_strokes(svg, "before-line", colour[0], 2, NULL);
-	xmlNode *full = svg_group(svg, class_of[1]);
-	svg_attribute(ink, "fill", "#222");
-	svg_attribute(full, "fill", colour[1]);
+	xmlNode *ink = svg_filled(svg, "ink", "#222"), *hollow = svg_strokes(svg, "before-line", colour[0], 2, NULL);
+	xmlNode *full = svg_filled(svg, class_of[1], colour[1]);
 	svg_path(hollow, "M"
 	                 "4 26h10v10h-10z");
 	svg_text(ink, 20, 35, ANCHOR_START, "baseline");

@@ -65,9 +65,7 @@ void bars_draw(xmlNode *parent, double before, double after, double most)
 	enum { CELL = 190, HALF = 8 };
 	double px = most > 0 ? CELL / most : 0;
 	xmlNode *svg = svg_picture(parent, CELL, 2 * HALF + 2, NULL, NULL);
-	xmlNode *first = svg_group(svg, "before"), *second = svg_group(svg, "after");
-	svg_attribute(first, "fill", "#5c6773");
-	svg_attribute(second, "fill", "#0b6e7d");
+	xmlNode *first = svg_filled(svg, "before", "#5c6773"), *second = svg_filled(svg, "after", "#0b6e7d");
 	svg_rect(first, 0, 0, before > 0 ? fmax(before * px, 1) : 0, HALF, NULL);
 	svg_rect(second, 0, HALF + 2, after > 0 ? fmax(after * px, 1) : 0, HALF, NULL);
 }

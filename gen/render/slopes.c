@@ -73,10 +73,9 @@ void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena
 	xmlNode *svg = svg_picture(parent, WIDTH, TOP + HEIGHT + 16,
 	                           say_fact(FACT_NEW(arena, slopes_title, FACT_NO_SIDE), NULL, arena),
 	                           say_fact(FACT_NEW(arena, slopes_means, FACT_NO_SIDE), NULL, arena));
-	xmlNode *ink = svg_group(svg, "ink"), *same = svg_strokes(svg, "muted-line", "#8794a1", 1.5, NULL);
+	xmlNode *ink = svg_filled(svg, "ink", "#222"), *same = svg_strokes(svg, "muted-line", "#8794a1", 1.5, NULL);
 	xmlNode *less = svg_strokes(svg, "good-line", "#0a6b4f", 2, NULL),
 		*more = svg_strokes(svg, "bad-line", "#a83b00", 2, "6 3");
-	svg_attribute(ink, "fill", "#222");
 	for (int s = 0; s < 2; s++) {
 		svg_attribute(svg_text(ink, s ? RIGHT : LEFT, 14, s ? ANCHOR_START : ANCHOR_END, a->side[s].label),
 		              "font-weight", "bold");

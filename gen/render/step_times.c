@@ -284,8 +284,7 @@ static void draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	                           SAY(NULL, arena, startup_picture, .pair = a->n_sides > 1),
 	                           say_word(WORDS_heading, "one_scale"));
 	svg_stretch(svg);
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#111");
+	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	for (int side = 0; side < (int)a->n_sides; side++) {
 		const struct startup *s = &a->side[side].startup;
 		struct slice slices[STARTUP_PARTS];

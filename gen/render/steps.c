@@ -88,8 +88,7 @@ static void draw_tail(const struct analysis *a, int side, const struct tails *t,
 	size_t n = measured_of(s, arena, &period);
 	xmlNode *line = svg_strokes(svg, side ? "after-line" : "before-line", colour[side], 1.8, NULL);
 	uint32_t beyond = draw_curve(t, period, n, line);
-	xmlNode *dots = svg_group(svg, class_of[side]);
-	svg_attribute(dots, "fill", colour[side]);
+	xmlNode *dots = svg_filled(svg, class_of[side], colour[side]);
 	for (int k = 0; k < QUANTILES; k++) {
 		const struct quantile *q = &s->latency[LATENCY_STEP].quantile[k];
 		if (!q->known || q->at > t->most || (k && !q->has_interval))
@@ -101,8 +100,7 @@ static void draw_tail(const struct analysis *a, int side, const struct tails *t,
 		if (q->has_interval)
 			svg_line(line, GUTTER + q->lo * t->px, y, GUTTER + fmin(q->hi, t->most) * t->px, y);
 	}
-	xmlNode *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *ink = svg_filled(svg, "ink", "#222");
 	const struct fact *name =
 		FACT_NEW(arena, tail_is, side, .whose = s->label, .time = format_time(arena, s->headline.recorded),
 	                 .of = view_unit(s), .beyond = beyond);
@@ -123,8 +121,7 @@ static double draw_tails(const struct analysis *a, struct arena *arena, xmlNode 
 	double tick = svg_tick(most, 12), bottom = t.top + TAIL;
 	struct unit unit = format_unit(most);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
-	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_filled(svg, "muted", "#555");
 	for (double at = 0; at <= most; at += tick) {
 		svg_line(grid, GUTTER + at * t.px, t.top, GUTTER + at * t.px, bottom);
 		svg_text(muted, GUTTER + at * t.px, bottom + 16, ANCHOR_MIDDLE, format_number(arena, unit, at));
@@ -200,10 +197,8 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 		p.high = p.low + 1;
 	p.step = (PANEL - GUTTER) / (double)(n ? n : 1);
 
-	xmlNode *ink = svg_group(svg, "ink"), *muted = svg_group(svg, "muted"),
+	xmlNode *ink = svg_filled(svg, "ink", "#222"), *muted = svg_filled(svg, "muted", "#555"),
 		*grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL);
-	svg_attribute(ink, "fill", "#222");
-	svg_attribute(muted, "fill", "#555");
 	double tick = svg_tick(p.high - p.low, 5);
 	struct unit unit = format_unit(s->steps.median);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
@@ -218,10 +213,8 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 		svg_text(muted, p.x - 6, at + 4, ANCHOR_END, format_number(arena, unit, t));
 	}
 
-	xmlNode *warm = svg_group(svg, "warm");
-	svg_attribute(warm, "fill", "#f3e3c3");
-	xmlNode *points = svg_group(svg, class_of[side]);
-	svg_attribute(points, "fill", colour[side]);
+	xmlNode *warm = svg_filled(svg, "warm", "#f3e3c3");
+	xmlNode *points = svg_filled(svg, class_of[side], colour[side]);
 	size_t offset = 0;
 	for (uint32_t r = 0; r < s->n_runs; r++) {
 		const struct run_result *run = &s->runs[r];

@@ -112,18 +112,21 @@ xmlNode *svg_group(xmlNode *parent, const char *class)
 	return g;
 }
 
+xmlNode *svg_filled(xmlNode *parent, const char *class, const char *fill)
+{
+	xmlNode *g = svg_group(parent, class);
+	svg_attribute(g, "fill", fill);
+	return g;
+}
+
 xmlNode *svg_swatch(xmlNode *parent, int which)
 {
-	const struct swatch *swatch = palette(which);
-	xmlNode *g = svg_group(parent, swatch->class);
-	svg_attribute(g, "fill", swatch->fill);
-	return g;
+	return svg_filled(parent, palette(which)->class, palette(which)->fill);
 }
 
 xmlNode *svg_strokes(xmlNode *parent, const char *class, const char *colour, double width, const char *dash)
 {
-	xmlNode *g = svg_group(parent, class);
-	svg_attribute(g, "fill", "none");
+	xmlNode *g = svg_filled(parent, class, "none");
 	svg_attribute(g, "stroke", colour);
 	svg_number(g, "stroke-width", width);
 	if (dash)
@@ -288,8 +291,7 @@ const char *svg_fit(struct arena *arena, const char *text, double width)
 
 double svg_legend(xmlNode *parent, double x, double y, double width, const int *which)
 {
-	xmlNode *text = svg_group(parent, "ink");
-	svg_attribute(text, "fill", "#333");
+	xmlNode *text = svg_filled(parent, "ink", "#333");
 	double left = x, top = y;
 	for (; *which >= 0; which++) {
 		const char *label = palette_label(*which);

@@ -37,6 +37,9 @@ void svg_fill_window(xmlNode *window, double width, double height);
 /* A <g> with a class; NULL: without. */
 xmlNode *svg_group(xmlNode *parent, const char *class);
 
+/* The same in a colour. */
+xmlNode *svg_filled(xmlNode *parent, const char *class, const char *fill);
+
 /* A <g> in a swatch's colour. */
 xmlNode *svg_swatch(xmlNode *parent, int which);
 

@@ -78,8 +78,7 @@ static void draw_steps(struct drawing *d, int side)
 	const struct timeline *t = &s->timeline;
 	double top = d->top[side], bottom = d->bottom[side];
 	xmlNode *lines = svg_strokes(d->svg, "boundary", "#555", 1.2, "4 3");
-	xmlNode *text = svg_group(d->svg, "ink");
-	svg_attribute(text, "fill", "#333");
+	xmlNode *text = svg_filled(d->svg, "ink", "#333");
 	for (uint32_t i = 0; i < t->n_boundaries; i++) {
 		double x = d->axis.x + (double)t->boundary[i] * d->axis.px;
 		svg_line(lines, x, top + 18, x, bottom);
@@ -110,8 +109,7 @@ static void draw_saving(struct drawing *d)
 	double y = (d->top[shorter] + d->bottom[shorter]) / 2 + 8;
 	xmlNode *arrow = svg_strokes(d->svg, "boundary", "#555", 1.2, NULL);
 	svg_path(arrow, arena_format(d->arena, "M%.1f %.1fH%.1fm7-4l-7 4l7 4", x + room - 2, y, x + 4));
-	xmlNode *label = svg_group(d->svg, "ink");
-	svg_attribute(label, "fill", "#333");
+	xmlNode *label = svg_filled(d->svg, "ink", "#333");
 	svg_text(label, x + room / 2, y - 8, ANCHOR_MIDDLE, text);
 }
 
@@ -121,8 +119,7 @@ static void draw_axis(struct drawing *d, double top, double bottom)
 	struct unit unit = format_unit((double)d->axis.length);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
 	xmlNode *grid = svg_strokes(d->svg, "grid", "#d8dde2", 1, NULL);
-	xmlNode *text = svg_group(d->svg, "muted");
-	svg_attribute(text, "fill", "#555");
+	xmlNode *text = svg_filled(d->svg, "muted", "#555");
 	for (double t = 0; t <= (double)d->axis.length; t += tick) {
 		double x = d->axis.x + t * d->axis.px;
 		svg_line(grid, x, top, x, bottom + 4);
@@ -158,8 +155,7 @@ static void draw_bands(struct drawing *d, int side)
 static void draw_lanes(struct drawing *d, int side, double least)
 {
 	draw_bands(d, side);
-	xmlNode *labels = svg_group(d->svg, "muted"), *floor = svg_strokes(d->svg, "grid", "#c3cad1", 1, NULL);
-	svg_attribute(labels, "fill", "#555");
+	xmlNode *labels = svg_filled(d->svg, "muted", "#555"), *floor = svg_strokes(d->svg, "grid", "#c3cad1", 1, NULL);
 	double right = d->axis.x + (double)d->a->side[side].timeline.length * d->axis.px;
 	for (uint32_t i = 0; i < d->lanes[side].n; i++) {
 		const struct lane *lane = &d->lanes[side].lane[i];
@@ -215,8 +211,7 @@ static const char *describe(struct arena *arena, const struct analysis *a)
 
 static void draw_heading(struct drawing *d, int side)
 {
-	xmlNode *text = svg_group(d->svg, "ink");
-	svg_attribute(text, "fill", "#111");
+	xmlNode *text = svg_filled(d->svg, "ink", "#111");
 	xmlNode *heading = svg_text(text, 4, d->top[side] + 30, ANCHOR_START, view_side(&d->a->side[side], d->arena));
 	svg_attribute(heading, "font-weight", "bold");
 	svg_number(heading, "font-size", 15);

@@ -58,8 +58,7 @@ static void choose_scale(struct picture *p)
 
 static void draw_grid(const struct picture *p, xmlNode *svg)
 {
-	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
+	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_filled(svg, "muted", "#555");
 	double tick = svg_tick(p->high - p->low, 6);
 	struct unit unit = format_unit(p->high);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
@@ -102,8 +101,7 @@ static void draw_runs(const struct picture *p, xmlNode *svg)
 static void draw_points(const struct picture *p, xmlNode *svg)
 {
 	enum { MOST_HOVERS = 1000 };
-	xmlNode *points = svg_group(svg, "before");
-	svg_attribute(points, "fill", "#5c6773");
+	xmlNode *points = svg_filled(svg, "before", "#5c6773");
 	double r = fmin(fmax(p->step / 3, 1.2), 3.2);
 	struct buf path = {0};
 	for (size_t i = 0; i < p->s->n; i++) {
@@ -128,8 +126,7 @@ static void draw_points(const struct picture *p, xmlNode *svg)
 /* Of few commits a level would be a line that goes through none of their points. */
 static void draw_levels(const struct picture *p, xmlNode *svg)
 {
-	xmlNode *levels = svg_group(svg, "after");
-	svg_attribute(levels, "fill", "#0b6e7d");
+	xmlNode *levels = svg_filled(svg, "after", "#0b6e7d");
 	for (size_t i = 0; i <= p->s->n_changes; i++) {
 		size_t begin = i ? p->s->changes[i - 1].change.at : 0;
 		size_t end = i < p->s->n_changes ? p->s->changes[i].change.at : p->s->n;
@@ -148,8 +145,7 @@ static void draw_levels(const struct picture *p, xmlNode *svg)
 /* Names above the picture, in rows so that they do not lie on each other; a name without room is left to the table. */
 static void draw_changes(const struct picture *p, xmlNode *svg)
 {
-	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.4, "4 3"), *ink = svg_group(svg, "ink");
-	svg_attribute(ink, "fill", "#222");
+	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.4, "4 3"), *ink = svg_filled(svg, "ink", "#222");
 	double free_from[LABEL_ROWS] = {0};
 	for (size_t i = 0; i < p->s->n_changes; i++) {
 		const struct trend_change *c = &p->s->changes[i];
