@@ -22,9 +22,7 @@ def waiting_for_peers(p, steps, wait, data=600 * US):
         p.free[7] = max(p.free[7], p.kernel(SUM, data + wait, 24, 20, p.free[7]))
         p.end()
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def experts(p, steps, beside):
@@ -39,8 +37,7 @@ def experts(p, steps, beside):
                 p.kernel("grouped_gemm(half*)", 240 * US, 528, 7, 0 if beside else sent)
                 p.kernel(COMBINE, 140 * US, 24, stream, p.free[7])
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def zeroed(p, steps, to_none, tensors=60):
@@ -55,9 +52,7 @@ def zeroed(p, steps, to_none, tensors=60):
         phase(p, "forward", forward, 5)
         phase(p, "backward", backward, 5)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def concatenated(p, steps, in_place, way=8):
@@ -70,9 +65,7 @@ def concatenated(p, steps, in_place, way=8):
             forward(p, 1)
             if not in_place:
                 p.between(32 << 20, way)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def features(p, steps, pinned, out=1 << 20, back_pinned=True, size=16 << 20):
@@ -83,8 +76,7 @@ def features(p, steps, pinned, out=1 << 20, back_pinned=True, size=16 << 20):
         p.copy(1, size, pinned=pinned)
         forward(p, 5)
         p.copy(2, out, pinned=back_pinned)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def swapped(p, steps, fixed):
@@ -95,8 +87,7 @@ def swapped(p, steps, fixed):
         p.copy(1, (4 if fixed else 24) << 20)
         forward(p, 5)
         p.copy(2, (24 if fixed else 4) << 20)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def paced(p, frames_, network, period=8 * MS):
@@ -110,8 +101,7 @@ def paced(p, frames_, network, period=8 * MS):
         for _ in range(network):
             p.kernel("conv3x3(half*)", 60 * US, 512)
         p.copy(2, 2048)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def tuned(p, steps, search):
@@ -129,9 +119,7 @@ def tuned(p, steps, search):
         p.end()
         phase(p, "backward", backward, 6)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def scaled_loss(p, steps, skipped):
@@ -156,9 +144,7 @@ def clipped(p, steps, foreach):
                 p.kernel("void vectorized_elementwise_kernel<4, MulScalar>(int)", 5 * US, 64)
         p.end()
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def logged(p, steps, every):
@@ -175,8 +161,7 @@ def logged(p, steps, every):
             p.host(6 * MS)
             p.end()
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def cached(p, tokens, cache):
@@ -191,8 +176,7 @@ def cached(p, tokens, cache):
                 p.kernel("attention(half*)", (10 if cache else 10 + t) * US, 32 if cache else 32 + 4 * t)
             p.kernel("sample(float*)", 8 * US, 8)
             p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def both_ways(p, steps, fixed):
@@ -202,9 +186,7 @@ def both_ways(p, steps, fixed):
         phase(p, "data", load, 100 * US)
         phase(p, "forward", forward, 6, 0.6 if fixed else 1.0)
         phase(p, "backward", backward, 6, 1.3 if fixed else 1.0)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def wait_moved(p, steps, late):
@@ -223,8 +205,7 @@ def wait_moved(p, steps, late):
         if late:
             p.host(2500 * US)
         p.end()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def contended(p, steps, beside):
@@ -239,8 +220,7 @@ def contended(p, steps, beside):
         p.free[7] = max(p.free[7], end)
         phase(p, "optimizer", adam)
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def half_shared(p, steps, shared):
@@ -264,9 +244,7 @@ def heavier(p, steps):
         phase(p, "backward", backward, 6)
         p.clock /= 2
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def tenant(p):
@@ -308,9 +286,7 @@ def migrated(p, steps, prefetched):
             for _ in range(24):
                 p.migrate(1 << 20, 11)
         forward(p, 6)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def offloaded(p, steps, to_host):
@@ -328,9 +304,7 @@ def offloaded(p, steps, to_host):
         else:
             adam(p)
         p.end()
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def reduced(p, steps, parts):
@@ -343,9 +317,7 @@ def reduced(p, steps, parts):
         for name, ns in parts:
             p.free[7] = p.kernel(name, ns, 24, 20, p.free[7])
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def faster_than_launched(p, steps, ns):
@@ -356,9 +328,7 @@ def faster_than_launched(p, steps, ns):
         p.copy(1, 1 << 18)
         for _ in range(120):
             p.kernel("gather_rows(float*)", ns, 512)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def frozen(p, steps, some):
@@ -369,9 +339,7 @@ def frozen(p, steps, some):
         phase(p, "forward", forward, 6)
         phase(p, "backward", backward, 2 if some else 6)
         phase(p, "optimizer", adam, 8 if some else 24)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def padded(p, steps, full):
@@ -391,8 +359,7 @@ def collected(p, steps, every):
         if i % every == every - 1:
             p.copy(2, (2 << 20) * every)
             p.host(200 * US)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def half_overlapped(p, steps, apart):
@@ -407,8 +374,7 @@ def half_overlapped(p, steps, apart):
             p.copy(1, 30 << 20)
         forward(p, 5)
         p.sync(7)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def quantized(p, steps, on):
@@ -419,9 +385,7 @@ def quantized(p, steps, on):
         phase(p, "forward", forward, 6, gemm="cutlass_fp8_gemm(P)" if on else GEMM, more=more)
         phase(p, "backward", backward, 6)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def unsteady(p, steps, load_ns):

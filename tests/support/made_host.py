@@ -94,6 +94,13 @@ class Host:
         start, name = self.open.pop()
         self.rows["NVTX"].append((start, self.now, 59, None, name, PID + 77, None, None, 0))
 
+    def finish(self, back=0):
+        """Ends the range of a unit of work, of which so many bytes come back to the host."""
+        if back:
+            self.copy(2, back)
+        self.end()
+        self.units += 1
+
     def lose(self, tables, share_from, share_to):
         """Rows that began in this share of the run are lost."""
         a, b = (MS + int((self.now - MS) * share) for share in (share_from, share_to))

@@ -58,8 +58,7 @@ def step_of(p, name="train_step", layers=6, wait=500 * US, size=1 << 20, work=1.
         phase(p, "optimizer", adam, **(opt if isinstance(opt, dict) else {}))
     if loss:
         p.copy(2, 4)
-    p.end()
-    p.units += 1
+    p.finish()
 
 
 def training(p, steps, **how):
@@ -78,9 +77,7 @@ def accumulate(p, steps, micro=4, attn=ATTN, every=10, names=("iteration", "micr
             backward(p, 4, work)
             p.end()
         adam(p)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
         if every and i % every == every - 1:
             p.begin("validation")
             for _ in range(validate):
@@ -108,8 +105,7 @@ def diffusion(p, images, steps=20, guided=2, marks=True):
         for _ in range(4):
             p.kernel("vae_upsample(half*)", 150 * US, 2048)
         p.copy(2, 3 << 20)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def decode(p, tokens, graph=False, layers=8, batch=None, sampler=250 * US, back=256):
@@ -130,8 +126,7 @@ def decode(p, tokens, graph=False, layers=8, batch=None, sampler=250 * US, back=
                 p.kernel("gemv_mlp(half*)", 14 * US, 256)
         p.kernel("sample_top_p(float*)", 20 * US, size)
         p.copy(2, back)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def stalls(p, steps, workers, loss=True):
@@ -145,9 +140,7 @@ def stalls(p, steps, workers, loss=True):
         phase(p, "forward", forward, 4)
         phase(p, "backward", backward, 4)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def solver(p, steps, inner=30, kernel="spmv_csr(double*)", ns=40 * US, warm=3, dot=True, read=True):
@@ -189,9 +182,7 @@ def augment(p, steps, on_gpu):
         phase(p, "forward", forward, 5)
         phase(p, "backward", backward, 5)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def to_and_fro(p, steps, fixed):
@@ -206,9 +197,7 @@ def to_and_fro(p, steps, fixed):
         p.host(150 * US)
         p.copy(1, (24 if fixed else 16) << 20, pinned=False)
         forward(p, 3)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def overlap(p, steps, own):
@@ -222,8 +211,7 @@ def overlap(p, steps, own):
             p.copy(1, 32 << 20)
         forward(p, 6)
         p.sync(7)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def reduce(p, steps, buckets, beside):
@@ -247,8 +235,7 @@ def reduce(p, steps, buckets, beside):
         adam(p)
         p.end()
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def checkpoint(p, steps, every, ns):
@@ -276,8 +263,7 @@ def read_losses(p, steps, every):
         phase(p, "backward", backward, 6)
         phase(p, "optimizer", adam)
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def varying(p, steps, layers=5):
@@ -309,9 +295,7 @@ def partly(p, steps, graph):
         p.end()
         phase(p, "backward", backward, 6)
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def collect(p, steps, every, ns=4 * MS):
@@ -343,8 +327,7 @@ def request(p, n, tokens=(20, 60), prefill=1.0, quantized=1.0, draft=0):
             p.copy(2, 4 * (1 + draft))
             p.host(30 * US)
             left -= 1 + (3 if draft else 0)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def rollouts(p, n, envs_ns=1500 * US, updates=8, every=4):
@@ -363,8 +346,7 @@ def rollouts(p, n, envs_ns=1500 * US, updates=8, every=4):
                 p.kernel("critic_backward(float*)", 110 * US, 256)
                 p.kernel("adam_small(float*)", 10 * US, 64)
             p.end()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def waits(p, steps, each=False, layers=8):
@@ -378,8 +360,7 @@ def waits(p, steps, each=False, layers=8):
                 if each:
                     p.sync()
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def allocate(p, steps, cached):
@@ -394,9 +375,7 @@ def allocate(p, steps, cached):
             if not cached:
                 p.sync()
                 p.call("cudaFree_v3020", 120 * US)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def fused(p, steps, by_compiler):
@@ -415,9 +394,7 @@ def fused(p, steps, by_compiler):
                         p.kernel(f"void vectorized_elementwise_kernel<4, {name}>(int)", 9 * US, 1024)
             p.end()
         phase(p, "optimizer", adam)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def streams(p, steps, two):
@@ -429,8 +406,7 @@ def streams(p, steps, two):
             p.kernel("branch_a(float*)", 80 * US, 40, 7)
             p.kernel("branch_b(float*)", 80 * US, 40, 8 if two else 7)
         p.sync()
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def frames(p, n, skip=0, network=40):
@@ -443,8 +419,7 @@ def frames(p, n, skip=0, network=40):
             for _ in range(network):
                 p.kernel("conv3x3(half*)", 55 * US, 512)
             p.copy(2, 2048)
-        p.end()
-        p.units += 1
+        p.finish()
 
 
 def sampled(p, steps, on_gpu):
@@ -460,9 +435,7 @@ def sampled(p, steps, on_gpu):
         for _ in range(3):
             p.kernel("spmm(float*)", 200 * US, 2048)
             p.kernel("sgemm_nn(float*)", 120 * US, 512)
-        p.copy(2, 4)
-        p.end()
-        p.units += 1
+        p.finish(4)
 
 
 def heating(p, steps, by=0.12):
