@@ -7,7 +7,7 @@
 #include "base/json_writer.h"
 #include "base/markdown_writer.h"
 #include "render/facts.h"
-#include "render/json_side.h"
+#include "render/json.h"
 #include "render/sections.h"
 #include "render/view.h"
 

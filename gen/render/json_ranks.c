@@ -1,4 +1,4 @@
-#include "render/json_ranks.h"
+#include "render/json.h"
 
 #include "analyse/words.h"
 #include "render/facts.h"

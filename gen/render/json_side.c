@@ -1,8 +1,7 @@
-#include "render/json_side.h"
+#include "render/json.h"
 
 #include "analyse/card.h"
 #include "render/facts.h"
-#include "render/json_ranks.h"
 #include "render/view.h"
 #include "say/say.h"
 

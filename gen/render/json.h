@@ -1,11 +1,15 @@
-/* What several devices wait for each other, in the JSON result. */
-#ifndef GAPLINE_RENDER_JSON_RANKS_H
-#define GAPLINE_RENDER_JSON_RANKS_H
+/* The parts of the JSON result. */
+#ifndef GAPLINE_RENDER_JSON_H
+#define GAPLINE_RENDER_JSON_H
 
 #include "analyse/analysis.h"
 #include "analyse/folded.h"
 #include "base/json_writer.h"
 
+/* The object of a side of the analysis, by the side's label. */
+void json_side(struct json *json, const struct analysis *analysis, const struct side *side);
+
+/* What several devices wait for each other. */
 void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side,
                 const struct folded *folded);
 
@@ -13,11 +17,10 @@ void json_ranks(struct json *json, const struct analysis *analysis, const struct
 void json_folded(struct json *json, const struct analysis *analysis, const struct side *side,
                  const struct folded *folded);
 
-/* The devices of a side in the JSON result. */
-
 /* The members of a budget, in an object that is open. */
 void json_budget(struct json *json, const struct analysis *analysis, const struct budget *budget);
 
+/* The devices of a side. */
 void json_devices(struct json *json, const struct analysis *analysis, const struct side *side,
                   const struct folded *folded);
 
