@@ -102,4 +102,27 @@ bool opt_takes_file(const struct opt *o);
  * offered as "did you mean". */
 bool opt_near(const char *given, const char *meant);
 
+/* Manual pages, help for programs and shell completion, from the rows that parse the options, too. */
+
+/* The manual page of one command in the man macros (man(7)): `version` stands in its foot, `summary` in its NAME line.
+ * Pages are named with a hyphen: gapline-report. */
+void opt_manual(const struct opt_usage *usage, const char *summary, const char *version, struct buf *out);
+
+struct json;
+
+/* The same as data, one object: name, summary, about, and what docs/reference/json.md lists. */
+void opt_json(const struct opt_usage *usage, const char *summary, struct json *json);
+
+/* `text` as roff shows it: backslashes, hyphens that are typed, and a dot that would begin a request. */
+void opt_roff(const char *text, struct buf *out);
+
+enum opt_shell { OPT_BASH, OPT_ZSH, OPT_FISH };
+
+/* What one command adds to the script of a shell. `name` is the subcommand, `summary` a few words about it. The scripts
+ * begin with opt_complete_begin and end with opt_complete_end; each command is added between them. */
+void opt_complete_begin(enum opt_shell shell, struct buf *out);
+void opt_complete_command(enum opt_shell shell, const struct opt_usage *usage, const char *name, const char *summary,
+                          struct buf *out);
+void opt_complete_end(enum opt_shell shell, const char *const *names, const char *const *summaries, struct buf *out);
+
 #endif

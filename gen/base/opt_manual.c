@@ -1,4 +1,5 @@
-#include "base/opt_manual.h"
+#include "base/json_writer.h"
+#include "base/opt.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* gapline manual, gapline completion: what an installation puts into the system's folders, from the option tables. */
-#include "base/opt_manual.h"
+#include "base/json_writer.h"
 #include "cmd/cmd.h"
 #include "say/say.h"
 
