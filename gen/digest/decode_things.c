@@ -1,7 +1,7 @@
 /* What stands in a digest beside its rows: where the profile comes from, names, processes, samples, counts. */
 #include "base/list.h"
 #include "digest/decoder.h"
-#include "digest/words.h"
+#include "digest/layout.h"
 
 #include <errno.h>
 #include <stdlib.h>

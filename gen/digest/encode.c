@@ -1,7 +1,6 @@
 #include "digest/digest.h"
 #include "digest/layout.h"
 #include "digest/numbers.h"
-#include "digest/words.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -47,13 +46,6 @@ uint32_t digest_checksum(const void *bytes, size_t n)
 
 /* ---- parts ---- */
 
-static void put_text(struct buf *to, const char *text)
-{
-	size_t n = strlen(text);
-	number_put(to, n);
-	buf_add(to, text, n);
-}
-
 static void put_signed(struct buf *to, int64_t v)
 {
 	number_put(to, number_fold(v));
@@ -63,7 +55,7 @@ static void put_signed(struct buf *to, int64_t v)
 static void end_section(struct encoder *e, const char *name)
 {
 	if (e->section.n) {
-		put_text(e->to, name);
+		number_put_text(e->to, name);
 		number_put(e->to, e->section.n);
 		buf_add(e->to, e->section.data, e->section.n);
 	}
@@ -74,8 +66,8 @@ static void put_fact(struct encoder *e, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
-	put_text(&e->section, name);
-	put_text(&e->section, value);
+	number_put_text(&e->section, name);
+	number_put_text(&e->section, value);
 }
 
 static void put_number(struct encoder *e, const char *name, int64_t value)
@@ -123,7 +115,7 @@ static void put_names(struct encoder *e)
 	for (uint32_t id = 1, n = 0; id < t->names->n; id++)
 		if (e->name[id]) {
 			e->name[id] = ++n;
-			put_text(&e->section, names_text(t->names, id));
+			number_put_text(&e->section, names_text(t->names, id));
 		}
 	end_section(e, "names");
 }
@@ -300,8 +292,8 @@ static void put_stopwatch(struct encoder *e)
 		put_signed(to, s->process);
 		number_put(to, s->steps);
 		number_put(to, s->launches);
-		put_text(to, s->step ? s->step : "");
-		put_text(to, s->unused ? s->unused : "");
+		number_put_text(to, s->step ? s->step : "");
+		number_put_text(to, s->unused ? s->unused : "");
 	}
 	end_section(e, "stopwatch");
 	for (uint32_t i = 0; i < e->trace->n_stopwatch; i++)
@@ -338,15 +330,15 @@ static void put_counts(struct encoder *e)
 	for (int kind = 0; kind < ROW_KINDS; kind++) {
 		if (!t->rows[kind].read && !t->rows[kind].dropped)
 			continue;
-		put_text(to, DIGEST_KINDS[kind]);
+		number_put_text(to, DIGEST_KINDS[kind]);
 		put_signed(to, t->rows[kind].read);
 		put_signed(to, t->rows[kind].dropped);
 	}
 	end_section(e, "rows");
 	for (uint32_t i = 0; i < t->n_dropped; i++) {
-		put_text(to, DIGEST_KINDS[t->dropped[i].kind]);
-		put_text(to, t->dropped[i].where);
-		put_text(to, t->dropped[i].reason);
+		number_put_text(to, DIGEST_KINDS[t->dropped[i].kind]);
+		number_put_text(to, t->dropped[i].where);
+		number_put_text(to, t->dropped[i].reason);
 		put_signed(to, t->dropped[i].rows);
 	}
 	end_section(e, "dropped");

@@ -32,6 +32,14 @@ static inline void number_put(struct buf *to, uint64_t v)
 	to->data[to->n] = 0;
 }
 
+/* A text: its length, and its bytes. */
+static inline void number_put_text(struct buf *to, const char *text)
+{
+	size_t n = strlen(text);
+	number_put(to, n);
+	buf_add(to, text, n);
+}
+
 /* Bytes that are taken one after the other. What would reach beyond their end, or is no number, is 0 and sets `bad`. */
 struct taken {
 	const unsigned char *at, *end;

@@ -1,4 +1,3 @@
-#include "base/search.h"
 #include "digest/numbers.h"
 #include "table/fields.h"
 #include "table/table.h"
@@ -14,13 +13,6 @@ struct writer {
 	bool *used;       /* by name: it is in the table; filled by a first walk, in which nothing else counts … */
 	uint32_t *number; /* … and by name, its place in `strings`; NULL in that walk */
 };
-
-static void put_text(struct buf *to, const char *text)
-{
-	size_t n = strlen(text);
-	number_put(to, n);
-	buf_add(to, text, n);
-}
 
 static uint64_t name_of(struct writer *w, uint32_t id)
 {
@@ -55,7 +47,7 @@ static void put_fact(struct writer *w, struct buf *to, const struct fact *fact)
 	if (!fact)
 		return;
 	const struct fact_info *info = &fact_info[fact->id];
-	put_text(to, info->id);
+	number_put_text(to, info->id);
 	number_put(to, (uint64_t)fact->side + 1);
 	number_put(to, info->n);
 	for (uint32_t i = 0; i < info->n; i++) {
@@ -195,7 +187,7 @@ static void put_record(struct writer *w, struct buf *to, const struct record *re
 		const struct field *f = &record->field[i];
 		struct buf column = {0};
 		put_column(w, &column, f, row, n);
-		put_text(to, f->name);
+		number_put_text(to, f->name);
 		number_put(to, f->kind);
 		number_put(to, column.n);
 		buf_add(to, column.data ? column.data : "", column.n);
@@ -211,7 +203,7 @@ static void put_parts(struct writer *w, const struct step_tables *tables, struct
 		const char *row = (const char *)tables + part->at;
 		struct buf bytes = {0};
 		put_record(w, &bytes, part->of, &row, 1);
-		put_text(to, part->name);
+		number_put_text(to, part->name);
 		number_put(to, bytes.n);
 		buf_add(to, bytes.data, bytes.n);
 		buf_release(&bytes);
@@ -288,7 +280,7 @@ void table_write(const struct step_tables *tables, const struct names *names, st
 	put_parts(&w, &in_order, &body);
 	number_put(&whole, w.strings.n);
 	for (uint32_t i = 0; i < w.strings.n; i++)
-		put_text(&whole, names_text(&w.strings, i));
+		number_put_text(&whole, names_text(&w.strings, i));
 	buf_add(&whole, body.data, body.n);
 	put_packed(&whole, to);
 	buf_release(&whole);
