@@ -122,6 +122,12 @@ bool output_replaces(const struct output *o, const struct stat *input)
 	return !o->standard && o->exists && same_file(&o->found, input);
 }
 
+bool output_replaces_path(const struct output *o, const char *path)
+{
+	struct stat file;
+	return path && stat(path, &file) == 0 && output_replaces(o, &file);
+}
+
 /* ---- writing ---- */
 
 /* Whether a signal waits that will end gapline (a signal held back waits also when it is ignored). */

@@ -51,6 +51,9 @@ bool output_same(const struct output *a, const struct output *b);
 /* Whether the output would replace the existing file that `input` describes. */
 bool output_replaces(const struct output *o, const struct stat *input);
 
+/* The same of the file at `path`, if one is there; NULL is none. */
+bool output_replaces_path(const struct output *o, const char *path);
+
 /* Writes `n` prepared outputs. 0, or -1 with `err`: then no file was changed, unless what failed is
  * standard output, a pipe or a device, or a rename on a file system that cannot exchange two names. */
 int output_write(struct output *outputs, size_t n, struct err *err);

@@ -41,7 +41,6 @@ int cmd_claim(int argc, char **argv)
 	const struct opt_usage usage = cmd_describe("claim", options, sizeof options / sizeof *options);
 	struct opt_list operands = {0};
 	struct err err;
-	struct stat file;
 	int status = cmd_options(&usage, argc, argv, &arena, &operands);
 	if (status < 0 && (operands.n != 1 || !path)) {
 		err_set(&err,
@@ -51,7 +50,7 @@ int cmd_claim(int argc, char **argv)
 	} else if (status < 0) {
 		if (output_prepare(&out, path, &err) < 0)
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		else if (stat(operands.item[0], &file) == 0 && output_replaces(&out, &file)) {
+		else if (output_replaces_path(&out, operands.item[0])) {
 			err_set(&err, "%s: this output would replace an input", path);
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
 		} else if (out.exists && !out.stream && !out.standard && !force) {

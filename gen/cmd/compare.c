@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = "the report",
@@ -94,12 +93,6 @@ int compare_prepare(struct compare *c, struct err *err)
 	return 0;
 }
 
-static bool replaces_file(const struct output *output, const char *path)
-{
-	struct stat file;
-	return path && stat(path, &file) == 0 && output_replaces(output, &file);
-}
-
 int compare_spare_inputs(const struct compare *c, struct err *err)
 {
 	for (size_t o = 0; o < c->n_outputs; o++)
@@ -110,13 +103,13 @@ int compare_spare_inputs(const struct compare *c, struct err *err)
 					               c->outputs[o].path);
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++) {
-			if (replaces_file(&c->outputs[o], c->db))
+			if (output_replaces_path(&c->outputs[o], c->db))
 				return err_set(err, "%s: this output would replace the file of saved baselines",
 				               c->outputs[o].path);
-			bool input = replaces_file(&c->outputs[o], c->ncu[s]) ||
-			             replaces_file(&c->outputs[o], c->report[s].path);
+			bool input = output_replaces_path(&c->outputs[o], c->ncu[s]) ||
+			             output_replaces_path(&c->outputs[o], c->report[s].path);
 			for (size_t i = 0; i < c->outputs_of[s].n; i++)
-				input = input || replaces_file(&c->outputs[o], c->outputs_of[s].item[i]);
+				input = input || output_replaces_path(&c->outputs[o], c->outputs_of[s].item[i]);
 			if (input)
 				return err_set(err, "%s: this output would replace an input", c->outputs[o].path);
 		}

@@ -6,15 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- where it may be written ---- */
-
-static bool replaces(const struct output *o, const char *path)
-{
-	struct stat file;
-	return path && stat(path, &file) == 0 && output_replaces(o, &file);
-}
 
 /* Looked for anew: what failed may have been the search. */
 static bool is_input(const struct compare *c, const struct opt_list *operands, const struct output *o,
@@ -22,13 +15,14 @@ static bool is_input(const struct compare *c, const struct opt_list *operands, c
 {
 	const struct opt_list *const lists[] = {&c->given[0], &c->given[1], operands, &c->outputs_of[0],
 	                                        &c->outputs_of[1]};
-	bool is = replaces(o, c->db) || replaces(o, c->ncu[0]) || replaces(o, c->ncu[1]);
+	bool is = output_replaces_path(o, c->db) || output_replaces_path(o, c->ncu[0]) ||
+	          output_replaces_path(o, c->ncu[1]);
 	for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
 		for (size_t i = 0; i < lists[l]->n && !is; i++) {
 			struct inputs found;
 			struct err ignored;
 			inputs_find(&found, "", &(struct opt_list){&lists[l]->item[i], 1}, arena, &ignored);
-			is = replaces(o, lists[l]->item[i]);
+			is = output_replaces_path(o, lists[l]->item[i]);
 			for (size_t k = 0; k < found.n; k++)
 				is = is || output_replaces(o, &found.item[k].file);
 		}

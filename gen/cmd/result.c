@@ -21,8 +21,7 @@ int result_collides(const struct result *r, const struct output *others, size_t 
 
 int result_spares(const struct result *r, const char *path, struct err *err)
 {
-	struct stat file;
-	if (r->path && stat(path, &file) == 0 && output_replaces(r->out, &file))
+	if (r->path && output_replaces_path(r->out, path))
 		return err_set(err, "%s: this output would replace an input", r->out->path);
 	return 0;
 }

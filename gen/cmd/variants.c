@@ -1,5 +1,6 @@
 #include "cmd/variants.h"
 
+#include "base/file.h"
 #include "render/pictures.h"
 #include "render/variants.h"
 
@@ -123,12 +124,6 @@ static const char *beside(struct compare *c, const char *name)
 	return arena_format(&c->arena, "%.*s-%s.html", (int)stem, page, safe);
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Gates ask one pair, and what else is written is of one, too. */
 int variants_check(const struct compare *c, struct err *err)
 {
@@ -145,10 +140,9 @@ int variants_check(const struct compare *c, struct err *err)
 
 static int spare_inputs(const struct job *job, const struct output *output, struct err *err)
 {
-	struct stat file;
 	for (size_t i = 0; i < job->n; i++)
 		for (size_t k = 0; k < job->given->of[i].n; k++)
-			if (!stat(job->given->of[i].item[k], &file) && output_replaces(output, &file))
+			if (output_replaces_path(output, job->given->of[i].item[k]))
 				return err_set(err, "%s: this output would replace an input", output->path);
 	return 0;
 }
@@ -170,7 +164,7 @@ static int prepare(struct job *job, struct err *err)
 	bool page = c->paths[COMPARE_HTML] && !job->output[PAGE].standard;
 	for (size_t i = 1; i < job->n && page; i++) {
 		job->page[i] = beside(c, job->list[i].name);
-		job->list[i].report = last_part(job->page[i]);
+		job->list[i].report = file_name(job->page[i]);
 		for (size_t k = 1; k < i; k++)
 			if (strcmp(job->list[i].report, job->list[k].report) == 0)
 				return err_set(err, "--variant: the reports of %s and %s would be one file, %s",
