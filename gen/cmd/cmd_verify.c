@@ -49,9 +49,7 @@ static void say(struct verify *v, const char *file, const struct page_verified *
 		buf_format(text, "  %s\n", say_fact(said, &v->names, arena));
 	}
 	if (found->numbers_only)
-		buf_format(text, "%s\n",
-		           say_fact(FACT_NEW(arena, page_numbers_only, FACT_NO_SIDE, .maker = v->maker), &v->names,
-		                    arena));
+		buf_format(text, "%s\n", SAY(&v->names, arena, page_numbers_only, .maker = v->maker));
 	buf_format(text, "%s\n", say_fact(FACT_NEW(arena, page_scope, FACT_NO_SIDE), &v->names, arena));
 }
 

@@ -126,8 +126,7 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 	double asked = gates_asked_speedup(&a->gates);
 	if (asked > 0)
 		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
-		         say_fact(FACT_NEW(arena, dots_gate, FACT_NO_SIDE, .asked = gates_times(arena, asked)), NULL,
-		                  arena));
+		         SAY(NULL, arena, dots_gate, .asked = gates_times(arena, asked)));
 	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	svg_text(ink, 0, y + 4, ANCHOR_START, say_fact(FACT_NEW(arena, dots_interval, FACT_NO_SIDE), NULL, arena));
 }

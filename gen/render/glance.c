@@ -45,7 +45,7 @@ static double longest(const struct analysis *a)
 static struct part idle_part(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
 {
 	const char *brief = cause_label(cause);
-	const char *label = say_fact(FACT_NEW(arena, bar_wait, FACT_NO_SIDE, .cause = brief), NULL, arena);
+	const char *label = SAY(NULL, arena, bar_wait, .cause = brief);
 	return (struct part){.slice = {(int)cause, 0, label, view_has_phases(a) ? view_phase(a, phase) : "", brief}};
 }
 

@@ -358,9 +358,7 @@ static void fill_evidence(const struct analysis *a, struct page *page)
 	page_if(&page->top, "evidence", text.n > 0);
 	page_fill(&page->top, "evidence", text.n ? text.data : "");
 	page_if(&page->top, "evidence.said", a->tables != NULL);
-	page_fill(&page->top, "evidence.said",
-	          say_fact(FACT_NEW(page->arena, page_evidence, FACT_NO_SIDE, .carried = text.n > 0), a->names,
-	                   page->arena));
+	page_fill(&page->top, "evidence.said", SAY(a->names, page->arena, page_evidence, .carried = text.n > 0));
 	buf_release(&text);
 }
 

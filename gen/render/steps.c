@@ -256,10 +256,8 @@ bool steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	bool any = has_periods(&a->side[0]) || (a->n_sides > 1 && has_periods(&a->side[1]));
 	if (!any)
 		return false; /* nothing but the runs' own times, which are dots beside the verdict already */
-	xmlNode *svg =
-		svg_picture(parent, WIDTH, 100,
-	                    say_fact(FACT_NEW(arena, steps_title, FACT_NO_SIDE, .pair = a->n_sides > 1), NULL, arena),
-	                    say_fact(FACT_NEW(arena, steps_means, FACT_NO_SIDE), NULL, arena));
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, SAY(NULL, arena, steps_title, .pair = a->n_sides > 1),
+	                           say_fact(FACT_NEW(arena, steps_means, FACT_NO_SIDE), NULL, arena));
 	double y = draw_tails(a, arena, svg);
 	for (int s = 0; s < (int)a->n_sides; s++)
 		if (has_periods(&a->side[s]))

@@ -93,6 +93,12 @@ static void put_wrapped(struct terminal *t, unsigned at, unsigned indent, const 
 	end_line(t);
 }
 
+static void put_paragraph(struct terminal *t, unsigned indent, const char *text)
+{
+	pad(t, (int)indent);
+	put_wrapped(t, indent, indent, text);
+}
+
 static void put_fact(struct terminal *t, const char *label, const char *text)
 {
 	if (!*text)
@@ -345,10 +351,8 @@ static void put_findings(struct terminal *t)
 		pad(t, MARGIN);
 		put_ink(t, INK_DOUBT, f->title);
 		end_line(t);
-		pad(t, 2 * MARGIN);
-		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, f->text);
-		pad(t, 2 * MARGIN);
-		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, f->advice);
+		put_paragraph(t, 2 * MARGIN, f->text);
+		put_paragraph(t, 2 * MARGIN, f->advice);
 	}
 }
 
@@ -359,16 +363,12 @@ static void put_measured(struct terminal *t)
 	if (!in->given[0])
 		return;
 	put_title(t, say_word(WORDS_heading, "inside"));
-	pad(t, MARGIN);
-	put_wrapped(t, MARGIN, MARGIN, inside_coverage(t->a, &t->arena));
+	put_paragraph(t, MARGIN, inside_coverage(t->a, &t->arena));
 	for (uint32_t i = 0; i < in->n && i < TABLE_BRIEF; i++) {
 		const struct kernel_pair *pair = &in->pair[i];
-		pad(t, MARGIN);
-		put_wrapped(t, MARGIN, MARGIN, inside_name(t->a, pair, 60, &t->arena));
-		pad(t, 2 * MARGIN);
-		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, inside_numbers(&pair->side[0], &t->arena));
-		pad(t, 2 * MARGIN);
-		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, arena_format(&t->arena, "%s %s", pair->text, pair->advice));
+		put_paragraph(t, MARGIN, inside_name(t->a, pair, 60, &t->arena));
+		put_paragraph(t, 2 * MARGIN, inside_numbers(&pair->side[0], &t->arena));
+		put_paragraph(t, 2 * MARGIN, arena_format(&t->arena, "%s %s", pair->text, pair->advice));
 	}
 }
 
@@ -388,8 +388,7 @@ static void put_functions(struct terminal *t, struct unit unit)
 		                             ? format_number(&t->arena, unit, row->total[0])
 		                             : NULL));
 	}
-	pad(t, MARGIN);
-	put_wrapped(t, MARGIN, MARGIN, functions_said(t->a, 0, &t->arena));
+	put_paragraph(t, MARGIN, functions_said(t->a, 0, &t->arena));
 }
 
 /* In one line, however long: it is to be copied. */
