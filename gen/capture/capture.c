@@ -10,7 +10,6 @@
 #include "capture/place.h"
 #include "capture/recover.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

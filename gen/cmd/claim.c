@@ -1,7 +1,6 @@
 #include "cmd/claim.h"
 
 #include "analyse/step_tables.h"
-#include "base/format.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/list.h"
@@ -9,7 +8,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,10 +5,8 @@
 #include "capture/command_names.h"
 #include "cmd/run_parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- before and after ---- */
 

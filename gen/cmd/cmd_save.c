@@ -5,7 +5,6 @@
 #include "say/say.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct save {
 	const char *db;

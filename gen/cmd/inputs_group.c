@@ -10,7 +10,6 @@
 #include "trace/merge.h"
 
 #include <malloc.h>
-#include <string.h>
 
 /* The files of a run in their places. */
 static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)

@@ -3,7 +3,6 @@
 #include "capture/stopwatch_page.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>

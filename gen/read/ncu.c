@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LAUNCHES_MAX = 200000, FIRST_LINES = 100000 };
 

@@ -7,7 +7,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
 	WIDTH = 1200,

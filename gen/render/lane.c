@@ -6,7 +6,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LEVELS = 12, HOVER = 100 };
 

@@ -2,14 +2,12 @@
  * other. */
 #include "render/pictures.h"
 
-#include "base/format.h"
 #include "render/sections.h"
 #include "render/svg.h"
 #include "say/say.h"
 
 #include <libxml/tree.h>
 #include <math.h>
-#include <string.h>
 
 enum { WIDTH = 900, HEIGHT = 380, LEFT = 92, RIGHT = 30, TOP = 46, BOTTOM = 52 };
 static const char *const colour[2] = {"#5c6773", "#0b6e7d"}, *const class_of[2] = {"before", "after"};

@@ -1,6 +1,5 @@
 #include "render/sections.h"
 
-#include "analyse/say.h"
 #include "analyse/table.h"
 #include "render/pictures.h"
 #include "render/view.h"

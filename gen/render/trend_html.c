@@ -6,7 +6,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 /* SHOWN: rows of the table before it is opened, where it has more than a few beyond. */

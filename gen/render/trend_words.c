@@ -5,7 +5,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const PART[TREND_PARTS] = {"compute", "comm", "copy", "idle"};
 
