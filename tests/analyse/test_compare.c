@@ -107,23 +107,12 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 	return trace;
 }
 
-static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
-{
-	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
-	struct err err = {0};
-	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
-	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
-	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
-		fail_msg("%s", err.text);
-	return result;
-}
-
 /* Asserts the answer, and that it is the same with the sides swapped. */
 static const struct analysis *expect(struct scene *s, struct program baseline, struct program fixed,
                                      enum same_work wanted)
 {
 	const struct trace *b = program_run(s, &baseline), *f = program_run(s, &fixed);
-	const struct analysis *a = analyse(s, b, f), *swapped = analyse(s, f, b);
+	const struct analysis *a = scene_compare(s, b, f), *swapped = scene_compare(s, f, b);
 	if (a->comparison.same_work != wanted || swapped->comparison.same_work != wanted) {
 		for (uint32_t i = 0; i < a->comparison.differences.n; i++)
 			print_message("%s\n", said(a->comparison.differences.list[i], a->names));
@@ -248,7 +237,7 @@ static void test_a_step_of_several(void **state)
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	thrice.part[2] = thrice.part[0]; /* one kernel more: another program, not another unit */
 	thrice.input = 2 << 20;
-	a = analyse(*state, program_run(*state, &one), program_run(*state, &thrice));
+	a = scene_compare(*state, program_run(*state, &one), program_run(*state, &thrice));
 	assert_null(a->comparison.mismatch);
 }
 
@@ -403,13 +392,13 @@ static void test_repetitions_of_another_number(void **state)
 	whole.input = 3 * three.input;
 	for (int i = 0; i < 3; i++)
 		whole.part[i].length = 300 * US;
-	a = analyse(*state, program_run(*state, &three), program_run(*state, &whole));
+	a = scene_compare(*state, program_run(*state, &three), program_run(*state, &whole));
 	assert_null(a->comparison.mismatch);
 	/* without input only kernels tell, which take as long each */
 	three.input = four.input = whole.input = 0;
-	a = analyse(*state, program_run(*state, &three), program_run(*state, &four));
+	a = scene_compare(*state, program_run(*state, &three), program_run(*state, &four));
 	assert_non_null(a->comparison.mismatch);
-	a = analyse(*state, program_run(*state, &three), program_run(*state, &whole));
+	a = scene_compare(*state, program_run(*state, &three), program_run(*state, &whole));
 	assert_null(a->comparison.mismatch);
 }
 

@@ -18,21 +18,11 @@
 enum { US = 1000, MS = 1000 * US };
 
 static const struct program healthy = {.kernel = 100 * US, .kernels = 30};
-static const struct analysis *compare_traces(struct scene *s, const struct trace *baseline, const struct trace *fixed)
-{
-	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
-	struct err err = {0};
-	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
-	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
-	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
-		fail_msg("%s", err.text);
-	return result;
-}
 
 static const struct analysis *compare_programs(struct scene *s, struct program baseline, struct program fixed)
 {
 	const struct trace *a = scene_program(s, &baseline);
-	return compare_traces(s, a, scene_program(s, &fixed));
+	return scene_compare(s, a, scene_program(s, &fixed));
 }
 
 static const struct finding *finding_of(const struct analysis *a, const char *id, int side)

@@ -34,17 +34,6 @@ static const struct trace *run_with(struct scene *s, const char *range, int64_t 
 	return maker_link(&s->m);
 }
 
-static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
-{
-	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
-	struct err err = {0};
-	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
-	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
-	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
-		fail_msg("%s", err.text);
-	return result;
-}
-
 static const struct waterfall_part *part_of(const struct analysis *a, enum part_kind kind, enum cause cause,
                                             const char *phase)
 {
@@ -66,7 +55,8 @@ static void test_names_are_not_words(void **state)
 	static const char *const names[] = {"eval (between phases)", "alloc in x", "idle: alloc in x", "other parts"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct scene *s = *state;
-		const struct analysis *a = analyse(s, run_with(s, names[i], 900 * US), run_with(s, names[i], 100 * US));
+		const struct analysis *a =
+			scene_compare(s, run_with(s, names[i], 900 * US), run_with(s, names[i], 100 * US));
 		const struct waterfall_part *p = part_of(a, PART_IDLE, CAUSE_HOST_CODE, names[i]);
 		assert_non_null(p);
 		assert_float_equal(p->delta, -800.0 * US, 10 * US);
@@ -80,7 +70,7 @@ static void test_what_moved_is_not_gone(void **state)
 {
 	struct scene *s = *state;
 	const struct trace *before = run_with(s, "A", 400 * US), *half = run_with(s, "B", 200 * US);
-	const struct analysis *a = analyse(s, before, half);
+	const struct analysis *a = scene_compare(s, before, half);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
 	assert_true(a->waterfall.n_reasons && a->waterfall.reason[0].every_phase);
 	assert_int_equal(a->waterfall.reason[0].part.cause, CAUSE_HOST_CODE);
@@ -92,7 +82,7 @@ static void test_what_moved_is_not_gone(void **state)
 		}
 	assert_true(fixed > 190 * US && fabs(a->waterfall.reason[0].part.fixed - fixed) < 1e-6);
 	assert_true(fabs(a->waterfall.reason[0].part.baseline - baseline) < 1e-6);
-	a = analyse(s, before, run_with(s, "A", 200 * US));
+	a = scene_compare(s, before, run_with(s, "A", 200 * US));
 	assert_true(a->waterfall.n_reasons && !a->waterfall.reason[0].every_phase &&
 	            !a->waterfall.reason[0].every_cause);
 	assert_string_equal(names_text(a->names, a->waterfall.reason[0].part.phase), "A");
@@ -291,7 +281,7 @@ static void test_renamed_kernels_are_one_family(void **state)
 static void test_parts_add_up(void **state)
 {
 	struct scene *s = *state;
-	const struct analysis *a = analyse(s, run_with(s, "load", 900 * US), run_with(s, "read", 100 * US));
+	const struct analysis *a = scene_compare(s, run_with(s, "load", 900 * US), run_with(s, "read", 100 * US));
 	double baseline = 0, fixed = 0;
 	for (uint32_t i = 0; i < a->waterfall.n; i++) {
 		const struct waterfall_part *p = &a->waterfall.part[i];
@@ -362,7 +352,7 @@ static const struct trace *run_of_many_phases(struct scene *s, int64_t host)
 static void test_many_phases_make_a_bounded_report(void **state)
 {
 	struct scene *s = *state;
-	const struct analysis *a = analyse(s, run_of_many_phases(s, 40 * US), run_of_many_phases(s, 20 * US));
+	const struct analysis *a = scene_compare(s, run_of_many_phases(s, 40 * US), run_of_many_phases(s, 20 * US));
 	double baseline = 0, fixed = 0;
 	assert_int_equal(a->waterfall.n, BOUND_ROWS);
 	for (uint32_t i = 0; i < a->waterfall.n; i++) {

@@ -67,3 +67,14 @@ const struct side *scene_analyse(struct scene *s)
 		fail_msg("%s", err.text);
 	return &s->result.side[0];
 }
+
+const struct analysis *scene_compare(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}

@@ -43,4 +43,7 @@ const struct side *scene_analyse(struct scene *s);
 /* A test whose state is a scene. */
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
 
+/* Both traces, a run each, beside each other: the first five steps are warm-up. Fails the test where they cannot be. */
+const struct analysis *scene_compare(struct scene *s, const struct trace *baseline, const struct trace *fixed);
+
 #endif
