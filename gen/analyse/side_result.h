@@ -404,8 +404,9 @@ struct side_memory {
 	                 * runs the largest */
 	struct trace_held held[HELD_MOST]; /* of that peak, what was allocated in ranges of a name */
 	const char *why;                   /* it is not known: a key of the words "peak_unknown"; else NULL */
-	/* The measured steps of all runs, each with its own peak, of all GPUs the largest; 0: not known. */
+	/* The measured steps of all runs, each with its own peak, of all GPUs the largest; 0: not known … */
 	uint32_t n_steps;
+	const char *steps_why;          /* … and those of phases neither, by such a key; else NULL */
 	int64_t step_median, step_most; /* bytes */
 };
 

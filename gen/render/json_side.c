@@ -373,7 +373,9 @@ static void write_memory(struct json *json, const struct names *names, const str
 	} else {
 		json_null(json, "steps");
 	}
-	json_text(json, "not_known_because", s->memory.why ? say_word(WORDS_peak_unknown, s->memory.why) : NULL);
+	const char *why = s->memory.why, *steps_why = s->memory.steps_why;
+	json_text(json, "not_known_because", why ? say_word(WORDS_peak_unknown, why) : NULL);
+	json_text(json, "steps_not_known_because", steps_why ? say_word(WORDS_peak_unknown, steps_why) : NULL);
 	json_end_object(json);
 }
 

@@ -118,14 +118,32 @@ static void fill_energy(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "energy", said ? say_fact(said, NULL, arena) : "");
 }
 
-/* The peak of device memory; where it is not known, why, unless nobody recorded allocations. */
+/* Why peaks are unknown: of each side, or of both alike. */
+static void fill_memory_missing(const struct analysis *a, struct page *page)
+{
+	struct rows *rows = page_rows(&page->top, "memory.missing");
+	const uint32_t n = a->n_sides;
+	const char *why[2], *of[2];
+	for (uint32_t s = 0; s < n; s++) {
+		why[s] = a->side[s].memory.steps_why;
+		of[s] = a->side[s].memory.known ? "steps" : "run";
+	}
+	const bool alike = n == 2 && why[0] && why[1] && strcmp(why[0], why[1]) == 0;
+	for (uint32_t s = 0; s < (alike ? 1 : n); s++)
+		if (why[s])
+			page_fill(page_row(rows), "text",
+			          SAY(NULL, page->arena, memory_missing, .of = of[s],
+			              .why = FACT_NEW(page->arena, peak_unknown,
+			                              alike || n == 1 ? FACT_NO_SIDE : (int)s, .why = why[s])));
+}
+
+/* The peak of device memory. */
 static void fill_memory(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct side_memory *m[2] = {&a->side[0].memory, &a->side[a->n_sides - 1].memory};
 	const bool pair = a->n_sides > 1;
 	const struct fact *said = NULL;
-	int lacks = !m[0]->known ? 0 : 1;
 	if (m[0]->known && m[1]->known)
 		said = FACT_NEW(arena, memory_is, FACT_NO_SIDE, .baseline = (double)m[0]->peak,
 		                .fixed = pair ? (double)m[1]->peak : NAN,
@@ -139,10 +157,6 @@ static void fill_memory(const struct analysis *a, struct page *page)
 		                .by = m[0]->allocator == m[1]->allocator ? m[0]->allocator ? "allocator" : "cuda"
 		                      : m[0]->allocator                  ? "unlike"
 		                                                         : "unlike_fixed");
-	else if (m[lacks]->why && (strcmp(m[lacks]->why, "not_seen") != 0 || m[!lacks]->known))
-		said = FACT_NEW(
-			arena, memory_missing, FACT_NO_SIDE,
-			.why = FACT_NEW(arena, peak_unknown, pair ? lacks : FACT_NO_SIDE, .why = m[lacks]->why));
 	page_if(&page->top, "memory", said != NULL);
 	page_fill(&page->top, "memory", said ? say_fact(said, a->names, arena) : "");
 }
@@ -262,6 +276,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 		fill_latency(a, of, unit, rows, arena);
 	fill_energy(a, page);
 	fill_memory(a, page);
+	fill_memory_missing(a, page);
 	fill_memory_steps(a, page);
 	fill_slowest(a, page);
 	fill_runs(a, unit, page);

@@ -189,8 +189,9 @@ static const char *check_side(const struct side *side, const struct side_facts *
 		good = good && facts->idle[i].phase_slot < facts->n_idle;
 	for (uint32_t i = 0; i < side->files.n; i++)
 		good = good && side->files.file[i].file && side->files.file[i].run < side->n_runs;
-	const char *why = side->memory.why;
-	good = good && (!why || fact_key(words_info[WORDS_peak_unknown].keys, why, strlen(why)) >= 0);
+	const char *why[] = {side->memory.why, side->memory.steps_why};
+	for (size_t i = 0; i < 2; i++)
+		good = good && (!why[i] || fact_key(words_info[WORDS_peak_unknown].keys, why[i], strlen(why[i])) >= 0);
 	if (!can_be_said(side))
 		return "a side lacks words for its steps or for its notes";
 	const char *wrong = good ? check_runs(side, facts) : "it speaks of devices or runs that it does not have";

@@ -128,6 +128,22 @@ def check_steps(folder):
         page = (folder / "o.html").read_text()
         assert "median step" in page and "Peak of device memory in the measured steps" in page, how
     assert said["fixed"]["memory"]["steps"] is None and {p["memory_peak_bytes"] for p in said["fixed"]["phases"]} == {None}, said["fixed"]
+    assert "earlier gapline" in said["fixed"]["memory"]["steps_not_known_because"] and said["baseline"]["memory"]["steps_not_known_because"] is None
+    assert "in steps and phases are unknown: on the fixed side the profile is a digest that an earlier gapline made" in page, page
+
+
+def check_without_steps(folder):
+    """Where nothing repeats, the run has a peak, and both outputs say why steps have none; without rows, why there is nothing."""
+    paths = [folder / f"unmarked-{i}.sqlite" for i in range(2)]
+    for i, path in enumerate(paths):
+        tiny_profile.write(path, steps=1, kernels=1, nvtx=False, memory=[(500_000, 0x1000, 900 * MB, 2, 0)] if i == 0 else [])
+    for path, peak, why in zip(paths, (900 * MB, None), ("no steps were found", "allocations of device memory were not recorded")):
+        command = [GAPLINE, "report", path, path, "-q", "-o", folder / "o.html", "--json", folder / "o.json"]
+        subprocess.run(command, check=True, capture_output=True, timeout=100)
+        memory = json.loads((folder / "o.json").read_text())["fixed"]["memory"]
+        assert (memory["peak_bytes"], memory["steps"]) == (peak, None) and why in memory["steps_not_known_because"], memory
+        assert (memory["not_known_because"] is None) == (peak is not None), memory
+        assert f"unknown: {why}" in (folder / "o.html").read_text(), why
 
 
 def check_allocator(folder):
@@ -149,9 +165,12 @@ def check_allocator(folder):
         done = subprocess.run(command, capture_output=True, text=True, timeout=100)
         said = json.loads((folder / "o.json").read_text())
         memory = [said[side]["memory"] for side in ("baseline", "fixed")]
+        whole = {side.pop("steps_not_known_because") for side in memory}
+        assert len(whole) == 1 and "for the whole run" in (whole := whole.pop()), whole
         assert memory == [{"peak_bytes": peak * MB, "counted_by": "allocator", "held": [], "steps": None, "not_known_because": None} for peak in (300, 270)], memory
         assert [gate["result"] for gate in said["verdict"]["gates"]] == ["passed", "failed"] and done.returncode == 1, said["verdict"]["gates"]
-        assert "It is what PyTorch's allocator handed out" in (folder / "o.html").read_text()
+        page = (folder / "o.html").read_text()
+        assert "It is what PyTorch's allocator handed out" in page and f"in steps and phases are unknown: {whole}." in page
 
 
 def main():
@@ -163,7 +182,8 @@ def main():
         assert found == {*PEAK, *UNKNOWN}, found
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
-            held, steps = memory.pop("held"), memory.pop("steps")
+            held, steps, whole = (memory.pop(key) for key in ("held", "steps", "steps_not_known_because"))
+            assert (steps is None) == (whole is not None), (name, steps, whole)
             assert all(0 < part["bytes"] <= peak and part["range"] for part in held), held
             assert memory == {"peak_bytes": peak, "counted_by": "cuda", "not_known_because": None}, (name, memory, peak)
             own = sorted(peaks_of(folder / f"memory-{name}.sqlite")[-steps["n"]:]) if name in ONE else None
@@ -173,10 +193,11 @@ def main():
             assert status == (1 if judged else 4), (name, status)
         for name, why in UNKNOWN.items():
             memory, gates, status = report(folder, name, ["memory<900GB", "memory>=1B"])
-            assert memory["peak_bytes"] is None and why in memory["not_known_because"], (name, memory)
+            assert memory["peak_bytes"] is None and why in memory["not_known_because"] == memory["steps_not_known_because"], (name, memory)
             assert gates == ["inconclusive"] * 2 and status == 4, (name, gates, status)
         check_allocator(folder)
         check_steps(folder)
+        check_without_steps(folder)
     print(f"{len(PEAK)} peaks are the programs' own; {len(UNKNOWN)} captures that cannot tell leave the gate open")
 
 

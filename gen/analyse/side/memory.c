@@ -6,7 +6,7 @@
 static const char *const why[] = {
 	[MEMORY_NOT_SEEN] = "not_seen", [MEMORY_EARLIER] = "earlier",   [MEMORY_NO_PLACE] = "no_place",
 	[MEMORY_DAMAGED] = "damaged",   [MEMORY_NO_START] = "no_start", [MEMORY_NO_END] = "no_end"};
-static const char MIXED[] = "mixed";
+static const char MIXED[] = "mixed", NO_STEPS[] = "no_steps", WHOLE_RUN[] = "whole_run", NO_LEVELS[] = "no_levels";
 
 /* Parts whose ranges differ in a number alone stay apart: they are few, and each is true. */
 static void take_peak(const struct run *run, const struct trace_device *device, struct side_memory *out)
@@ -47,18 +47,25 @@ void memory_note(struct run *run, const struct run *part)
 	}
 }
 
+/* Steps that were found have no peaks where nothing says how much there was over time. */
+static const char *steps_unknown(const struct run *run, bool allocator)
+{
+	if (!run->steps.found)
+		return NO_STEPS;
+	return run->held && !run->unheld ? NULL : allocator ? WHOLE_RUN : NO_LEVELS;
+}
+
 /* Known where it is of all runs. */
 static void take_steps(const struct run *runs, size_t n, struct side_memory *out)
 {
 	struct arena scratch = {0};
 	size_t all = 0, steps = 0;
-	bool known = true;
 	for (size_t r = 0; r < n; r++) {
-		known = known && runs[r].held && !runs[r].unheld;
+		out->steps_why = out->steps_why ?: steps_unknown(&runs[r], out->allocator);
 		all += runs[r].n_steps;
 	}
 	double *most = ARENA_NEW(&scratch, all, double);
-	for (size_t r = 0; r < n && known; r++)
+	for (size_t r = 0; r < n && !out->steps_why; r++)
 		for (uint32_t k = runs[r].warmup; k < runs[r].steps.n; k++) {
 			const int64_t held = runs[r].held[k];
 			most[steps++] = (double)held;
@@ -89,7 +96,7 @@ struct side_memory memory_build(const struct run *runs, size_t n)
 		out = (struct side_memory){.why = MIXED};
 	out.allocator = out.known && of[1];
 	if (!out.known)
-		out = (struct side_memory){.why = out.why};
+		out = (struct side_memory){.why = out.why, .steps_why = out.why};
 	else
 		take_steps(runs, n, &out);
 	return out;
