@@ -265,9 +265,11 @@ int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
 	if (status)
 		return status;
 	analysis->all_ranks = c->all_ranks;
-	for (size_t s = 0; s < 2; s++)
-		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
-			fprintf(stderr, "gapline: %s side: %s\n", labels[s], cmd_harmless(&c->arena, c->sides[s].note));
+	for (size_t s = 0; s < 2; s++) {
+		const char *as = c->note_as[s] ?: arena_format(&c->arena, "%s side", labels[s]);
+		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet && *as)
+			fprintf(stderr, "gapline: %s: %s\n", as, cmd_harmless(&c->arena, c->sides[s].note));
+	}
 	return compare_write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
 }
 

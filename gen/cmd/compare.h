@@ -53,6 +53,7 @@ struct compare {
 	bool github_summary;
 	int colour;
 	bool quiet, all_ranks;
+	const char *note_as[2]; /* what notes call a side; NULL: baseline or fixed side; empty: they were told */
 	struct arena arena;
 	struct names names;
 	struct inputs sides[2];

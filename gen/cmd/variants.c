@@ -191,6 +191,7 @@ static int compare_one(struct job *job, size_t i, struct err *err)
 	for (int s = 0; s < 2; s++) {
 		pair->given[s] = job->given->of[s ? i : 0];
 		pair->analysis.name[s] = job->list[s ? i : 0].name;
+		pair->note_as[s] = s || i == 1 ? pair->analysis.name[s] : "";
 	}
 	int status = compare_write(pair, &analysis, err);
 	for (int s = i > 1; s < 2 && !status; s++) {

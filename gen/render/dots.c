@@ -176,7 +176,8 @@ void dots_of_variants(const struct variant *list, size_t n, struct arena *arena,
 	xmlNode *svg =
 		svg_picture(parent, WIDE, TOP + (double)n * ROW + 24,
 	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),
-	                    SAY(NULL, arena, variants_means, .baseline = list[0].name));
+	                    SAY(NULL, arena, variants_means, .baseline = list[0].name,
+	                        .intervals = variants_any_interval(list, n)));
 	draw_axis(&axis, arena, svg);
 	xmlNode *tone = svg_filled(svg, "tone", "#3f5b7a"),
 		*lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");
@@ -262,7 +263,8 @@ bool dots_of_sweep(const struct variant *list, size_t n, const char *parameter, 
 	if (!places(list, n, x, &logarithms))
 		return false;
 	xmlNode *svg = svg_picture(parent, WIDE, HIGH, SAY(NULL, arena, sweep_title, .parameter = parameter),
-	                           SAY(NULL, arena, variants_means, .baseline = list[0].name));
+	                           SAY(NULL, arena, variants_means, .baseline = list[0].name,
+	                               .intervals = variants_any_interval(list, n)));
 	draw_sweep_axes(list, n, x, SAY(NULL, arena, sweep_axis, .parameter = parameter, .logarithms = logarithms),
 	                most, arena, svg);
 	draw_course(list, n, x, most, svg);

@@ -50,9 +50,12 @@ int variants_html(const struct variant *list, size_t n, const char *parameter, c
 	xmlNode *picture = page_draw(&page.top, "picture");
 	if (!parameter || !dots_of_sweep(list, n, parameter, &arena, picture))
 		dots_of_variants(list, n, &arena, picture);
-	page_fill(&page.top, "means", SAY(NULL, &arena, variants_means, .baseline = list[0].name));
+	page_fill(&page.top, "means",
+	          SAY(NULL, &arena, variants_means, .baseline = list[0].name,
+	              .intervals = variants_any_interval(list, n)));
 	page_fill(&page.top, "caption",
-	          SAY(NULL, &arena, variants_caption, .unit = unit.name, .baseline = list[0].name));
+	          SAY(NULL, &arena, variants_caption, .unit = unit.name, .baseline = list[0].name,
+	              .intervals = variants_any_interval(list, n)));
 	struct rows *rows = page_rows(&page.top, "variant");
 	for (size_t i = 0; i < n; i++)
 		fill_row(&list[i], i == 0, unit, page_row(rows), &arena);
@@ -108,7 +111,7 @@ void variants_terminal(const struct variant *list, size_t n, struct buf *out)
 	struct arena arena = {0};
 	buf_format(out, "%s\n",
 	           SAY(NULL, &arena, variants_head, .baseline = list[0].name, .runs = (int64_t)list[0].n,
-	               .time = format_time(&arena, list[0].step)));
+	               .time = format_time(&arena, list[0].step), .intervals = variants_any_interval(list, n)));
 	for (size_t i = 1; i < n; i++) {
 		const struct variant *v = &list[i];
 		buf_format(out, "%s\n",

@@ -97,9 +97,22 @@ def few(folder):
     run(*words, "--json", folder / "all.json", "-q")
     for v in json.loads((folder / "all.json").read_text())["variants"]:
         assert v["lo"] is None and v["result"] == "inconclusive" and "4 runs of each" in v["why"], v
+    said = run(*words, "-o", folder / "all.html")
+    assert "CI" not in said.stdout and "hold together" not in (folder / "all.html").read_text(), "no interval, and nothing of any"
+
+
+def unknown_times(folder):
+    """Files that may be ranks or repeats: a note for each variant, once, by its name."""
+    for name, seed in ("a1", 1), ("a2", 2), ("b1", 3), ("b2", 4), ("c1", 5):
+        tiny.write(folder / f"{name}.sqlite", seed=seed, started=0)
+    words = [w for name in "abc" for w in ("--variant", f"{name}={folder}/{name}*.sqlite")]
+    notes = [line.split(": ")[1] for line in run(*words, "-o", folder / "all.html").stderr.splitlines() if "careful guess" in line]
+    assert notes == ["a", "b"], notes
 
 
 with tempfile.TemporaryDirectory() as name:
     refused(pathlib.Path(name), table(pathlib.Path(name)))
 with tempfile.TemporaryDirectory() as name:
     few(pathlib.Path(name))
+with tempfile.TemporaryDirectory() as name:
+    unknown_times(pathlib.Path(name))

@@ -131,3 +131,11 @@ void variants_judge(struct variant *list, size_t n, struct arena *arena)
 			      (const double[]){(double)list[0].n, (double)v->n});
 	}
 }
+
+bool variants_any_interval(const struct variant *list, size_t n)
+{
+	bool any = false;
+	for (size_t i = 1; i < n; i++)
+		any = any || list[i].has_interval;
+	return any;
+}

@@ -27,6 +27,9 @@ struct variant {
 /* The first of `n` is the baseline; 2 <= n <= VARIANTS_MOST. */
 void variants_judge(struct variant *list, size_t n, struct arena *arena);
 
+/* Whether one of them has an interval, after variants_judge. */
+bool variants_any_interval(const struct variant *list, size_t n);
+
 /* Dunnett's two-sided quantile: with probability `share` the largest of k |t| is below it, where all k share the
  * baseline and the variance, of `dof` degrees of freedom, and have as many runs (C. W. Dunnett, A multiple comparison
  * procedure for comparing several treatments with a control, JASA 50, 1955). */
