@@ -46,7 +46,8 @@ struct slowest {
 	uint32_t few;  /* … since there are so many of them */
 	uint32_t of;   /* of so many */
 	bool requests; /* each from its own start to its own end, and what the GPU did meanwhile, for whichever */
-	struct slowest_time all;
+	bool apart;    /* it is known for which, … */
+	struct slowest_time all, work[REQUEST_WORKS]; /* … which add up to all; else 0 */
 	struct slowest_part {
 		enum part_kind kind;
 		enum cause cause; /* of PART_IDLE … */

@@ -72,6 +72,14 @@ enum step_origin {
 
 const char *step_origin_name(enum step_origin origin); /* "none", "range", "pattern" */
 
+/* What the GPU does while a request is open. */
+enum request_work {
+	WORK_OWN,    /* something that the request launched */
+	WORK_OTHERS, /* else, something that it did not */
+	WORK_IDLE,   /* nothing */
+	REQUEST_WORKS
+};
+
 /* What held a GPU's clock back: NVML's reasons, one bit each. */
 enum limit {
 	LIMIT_POWER,            /* software power cap */

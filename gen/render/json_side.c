@@ -84,6 +84,7 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 	                                    [PART_COMM] = "comm_exposed",
 	                                    [PART_COPY] = "copy_exposed",
 	                                    [PART_IDLE] = "idle"};
+	static const char *const works[] = {[WORK_OWN] = "own", [WORK_OTHERS] = "others", [WORK_IDLE] = "idle"};
 	if (!slow->n) {
 		json_null(json, "slowest");
 		return;
@@ -93,6 +94,17 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 	json_integer(json, "steps", slow->n);
 	json_integer(json, "of", slow->of);
 	write_slowest_time(json, &slow->all);
+	if (slow->apart)
+		json_object(json, "gpu");
+	else
+		json_null(json, "gpu");
+	for (int w = 0; w < REQUEST_WORKS && slow->apart; w++) {
+		json_object(json, works[w]);
+		write_slowest_time(json, &slow->work[w]);
+		json_end_object(json);
+	}
+	if (slow->apart)
+		json_end_object(json);
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;

@@ -211,13 +211,20 @@ const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct ar
 		                   .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL,
 		                   .more = part->time.more, .half = part->time.half));
 	}
+	const struct slowest_time *w = slow->work;
+	const struct fact *apart = !slow->apart ? NULL
+	                                        : FACT_NEW(arena, slowest_apart, FACT_NO_SIDE, .own = w[WORK_OWN].more,
+	                                                   .own_half = w[WORK_OWN].half, .others = w[WORK_OTHERS].more,
+	                                                   .others_half = w[WORK_OTHERS].half,
+	                                                   .idle = w[WORK_IDLE].more, .idle_half = w[WORK_IDLE].half);
 	if (slow->few)
 		return FACT_NEW(arena, slowest_few, FACT_NO_SIDE, .whose = whose, .n = slow->few, .of = slow->of,
 		                .requests = slow->requests, .least = SLOWEST_LEAST);
 	return !slow->n ? NULL
 	                : FACT_NEW(arena, slowest_steps, FACT_NO_SIDE, .whose = whose, .n = slow->n, .of = slow->of,
 	                           .requests = slow->requests, .longer = slow->all.more, .half = slow->all.half,
-	                           .usual = slow->all.usual, .slow = slow->all.slow, .parts = parts->n ? parts : NULL);
+	                           .usual = slow->all.usual, .slow = slow->all.slow, .parts = parts->n ? parts : NULL,
+	                           .apart = apart);
 }
 
 const struct fact *words_rest(const struct analysis *a, struct arena *arena)

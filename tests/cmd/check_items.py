@@ -402,7 +402,86 @@ def slow_requests(folder):
         check(top["longer_half_width_ms"] < 1.6 and abs(slow["longer_ms"] - more) < 0.15, "its interval", requests, slow)
 
 
-CASES = [requests, tokens, log_of_requests, slowest, slowest_by_hand, slow_requests, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
+def serve(path, seed, pauses):
+    """A server of eight threads: 1,501 requests of three kernels each, which run beside others'. With `pauses`, every 100th has kernels
+    forty times as long, behind which all that is launched waits, and every 130th loads 4 ms longer."""
+    chance = random.Random(seed)
+    tiny.write(path, steps=1, seed=seed)
+    free, exclusive, rows = [0] * 8, 0, {"KERNEL": [], "RUNTIME": [], "NVTX": []}
+    for i in range(1501):
+        heavy, paused = pauses and i % 100 == 60, pauses and i % 130 == 90
+        lane = i % 8
+        begin = max(1_000_000 + 200_000 * i + chance.randrange(50_000), free[lane])
+        at, tid = begin + 100_000 + chance.randrange(100_000) + 4_000_000 * paused, tiny.GLOBAL_PID | 100 + lane
+        done = 0
+        for k in range(3):
+            start = max(at + 3_000, done, exclusive)
+            done = start + (60_000 + chance.randrange(30_000)) * (40 if heavy else 1)
+            rows["RUNTIME"].append((at, at + 2_000, 0, tid, 3 * i + k + 1, 3, 0))
+            rows["KERNEL"].append((start, done, 0, 1, 7 + lane, 3 * i + k + 1, tiny.GLOBAL_PID, 1, 2, None))
+            at += 4_000
+        exclusive = done if heavy else exclusive
+        free[lane] = done + 5_000
+        rows["NVTX"].append((begin, done + 3_000, 59, None, "request", tid, None, None, 0))
+    db = sqlite3.connect(path)
+    for kind, table in ("KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"), ("RUNTIME", "CUPTI_ACTIVITY_KIND_RUNTIME"), ("NVTX", "NVTX_EVENTS"):
+        db.execute(f"DELETE FROM {table}")
+        db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[kind][0]))})", rows[kind])
+    db.commit()
+    db.close()
+
+
+def whose_work(path):
+    """Of each request but the first, and the last, which nothing shows to be over where ends overtake each other, ms: itself, its own kernels, others' while none of its own runs, nothing; stretch by stretch."""
+    db = sqlite3.connect(path)
+    requests = db.execute("SELECT start, end, globalTid FROM NVTX_EVENTS ORDER BY start").fetchall()
+    kernels = db.execute("SELECT k.start, k.end, r.globalTid, r.start FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId)").fetchall()
+    db.close()
+    found = []
+    for begin, end, tid in requests[1:-1]:
+        there = [(a, b, who == tid and begin <= launched < end) for a, b, who, launched in kernels if a < end and b > begin]
+        cuts = sorted({begin, end, *(t for a, b, _ in there for t in (a, b) if begin < t < end)})
+        sums = [0, 0, 0]
+        for a, b in zip(cuts, cuts[1:]):
+            running = [own for x, y, own in there if x < b and y > a]
+            sums[0 if any(running) else 1 if running else 2] += b - a
+        found.append([(end - begin) / 1e6, *(ns / 1e6 for ns in sums)])
+    return found
+
+
+def own_or_others(folder):
+    """Requests that are slow by their own kernels, behind others' and for the host: whose work the GPU did meanwhile, held against
+    the rows. On one thread nothing tells whose it was."""
+    for name, seed in ("base", 1), ("fixed", 2):
+        serve(folder / f"{name}.sqlite", seed, name == "base")
+    _, doc, said, _, page = report(folder, "--requests", "request", "--warmup", "1")
+    slow, truth = doc["baseline"]["steps"]["slowest"], whose_work(folder / "base.sqlite")
+    usual, slowest = ([truth[i] for i in group] for group in groups([row[0] for row in truth]))
+    check(slow and slow["requests"] and slow["steps"] == 15 and slow["of"] == 1499 and slow["gpu"], "own or others", slow)
+    for column, row in enumerate((slow, *(slow["gpu"][key] for key in ("own", "others", "idle")))):
+        before, after = ([values[column] for values in group] for group in (usual, slowest))
+        near(row["usual_ms"], mean(before), f"usual, column {column}")
+        near(row["slowest_ms"], mean(after), f"slowest, column {column}")
+        near(row["longer_ms"], mean(after) - mean(before), f"longer, column {column}")
+        t = row["longer_half_width_ms"] / math.sqrt(spread(after) + spread(before))
+        check(1.96 < t < 2.15, "Student's t", column, t)
+    own, others, idle = (slow["gpu"][key]["longer_ms"] for key in ("own", "others", "idle"))
+    check(min(own, others) > 0.05 * slow["longer_ms"], "both are there", slow)
+    near(own + others + idle, slow["longer_ms"], "they add up")
+    check("while none of theirs" in " ".join(page.split()) and "while none of theirs" in " ".join(said.split()), "the words", said)
+    tid = str(tiny.GLOBAL_PID | 100)
+    for name in "base", "fixed":
+        db = sqlite3.connect(folder / f"{name}.sqlite")
+        db.execute(f"UPDATE NVTX_EVENTS SET globalTid = {tid}, eventType = 60")
+        db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = {tid}")
+        db.commit()
+        db.close()
+    _, doc, _, _, page = report(folder, "--requests", "request", "--warmup", "1")
+    slow = doc["baseline"]["steps"]["slowest"]
+    check(slow and slow["gpu"] is None and "while none of theirs" not in page, "one thread", slow)
+
+
+CASES = [requests, tokens, log_of_requests, slowest, slowest_by_hand, slow_requests, own_or_others, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps]
 for case in CASES:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

@@ -276,9 +276,10 @@ static bool has_groups(const struct run_table *run)
 	return run->group_steps[GROUP_SLOW] > 0 && run->group_steps[GROUP_USUAL] > 1;
 }
 
-/* Of one column, or NULL: of the whole step, the mean of the runs that have groups. Welch's interval of the two means,
- * and not less than the runs differ by. */
-static struct slowest_time time_of(const struct side_facts *facts, const struct table_column *like)
+/* Of one column, or NULL: of some of the work, or REQUEST_WORKS: of the whole step, the mean of the runs that have
+ * groups. Welch's interval of the two means, and not less than the runs differ by. */
+static struct slowest_time time_of(const struct side_facts *facts, const struct table_column *like,
+                                   enum request_work work)
 {
 	struct arena scratch = {0};
 	struct slowest_time out = {0};
@@ -289,8 +290,12 @@ static struct slowest_time time_of(const struct side_facts *facts, const struct 
 		if (!has_groups(run))
 			continue;
 		const struct table_column *column = like ? run_table_like(run, like) : NULL;
-		const double *mean = like ? column ? column->mean : (double[STEP_GROUPS]){0} : run->group_mean;
-		const double *own = like ? column ? column->variance : (double[STEP_GROUPS]){0} : run->group_variance;
+		const double none[STEP_GROUPS] = {0}, *mean = column ? column->mean : none,
+			     *own = column ? column->variance : none;
+		if (!like) {
+			mean = work < REQUEST_WORKS ? &run->work_mean[work * STEP_GROUPS] : run->group_mean;
+			own = work < REQUEST_WORKS ? &run->work_variance[work * STEP_GROUPS] : run->group_variance;
+		}
 		const double per = like ? run->n_devices : 1;
 		for (int g = 0; g < STEP_GROUPS && run->group_steps[g] > 1; g++) {
 			double v = own[g] / (per * per) / run->group_steps[g];
@@ -337,7 +342,7 @@ static void find_parts(const struct side_facts *facts, struct slowest *out)
 			if (seen)
 				continue;
 			const struct slowest_part part = {column->kind, column->cause, column->phase, column->way,
-			                                  time_of(facts, column)};
+			                                  time_of(facts, column, REQUEST_WORKS)};
 			if (part.time.more >= TENTH * out->all.more && part.time.more > part.time.half)
 				add_part(out, &part);
 		}
@@ -357,9 +362,14 @@ void slowest_of_side(const struct side_facts *facts, bool requests, struct slowe
 		*out = (struct slowest){.requests = requests};
 	if (out->few < SLOWEST_LEAST)
 		return;
-	out->all = time_of(facts, NULL);
+	out->all = time_of(facts, NULL, REQUEST_WORKS);
 	if (out->all.more > out->all.half) {
 		out->n = out->few;
+		out->apart = requests;
+		for (size_t r = 0; r < facts->n_runs; r++)
+			out->apart = out->apart && (facts->runs[r].work_known || !has_groups(&facts->runs[r]));
+		for (int w = 0; w < REQUEST_WORKS && out->apart; w++)
+			out->work[w] = time_of(facts, NULL, (enum request_work)w);
 		find_parts(facts, out);
 	}
 	out->few = 0;

@@ -62,11 +62,13 @@ static int by_time(const void *a, const void *b, void *ns)
 static struct step_group group_of(const struct step_table *c, const int64_t *start, const int64_t *ns,
                                   const uint32_t *step, uint32_t n)
 {
-	struct step_group g = {.n = n, .span = arena_alloc(c->arena, n, sizeof *g.span)};
+	struct step_group g = {
+		.n = n, .span = arena_alloc(c->arena, n, sizeof *g.span), .step = ARENA_NEW(c->arena, n, uint32_t)};
 	for (uint32_t i = 0; i < n; i++) {
 		g.span[i][0] = start[step[i]];
 		g.span[i][1] = start[step[i]] + ns[step[i]];
 		g.ns += ns[step[i]];
+		g.step[i] = step[i];
 	}
 	return g;
 }

@@ -7,6 +7,7 @@
 #include "analyse/run/tally.h"
 #include "analyse/side/holes.h"
 #include "analyse/side/memory.h"
+#include "analyse/side/request_work.h"
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 
@@ -163,6 +164,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	backlog_note(run, part);
 	memory_note(run, part);
 	tokens_add(run, part);
+	request_work_add(run, part);
 	add_kernels(&g->kernels, run, part);
 	holes_add(&g->holes, run, part);
 	run_table_print(run, part->trace);

@@ -95,6 +95,13 @@ static void add_groups(const struct step_table *t, struct run_table *out)
 			x[i] = (double)(group->span[i][1] - group->span[i][0]);
 		out->group_mean[g] = group->n ? stats_mean(x, group->n) : 0;
 		out->group_variance[g] = group->n > 1 ? stats_variance(x, group->n) : 0;
+		out->work_known = group->work[WORK_OWN] != NULL;
+		for (int w = 0; w < REQUEST_WORKS && out->work_known; w++) {
+			for (uint32_t i = 0; i < group->n; i++)
+				x[i] = (double)group->work[w][i];
+			out->work_mean[w * STEP_GROUPS + g] = group->n ? stats_mean(x, group->n) : 0;
+			out->work_variance[w * STEP_GROUPS + g] = group->n > 1 ? stats_variance(x, group->n) : 0;
+		}
 		double *sum = arena_alloc(&scratch, (size_t)t->n * group->n, sizeof *sum);
 		for (uint32_t k = 0; k < t->n && group->n; k++) {
 			const size_t first = (size_t)(run_table_like(out, &out->column[k]) - out->column);

@@ -32,8 +32,9 @@ struct run_table {
 	bool found, opened;                    /* steps; the first of them counts */
 	uint32_t step_ranks;                   /* that make a step */
 	bool shrinks, uneven, alone, stranger; /* struct run has the meaning */
-	const char *loop_title;                /* the loop whose cycles are the steps; NULL: none is … */
-	uint32_t loop_ops, loop_times;         /* … what it holds, and how often it repeats */
+	bool work_known;
+	const char *loop_title;        /* the loop whose cycles are the steps; NULL: none is … */
+	uint32_t loop_ops, loop_times; /* … what it holds, and how often it repeats */
 	struct run_holes holes;
 	uint32_t n_steps, n_devices;
 	int64_t window_start, window_end, begin, first_op, last_op;
@@ -54,6 +55,8 @@ struct run_table {
 	double group_steps[STEP_GROUPS]; /* the slowest steps and those about the median, how many … */
 	double group_mean[STEP_GROUPS],
 		group_variance[STEP_GROUPS]; /* … and how long one takes, ns; 0: too few steps */
+	/* work_known: of requests, what the GPU did meanwhile, ns; by work, then group */
+	double work_mean[REQUEST_WORKS * STEP_GROUPS], work_variance[REQUEST_WORKS * STEP_GROUPS];
 	struct table_column *column;
 	uint32_t n_columns, n_blocks, block; /* steps of a block; the last may hold fewer */
 };

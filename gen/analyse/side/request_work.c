@@ -1,0 +1,91 @@
+#include "analyse/side/request_work.h"
+
+#include "analyse/run/parts.h"
+#include "base/list.h"
+#include "base/search.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+/* Of an op, what lies in a request. */
+struct piece {
+	int64_t start, end;
+	bool own;
+};
+
+struct pieces {
+	struct piece *list;
+	size_t n, room;
+	struct arena scratch;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+	return ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
+}
+
+/* For how long one of the pieces, or of the request's own, runs. */
+static int64_t covered(const struct pieces *p, bool own)
+{
+	int64_t sum = 0, until = INT64_MIN;
+	for (size_t i = 0; i < p->n; i++) {
+		const int64_t start = p->list[i].start > until ? p->list[i].start : until, end = p->list[i].end;
+		if ((own && !p->list[i].own) || end <= start)
+			continue;
+		sum += end - start;
+		until = end;
+	}
+	return sum;
+}
+
+/* `until`: by op, the latest end of its device up to this one. */
+static void take_pieces(struct pieces *p, const struct run *part, const int64_t *until, uint32_t step,
+                        const int64_t span[2])
+{
+	const struct trace *t = part->trace;
+	p->n = 0;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		size_t i = t->devices[d].first_op;
+		const size_t end = i + t->devices[d].n_ops;
+		SEARCH(i, end, until[i] <= span[0]);
+		for (; i < end && t->ops.start[i] < span[1]; i++) {
+			if (t->ops.end[i] <= span[0])
+				continue;
+			LIST_GROW(&p->scratch, p->list, p->n, p->room);
+			p->list[p->n++] = (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
+			                                 t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
+			                                 part->steps.op_step[i] == step};
+		}
+	}
+	if (p->n)
+		qsort(p->list, p->n, sizeof *p->list, by_start);
+}
+
+void request_work_add(struct run *run, const struct run *part)
+{
+	const struct trace *t = part->trace;
+	bool known = run_times_requests(run) && run->parts->n == 1 && run->table.group[GROUP_SLOW].n;
+	for (uint32_t m = 0; m < part->steps.n_threads; m++)
+		known = known && !part->steps.threads[m].overlap;
+	if (!known)
+		return;
+	struct pieces pieces = {0};
+	int64_t *until = ARENA_NEW(&pieces.scratch, t->ops.n, int64_t);
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		for (size_t k = 0, i = t->devices[d].first_op; k < t->devices[d].n_ops; k++, i++)
+			until[i] = k && until[i - 1] > t->ops.end[i] ? until[i - 1] : t->ops.end[i];
+	for (int g = 0; g < STEP_GROUPS; g++) {
+		struct step_group *group = &run->table.group[g];
+		for (int w = 0; w < REQUEST_WORKS; w++)
+			group->work[w] = ARENA_NEW(run->table.arena, group->n, int64_t);
+		for (uint32_t i = 0; i < group->n; i++) {
+			take_pieces(&pieces, part, until, run->warmup + group->step[i], group->span[i]);
+			const int64_t own = covered(&pieces, true), all = covered(&pieces, false);
+			group->work[WORK_OWN][i] = own;
+			group->work[WORK_OTHERS][i] = all - own;
+			group->work[WORK_IDLE][i] = group->span[i][1] - group->span[i][0] - all;
+		}
+	}
+	arena_release(&pieces.scratch);
+}
