@@ -137,6 +137,23 @@ static void fill_memory_missing(const struct analysis *a, struct page *page)
 			                              alike || n == 1 ? FACT_NO_SIDE : (int)s, .why = why[s])));
 }
 
+/* Which quantiles of requests have no interval, and how many requests it takes. */
+static void fill_quantiles_missing(const struct analysis *a, struct page *page)
+{
+	struct rows *rows = page_rows(&page->top, "quantile.missing");
+	for (int k = 0; k < QUANTILES && a->n_sides > 1; k++) {
+		const struct quantile *q[2] = {&a->side[0].latency[LATENCY_STEP].quantile[k],
+		                               &a->side[1].latency[LATENCY_STEP].quantile[k]};
+		const int s = q[1]->independent < q[0]->independent;
+		if (a->side[s].latency[LATENCY_STEP].longest > 0 && q[s]->known && !q[s]->has_interval)
+			page_fill(page_row(rows), "text",
+			          say_fact(FACT_NEW(page->arena, quantile_unsure, s,
+			                            .quantile = (int64_t)lround(100 * q[s]->p), .needed = q[s]->needed,
+			                            .of = "requests", .independent = floor(q[s]->independent)),
+			                   NULL, page->arena));
+	}
+}
+
 /* The peak of device memory. */
 static void fill_memory(const struct analysis *a, struct page *page)
 {
@@ -277,6 +294,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	fill_energy(a, page);
 	fill_memory(a, page);
 	fill_memory_missing(a, page);
+	fill_quantiles_missing(a, page);
 	fill_memory_steps(a, page);
 	fill_slowest(a, page);
 	fill_runs(a, unit, page);

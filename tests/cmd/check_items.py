@@ -213,6 +213,8 @@ def requests(folder):
     why = doc["verdict"]["gates"][3]["text"]
     check("p99 needs about 500 independent requests, and the fixed side has 6" in why, why)
     check("p50 of requests" in page and "longest request" in page, "the page's rows")
+    _, _, _, _, page = report(folder, "--requests", "step")
+    check("p99 needs about 500 independent requests, and the baseline has " in page, "without a gate, too")
     overlapping(folder / "fixed.sqlite", 3)
     _, doc, *_ = report(folder)
     near(doc["fixed"]["steps"]["longest_request_ms"], 3 * 0.906002, "ranges that overlap on both sides are requests")
