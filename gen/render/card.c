@@ -2,6 +2,7 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
+#include "render/evidence.h"
 #include "render/palette.h"
 #include "render/pictures.h"
 #include "render/view.h"
