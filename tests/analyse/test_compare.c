@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { US = 1000, STEPS = 60, MOST = 6 };
+enum { US = 1000, STEPS = 60, MOST = 8 };
 
 /* A kernel of a step: in `phase`, in `run` of every `of` steps (0: in every one). */
 struct part {
@@ -333,13 +333,20 @@ static void test_input_and_result(void **state)
 
 static void test_collectives(void **state)
 {
-	struct program many = training, few = training;
+	struct program many = training, few = training, often, seldom;
 	many.part[4] = (struct part){"optimizer", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 0, 0, OP_COMM, 0};
 	many.part[5] = many.part[4];
 	few.part[4] = many.part[4];
 	few.part[4].name = "ncclDevKernel_AllReduce_Sum_f32_TREE_LL";
 	expect(*state, many, few, SAME_WORK_JOB);
 	expect(*state, many, training, SAME_WORK_DIFFERENT); /* gradients are not reduced any more */
+	/* sent in every fourth step, with what scales them, once or three times each */
+	often = few, often.part[5] = (struct part){"optimizer", "scale(float *)", 1, 1, 20 * US, OP_KERNEL, 0};
+	seldom = often, seldom.part[4].run = 1;
+	seldom.part[4].of = seldom.part[5].of = 4;
+	expect(*state, often, seldom, SAME_WORK_UNKNOWN);
+	often.part[6] = often.part[7] = often.part[5], seldom.part[6] = seldom.part[7] = seldom.part[5];
+	expect(*state, often, seldom, SAME_WORK_DIFFERENT);
 }
 
 static void test_what_cannot_be_told(void **state)

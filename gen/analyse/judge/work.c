@@ -1,7 +1,6 @@
 #include "analyse/judge/work_alike.h"
 
 #include "analyse/judge/kernel_key.h"
-#include "analyse/judge/stats.h"
 #include "base/keymap.h"
 #include "base/list.h"
 
@@ -10,7 +9,6 @@
 #include <string.h>
 
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
-static const double SURE = 0.99865;    /* three standard errors, where there are many */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
 static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
 static const double SAME_INPUT = 0.05; /* … and of input */
@@ -41,11 +39,6 @@ static bool is_whole(const struct work_scale *s, double count)
 static double edge(const struct work_scale *s, double count)
 {
 	return fmax(s->slack, fmin(0.5, s->slack * count));
-}
-
-double work_chance(double n)
-{
-	return stats_t_quantile(SURE, fmax(1, n - 1));
 }
 
 bool work_differs(const struct work_scale *s, double a, double b)
@@ -355,7 +348,8 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		if (instead == WORK_REPLACED)
 			continue;
 		out->n++;
-		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]);
+		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]) ||
+		               work_goes_with_comm(s->scale, s->all, s->n, s->less, &s->all[k]);
 		*(unclear ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)
 			continue;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+static const double SURE = 0.99865;      /* three standard errors, where there are many */
 static const double CLOSE = 0.01;        /* of time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
@@ -50,6 +51,11 @@ bool work_count_by_step(const struct work_scale *s, const struct work_row *all, 
 }
 
 /* ---- alike ---- */
+
+double work_chance(double n)
+{
+	return stats_t_quantile(SURE, fmax(1, n - 1));
+}
 
 /* How often it was seen independently of itself: its launches of one step vary together. */
 static double times_seen(const struct work_scale *s, const struct work_row *r, int side)
@@ -175,6 +181,18 @@ static double ln_work(const struct work_scale *s, const struct work_row *r)
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);
 	return fabs(ln_ratio(s, r, false, &slack)) <= FALLS ? log(r->instances[1] / r->instances[0]) : 0;
+}
+
+bool work_goes_with_comm(const struct work_scale *s, const struct work_row *all, size_t n, int less,
+                         const struct work_row *row)
+{
+	const double gone = row->instances[!less] - row->instances[less];
+	for (size_t k = 0; k < n; k++) {
+		const double here = all[k].instances[less], there = all[k].instances[!less];
+		if (all[k].comm && there > here && work_differs(s, here, there) && !work_differs(s, there - here, gone))
+			return true;
+	}
+	return false;
 }
 
 /* ---- other names ---- */

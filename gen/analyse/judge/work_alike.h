@@ -25,6 +25,12 @@ bool work_count_by_step(const struct work_scale *scale, const struct work_row *a
  * Both sides run it. */
 bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);
 
+/* Whether side `less` has a collective fewer for each launch of `row` that it has fewer: what prepares gradients to be
+ * sent goes with the sending, and whether that was needed in every step no profile tells. `all`: the kernels of all
+ * phases, n of them. */
+bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *all, size_t n, int less,
+                         const struct work_row *row);
+
 /* Fills known, alike and factor of `out` from the kernels of all phases, n of them. Blocks that were not recorded may
  * have changed where times did. `arena`: for the time of the call. */
 void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
