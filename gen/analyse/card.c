@@ -120,9 +120,23 @@ static double per_gpu(const struct analysis *a, int side, double sum)
 	return sum / side_items(&a->side[side]) / fmax(a->side[side].n_devices, 1);
 }
 
-static void find_kernel(const struct changed *c, bool owned, struct card_work *found)
+/* Kernels but communication, which is a part of its own. */
+static struct table work_kernels(const struct changed *c)
 {
 	struct table t = table_make(c->a, TABLE_KERNELS, c->arena);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < t.kept; i++) {
+		const int side = t.row[i].at[0] < 0;
+		if (!c->a->side[side].kernels[t.row[i].at[side]].comm)
+			t.row[kept++] = t.row[i];
+	}
+	t.kept = kept;
+	return t;
+}
+
+static void find_kernel(const struct changed *c, bool owned, struct card_work *found)
+{
+	struct table t = work_kernels(c);
 	double most = MOST_OF;
 	uint32_t *with = ARENA_NEW(c->arena, t.kept, uint32_t);
 	match_kernels(&t, with);

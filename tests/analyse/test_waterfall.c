@@ -242,14 +242,14 @@ static void test_a_kernel_that_is_replaced_is_not_named(void **state)
 		.side = {{.n_devices = 1, .kernels = before, .n_kernels = 2},
 	                 {.n_devices = 1, .kernels = renamed, .n_kernels = 1}}};
 	assert_int_equal(card_work(&a, &s->arena).kernel, DROPOUT);
-	a.side[1].kernels = parted; /* dropout stays as it was, and has other names, too */
-	a.side[1].n_kernels = 2;
+	a.side[1].kernels = parted, a.side[1].n_kernels = 2; /* dropout stays as it was, and has other names, too */
 	a.waterfall.reason[0].part.delta = -280 * US;
 	assert_int_equal(card_work(&a, &s->arena).kernel, 0);
-	a.side[1].n_kernels = 0; /* with nothing in its place it has gone */
-	a.side[0].n_kernels = 1;
+	a.side[1].n_kernels = 0, a.side[0].n_kernels = 1; /* with nothing in its place it has gone */
 	a.waterfall.reason[0].part.delta = -600 * US;
 	assert_int_equal(card_work(&a, &s->arena).kernel, GEMM);
+	before[0].comm = true; /* collectives are no part of the work */
+	assert_int_equal(card_work(&a, &s->arena).kernel, 0);
 }
 
 /* Kernels with one name on both sides are themselves, whatever family they are of; the others are their family's. */
