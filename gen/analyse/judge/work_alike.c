@@ -119,6 +119,22 @@ static double common_factor(const struct work_scale *s, const struct work_row *a
 	return fabs(factor) <= near ? 0 : factor;
 }
 
+/* Whether kernels besides the one that takes longest changed by that factor, too: of one alone faster code may be why.
+ */
+static bool is_borne_out(const struct work_scale *s, const struct work_row *all, size_t n, double factor)
+{
+	double time = 0, borne = 0, longest = 0, slack;
+	for (size_t k = 0; k < n; k++) {
+		const double both = all[k].comm ? 0 : all[k].time[0] + all[k].time[1];
+		time += both;
+		if (!is_common(s, &all[k]) || fabs(ln_ratio(s, &all[k], false, &slack) - factor) > SAME_RATIO + slack)
+			continue;
+		borne += both;
+		longest = fmax(longest, both);
+	}
+	return borne - longest >= CLOSE * time;
+}
+
 /* The same of all kernels that both run with as many blocks, whatever their number, and as it is: the GPU's state. */
 static void find_clock(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                        struct work_kernels *k)
@@ -146,7 +162,8 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 {
 	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0;
 	double factor = common_factor(s, all, n, arena);
-	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN) /* NAN is no distance */
+	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN || /* NAN is no distance */
+	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)))
 		factor = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
