@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Steps of PyTorch traces whose programs mark none: PyTorch's profiler notes when optimizers step, and a step reaches from
 the end of one to the end of the next. The traces are made, by a program of one thread that never waits and a GPU that works
-off what it launched, so when each step ends is known.
+off what it launched, so when each step ends is known. And of those that have no optimizer, with the calls of their models:
+what repeats within one call are layers.
 
     check_optimizers.py GAPLINE
 """
@@ -62,6 +63,36 @@ class Program:
 
     def around(self, name, begin):
         self.event("user_annotation", name, begin, self.host)
+
+    def model(self, layers, wait=True, noted=True):
+        """One call of a model of equal layers between two kernels of its own; `noted`: with calls of modules."""
+        def call(name, begin):
+            for text in (f"nn.Module: {name}", "torch/nn/modules/module.py(1779): _call_impl") if noted else ():
+                self.event("python_function", text, begin, self.host)
+
+        begin = self.host
+        self.run("embedding", 20)
+        for i in range(layers):
+            inner = self.host
+            for name in ("mm", "softmax", "bmm", "gelu"):
+                self.run(name, 40)
+            call(f"Block_{i}", inner)
+        self.run("lm_head", 60)
+        call("GPT_0", begin)
+        if wait:
+            begin, self.host = self.host, max(self.host, self.gpu) + 20
+            self.event("cuda_runtime", "cudaDeviceSynchronize", begin, self.host)
+        self.ends.append(self.gpu)
+
+    def backward(self, layers):
+        """One call that PyTorch's own thread works off, layer by layer."""
+        begin = self.host
+        for _ in range(layers):
+            for name in ("mm_grad", "softmax_grad", "bmm_grad"):
+                self.run(name, 60)
+        for e in self.events[-9 * layers:]:
+            e["tid"] = e["tid"] if e["cat"] == "kernel" else 10
+        self.event("python_function", "torch/autograd/graph.py(823): _engine_run_backward", begin, self.host)
 
     def write(self, folder, name):
         path = os.path.join(folder, name + ".json")
@@ -181,6 +212,41 @@ def check_others(table, gapline, folder):
                 (verdict["result"], verdict["differences"]))
 
 
+def passes(n, layers, seed=7, **how):
+    p = Program(seed)
+    for _ in range(n):
+        p.model(layers, **how)
+    return p
+
+
+def there_and_back(n, layers, seed=8):
+    p = Program(seed)
+    for _ in range(n):
+        p.model(layers, wait=False)
+        p.backward(layers)
+    return p
+
+
+def check_layers(table, gapline, folder):
+    """Layers in one call of a model are no steps, forward and backward; calls that repeat are."""
+    few = {"one pass of 12 layers": passes(1, 12), "three passes of 12 layers": passes(3, 12), "passes of 2 layers": passes(3, 2),
+           "one pass there and back": there_and_back(1, 12)}
+    for name, program in few.items():
+        document = gapline.report(program.write(folder, "layers"), passes(3, 12, 9).write(folder, "layers-fixed"))[1]
+        verdict, found = document["verdict"], document["baseline"]["steps"]
+        table.check(f"{name}: no layer is a step", found["origin"] == "none", (found["origin"], found["name"]))
+        table.check(f"{name}: no direction and no interval", verdict["result"] == "inconclusive" and verdict["ci95"] is None,
+                    (verdict["result"], verdict["ci95"]))
+    for name, n, program in (("40 passes", 40, passes(40, 12)), ("40 passes, calls not noted", 40, passes(40, 12, noted=False)),
+                             ("12 passes there and back", 12, there_and_back(12, 12))):
+        path = program.write(folder, "passes")
+        found = gapline.report(path, path)[1]["baseline"]["steps"]
+        ends = program.ends[-found["measured"] - 1:]
+        truth = (ends[-1] - ends[0]) / (len(ends) - 1) / 1000
+        table.check(f"{name}: a pass is a step", found["measured"] == n - 1 and abs(found["period_ms"]["mean"] / truth - 1) < 1e-2,
+                    (found["measured"], found["period_ms"]["mean"]), truth)
+
+
 def check_recorded(table, gapline):
     """A training on an H100 whose gradients were set to zero, and then to None (tests/cmd/recorded/README.md)."""
     paths = [os.path.join(RECORDED, f"zero-grad-{side}.gapline") for side in ("baseline", "fixed")]
@@ -199,6 +265,7 @@ def main():
         gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
         check_steps(table, gapline, folder)
         check_others(table, gapline, folder)
+        check_layers(table, gapline, folder)
         check_recorded(table, gapline)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0

@@ -1,5 +1,6 @@
 #include "analyse/run/pattern_run.h"
 
+#include "analyse/run/pattern_calls.h"
 #include "analyse/run/pattern_ops.h"
 #include "analyse/run/trials.h"
 #include "base/keymap.h"
@@ -63,19 +64,20 @@ static void find_stretches(struct part *part, struct arena *arena)
 }
 
 /* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
- */
-static void drop_small(struct part *part)
+ * A model's layers are no steps. */
+static void drop_loops(const struct trace *t, struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
-	bool computes[RULE_LOOPS + 1] = {0};
+	bool computes[RULE_LOOPS + 1] = {0}, layers[RULE_LOOPS + 1] = {0};
 	uint8_t place[RULE_LOOPS + 1] = {0};
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
 	find_computing(part, computes);
+	pattern_calls_inside(t, &part->ops, p, layers);
 	for (uint32_t l = 0; l < p->n_loops; l++)
-		if (p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
+		if (!layers[l + 1] && p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}
@@ -94,7 +96,7 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
 	find_stretches(out, arena);
-	drop_small(out);
+	drop_loops(t, out);
 	for (uint32_t l = 0; l < out->pattern.n_loops; l++)
 		out->in_loops += out->pattern.loops[l].time;
 }
