@@ -65,6 +65,16 @@ static enum call_class classify_hip(const char *call)
 	return strncmp(call + strlen("hip"), "Module", 6) == 0 ? CALL_MODULE : classify_call(text);
 }
 
+bool classify_update(const char *kernel)
+{
+	static const char *const PARTS[] = {"multi_tensor_apply", "optimizer",     "adam",        "sgd",
+	                                    "nll_loss",           "cross_entropy", "crossentropy"};
+	for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+		if (strcasestr(kernel, PARTS[i]))
+			return true;
+	return false;
+}
+
 enum call_class classify_call(const char *call)
 {
 	if (begins(call, "hip"))

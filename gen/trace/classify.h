@@ -12,6 +12,9 @@ bool classify_comm(const char *kernel);
  * all-reduce, all-gather, reduce-scatter, all-to-all; not broadcast, reduce, send and receive. */
 bool classify_synchronising(const char *kernel);
 
+/* A kernel of a loss or an optimizer, as PyTorch, Apex, TensorFlow and hand-written programs name them. */
+bool classify_update(const char *kernel);
+
 /* CUDA runtime or driver API. */
 enum call_class classify_call(const char *call);
 

@@ -77,6 +77,40 @@ def check_epochs(gapline, folder):
     return wrong
 
 
+def accumulating(micro, steps, adam, copied, seed):
+    """Steps of so many micro-batches and one optimizer of `adam` us."""
+    p = Program(random.Random(f"accumulating {micro} {steps} {adam} {copied} {seed}"))
+    for _ in range(steps):
+        for _ in range(micro):
+            if copied:
+                p.copy(1, 10**5)
+            for i in range(14):
+                p.kernel(f"gemm_{i % 9}_kernel", 7, 30000 + 2000 * i)
+        p.kernel("multi_tensor_apply_adam_kernel", 7, 1000 * adam)
+        p.copy(2, 4)
+        p.wait()
+        p.step()
+    return p
+
+
+def check_accumulation(gapline, folder):
+    """Eight micro-batches a step became four, and the other way: a GPU that works off as many samples per second, but for
+    the optimizer, is not faster or slower, however long that takes, and the work is not the same job. What is wrong."""
+    wrong = []
+    for adam, copied, (first, then) in itertools.product((3, 300, 1500), (False, True), ((8, 4), (4, 8))):
+        files, samples = [], []
+        for side, micro in enumerate((first, then)):
+            p = accumulating(micro, 30, adam, copied, side)
+            files.append(os.path.join(folder, f"accumulating-{adam}-{copied}-{micro}-{side}.sqlite"))
+            write(files[-1], [p])
+            samples.append((p.ends[-1] - p.ends[0]) / 29 / micro)
+        verdict = report(gapline, folder, files)["verdict"]
+        if verdict["result"] in ("faster", "slower") or verdict["same_work"] == "same_job":
+            wrong.append(f"{first} micro-batches became {then}, the optimizer takes {adam} us, input {'' if copied else 'not '}copied: {verdict['result']} "
+                         f"{verdict['speedup']}, {verdict['same_work']}; {samples[0] / samples[1]:.3f} per micro-batch")
+    return wrong
+
+
 def check_tokens(gapline, folder):
     """Runs of one program on a host that others use, too, whose pace differs by up to 1.9 times within a run and between
     them. What is wrong."""
@@ -93,7 +127,7 @@ def check_tokens(gapline, folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_tokens(sys.argv[1], folder)
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_tokens(sys.argv[1], folder)
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -1,6 +1,7 @@
 #include "analyse/judge/work_alike.h"
 
 #include "analyse/judge/kernel_key.h"
+#include "analyse/judge/work_multiple.h"
 #include "base/keymap.h"
 #include "base/list.h"
 
@@ -10,12 +11,7 @@
 
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
-static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
-static const double SAME_INPUT = 0.05; /* … and of input */
-static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
-static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
-static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
 struct rows {
 	struct work_row *row;
@@ -417,43 +413,6 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 	               : 0;
 }
 
-/* Of those that both sides have; NULL: there is none. */
-static const struct work_row *find_longest(const struct work_row *all, size_t n)
-{
-	const struct work_row *longest = NULL;
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		if (r->instances[0] > 0 && r->instances[1] > 0 && !r->comm &&
-		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
-			longest = r;
-	}
-	return longest;
-}
-
-/* The ratio is that of the kernel that runs longest. */
-static struct work_multiple find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
-{
-	const struct work_row *longest = find_longest(all, n);
-	double time[2] = {0}, agree[2] = {0};
-	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
-		return (struct work_multiple){0};
-	const double *runs = longest->instances, ratio = runs[1] / runs[0];
-	for (size_t k = 0; k < n; k++) {
-		const struct work_row *r = &all[k];
-		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
-		for (int s = 0; s < 2 && !r->comm; s++) {
-			time[s] += r->time[s];
-			agree[s] += same ? r->time[s] : 0;
-		}
-	}
-	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
-	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
-	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
-	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
-	const char *name = *longest->key ? longest->key : "(no name)";
-	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
-}
-
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
@@ -482,7 +441,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	search.first = first;
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);
-	out->multiple = find_multiple(scale, search.all, search.n);
+	out->multiple = work_find_multiple(scale, search.all, search.n);
 	work_find_alike(scale, search.all, search.n, &scratch, out);
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);

@@ -2,6 +2,7 @@
 
 #include "base/keymap.h"
 #include "base/sort.h"
+#include "trace/classify.h"
 #include "trace/order.h"
 
 #include <string.h>
@@ -29,17 +30,6 @@ static uint8_t flags_of(const struct trace *t, size_t i)
 		       : t->ops.copy[i] == COPY_D2H || t->ops.copy[i] == COPY_A2H ? PATTERN_HOST
 		                                                                  : 0;
 	return t->ops.kind[i] == OP_MEMSET ? 0 : PATTERN_WORK;
-}
-
-/* Kernels of losses and optimizers, as PyTorch, Apex, TensorFlow and hand-written programs name them. */
-static bool is_update(const char *name)
-{
-	static const char *const PARTS[] = {"multi_tensor_apply", "optimizer",     "adam",        "sgd",
-	                                    "nll_loss",           "cross_entropy", "crossentropy"};
-	for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
-		if (strcasestr(name, PARTS[i]))
-			return true;
-	return false;
 }
 
 /* The host waited between the launch of an op and that of the next one. */
@@ -184,7 +174,7 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	for (uint32_t token = 0; token < tokens.n; token++) {
 		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
 		out->name[token] = (uint32_t)tokens.keys[token];
-		update[token] = is_update(names_text(t->names, out->name[token]));
+		update[token] = classify_update(names_text(t->names, out->name[token]));
 	}
 	for (size_t k = 0; k < n; k++)
 		s->flags[k] |= update[s->token[k]] ? PATTERN_UPDATE : 0;

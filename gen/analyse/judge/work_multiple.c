@@ -1,0 +1,61 @@
+#include "analyse/judge/work_multiple.h"
+
+#include "trace/classify.h"
+
+#include <math.h>
+
+static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
+static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
+static const double SAME_INPUT = 0.05; /* ratios of input that are so near are one */
+static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
+static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
+static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
+
+static double distance(double a, double b)
+{
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
+
+/* Whether a kernel says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches.
+ */
+static bool is_apart(const struct work_row *r)
+{
+	return r->comm || (classify_update(r->key) && distance(r->instances[0], r->instances[1]) <= SAME_RATIO &&
+	                   distance(r->time[0], r->time[1]) <= SAME_LENGTH);
+}
+
+/* Of those that both sides have; NULL: there is none. */
+static const struct work_row *find_longest(const struct work_row *all, size_t n)
+{
+	const struct work_row *longest = NULL;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		if (r->instances[0] > 0 && r->instances[1] > 0 && !is_apart(r) &&
+		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
+			longest = r;
+	}
+	return longest;
+}
+
+struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
+{
+	const struct work_row *longest = find_longest(all, n);
+	double time[2] = {0}, agree[2] = {0};
+	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
+		return (struct work_multiple){0};
+	const double *runs = longest->instances, ratio = runs[1] / runs[0];
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
+		for (int s = 0; s < 2 && !is_apart(r); s++) {
+			time[s] += r->time[s];
+			agree[s] += same ? r->time[s] : 0;
+		}
+	}
+	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
+	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
+	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
+	const char *name = *longest->key ? longest->key : "(no name)";
+	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
+}

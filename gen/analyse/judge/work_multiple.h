@@ -1,0 +1,11 @@
+/* Whether a step of one side holds several of the other's. */
+#ifndef GAPLINE_ANALYSE_JUDGE_WORK_MULTIPLE_H
+#define GAPLINE_ANALYSE_JUDGE_WORK_MULTIPLE_H
+
+#include "analyse/judge/work_alike.h"
+
+/* Of the kernels of all phases, n of them. The ratio is that of the kernel that runs longest; what an optimizer runs
+ * once behind several micro-batches, as long on both sides, says nothing of it. */
+struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
+
+#endif
