@@ -3,7 +3,6 @@
 #include "base/list.h"
 #include "read/kineto.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -12,11 +11,16 @@ enum {
 	ALIKE = 50    /* numbers of operators that differ by less than one in so many are alike */
 };
 
-/* The optimizer steps of one thread, in order. */
+/* When an optimizer's step ended. */
+struct end {
+	int64_t time;
+	uint32_t name;
+	uint32_t work; /* operators and annotations that began since the end before, with this one */
+};
+
+/* Those of one thread, in order. */
 struct ends {
-	int64_t *end;
-	uint32_t *name;
-	uint32_t *work; /* operators and annotations that began since the end before, with this one */
+	struct end *list;
 	size_t n, room;
 };
 
@@ -41,16 +45,8 @@ static void find_ends(const struct kineto *k, const struct kineto_span *s, size_
 		if (!kineto_is_optimizer(k, s))
 			continue;
 		until = s->end;
-		if (out->n == out->room) {
-			size_t room = list_more(out->room);
-			out->end = arena_grow(arena, out->end, out->n, room, sizeof *out->end);
-			out->name = arena_grow(arena, out->name, out->n, room, sizeof *out->name);
-			out->work = arena_grow(arena, out->work, out->n, room, sizeof *out->work);
-			out->room = room;
-		}
-		out->end[out->n] = s->end;
-		out->name[out->n] = s->name;
-		out->work[out->n++] = work;
+		LIST_GROW(arena, out->list, out->n, out->room);
+		out->list[out->n++] = (struct end){s->end, s->name, work};
 		work = 0;
 	}
 }
@@ -59,7 +55,7 @@ static size_t count_name(const struct ends *e, uint32_t name)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < e->n; i++)
-		n += e->name[i] == name;
+		n += e->list[i].name == name;
 	return n;
 }
 
@@ -67,22 +63,23 @@ static size_t count_name(const struct ends *e, uint32_t name)
  * the first step. */
 static uint32_t find_lead(const struct ends *e)
 {
+	const size_t looked_at = e->n < IN_TURNS * RARE ? e->n : IN_TURNS * RARE;
 	size_t most = 0, least = SIZE_MAX;
-	uint32_t lead = 0, last = 0;
-	for (size_t i = 0; i < e->n && i < (size_t)IN_TURNS * RARE; i++) {
-		size_t n = e->name[i] == last ? 0 : count_name(e, e->name[i]);
-		last = e->name[i];
+	uint32_t lead = 0;
+	for (size_t i = 0; i < looked_at; i++) {
+		const size_t n = count_name(e, e->list[i].name);
 		most = n > most ? n : most;
 	}
-	for (size_t i = 0; i < e->n && i < (size_t)IN_TURNS * RARE; i++) {
+	for (size_t i = 0; i < looked_at; i++) {
+		const uint32_t name = e->list[i].name;
+		const size_t n = count_name(e, name);
 		bool seen = false;
 		for (size_t k = 0; k < i && !seen; k++)
-			seen = e->name[k] == e->name[i];
-		size_t n = seen ? 0 : count_name(e, e->name[i]);
-		if (!n || n * RARE < most || n > least)
+			seen = e->list[k].name == name;
+		if (seen || n * RARE < most || n > least)
 			continue;
 		least = n;
-		lead = e->name[i];
+		lead = name;
 	}
 	return lead;
 }
@@ -93,11 +90,10 @@ static void keep_lead(struct ends *e, uint32_t lead)
 	size_t kept = 0;
 	uint32_t work = 0;
 	for (size_t i = 0; i < e->n; i++) {
-		work += e->work[i];
-		if (e->name[i] != lead)
+		work += e->list[i].work;
+		if (e->list[i].name != lead)
 			continue;
-		e->end[kept] = e->end[i];
-		e->work[kept++] = work;
+		e->list[kept++] = (struct end){e->list[i].time, lead, work};
 		work = 0;
 	}
 	e->n = kept;
@@ -115,7 +111,7 @@ static size_t find_turns(const struct ends *e)
 	for (size_t turns = 1; turns <= IN_TURNS && e->n > 2 * turns; turns++) {
 		size_t alike = 0, n = e->n - turns - 1;
 		for (size_t i = 1; i + turns < e->n; i++)
-			alike += are_alike(e->work[i], e->work[i + turns]);
+			alike += are_alike(e->list[i].work, e->list[i + turns].work);
 		if (10 * alike >= 9 * n)
 			return turns;
 	}
@@ -129,14 +125,14 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 	int64_t start = first->start;
 	bool known = e->n > turns;
 	for (size_t i = 0; i < turns && known; i++)
-		known = are_alike(e->work[i], e->work[i + turns]);
+		known = are_alike(e->list[i].work, e->list[i + turns].work);
 	for (size_t i = turns - 1; i < e->n; i += turns) {
 		if (known) {
 			LIST_GROW(&k->scratch, k->steps, k->n_steps, k->step_room);
-			k->steps[k->n_steps++] = (struct kineto_step){start, e->end[i], first->thread};
+			k->steps[k->n_steps++] = (struct kineto_step){start, e->list[i].time, first->thread};
 		}
 		known = true;
-		start = e->end[i];
+		start = e->list[i].time;
 	}
 }
 

@@ -6,8 +6,7 @@
 #include "analyse/analysis.h"
 
 /* "steps found from the repeating sequence of 547 GPU operations, 60 times, 97 % of the GPU's work", and where that is
- * so
- * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
+ * so "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
 const char *evidence_of(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
 /* Whether its steps are those that gapline told by the optimizers'. */

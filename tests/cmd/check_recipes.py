@@ -54,7 +54,7 @@ def check_output(out, status):
     comment, summary = ((out / name).read_text() for name in ("comment.md", "summary.md"))
     assert comment.startswith("<!-- gapline -->\n"), comment
     if status not in (2, 3):
-        assert "error" not in result and result["verdict"]["result"] != "slower", result
+        assert "error" not in result and result["verdict"]["speedup"] > 1, result
         return result
     assert result["result"] == "error" and result["schema"] == "gapline/3", result
     for wrong in {**result, "result": "faster"}, {**result, "verdict": {}}, {**result, "error": {**result["error"], "id": "oops"}}:

@@ -20,11 +20,6 @@ struct rows {
 	struct arena *arena;
 };
 
-static double distance(double a, double b)
-{
-	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
-}
-
 static bool is_whole(const struct work_scale *s, double count)
 {
 	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
@@ -41,10 +36,10 @@ bool work_differs(const struct work_scale *s, double a, double b)
 {
 	double far = fabs(a - b), most = fmax(a, b);
 	if (!s->steps)
-		return far > s->slack && distance(a, b) > CLOSE;
+		return far > s->slack && work_distance(a, b) > CLOSE;
 	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->varies < CLOSE))
 		return far > edge(s, most);
-	return distance(a, b) > CLOSE && far > s->slack + s->chance * hypot(sqrt(most / s->n), s->varies * most);
+	return work_distance(a, b) > CLOSE && far > s->slack + s->chance * hypot(sqrt(most / s->n), s->varies * most);
 }
 
 /* ---- counting ---- */
@@ -207,7 +202,7 @@ struct search {
 /* Half as many launches of twice as many blocks leave nothing out. */
 static bool has_as_many_blocks(const struct work_row *r)
 {
-	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && distance(r->blocks[0], r->blocks[1]) <= CLOSE;
+	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && work_distance(r->blocks[0], r->blocks[1]) <= CLOSE;
 }
 
 /* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
@@ -289,15 +284,16 @@ static void lost_of(const struct search *s, const struct work_row *r, double los
  * is written needs neither. A fill of many tensors at once stands for any number. */
 static bool goes_with_fills(const struct search *s, const struct work_row *r)
 {
-	double fills[2] = {0}, lost[2] = {0}, many = 0;
+	double fills[2] = {0}, lost[2] = {0};
+	bool many = false;
 	for (size_t k = 0; k < s->n; k++)
 		if (s->all[k].fill && changes(s, &s->all[k], -1)) {
-			many += strstr(s->all[k].key, "multi_tensor") != NULL;
+			many = many || strstr(s->all[k].key, "multi_tensor");
 			lost_of(s, &s->all[k], fills);
 		}
 	lost_of(s, r, lost);
-	return (many > 0 && strstr(r->key, "elementwise")) ||
-	       (fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) && distance(fills[1], lost[1]) <= CLOSE);
+	return (many && strstr(r->key, "elementwise")) || (fills[1] > 0 && !work_differs(s->scale, fills[0], lost[0]) &&
+	                                                   work_distance(fills[1], lost[1]) <= CLOSE);
 }
 
 /* What may do the work of `missing` instead; WORK_REPLACED: something takes as long as better code may. */
@@ -382,10 +378,10 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 			group_add(&out->only[side], name, r->time[side]);
 		} else if (work_differs(scale, r->instances[0], r->instances[1])) {
 			group_add(&out->counts, name,
-			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
+			          work_distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
 		} else if (!work_has_same_blocks(scale, r)) {
 			group_add(&out->blocks, name, fmax(r->time[0], r->time[1]));
-		} else if (distance(r->time[0], as_often) > CLOSE) {
+		} else if (work_distance(r->time[0], as_often) > CLOSE) {
 			group_add(&out->times, name, fabs(r->time[0] - as_often));
 			out->longer += fmax(as_often - r->time[0], 0);
 		}
@@ -408,7 +404,8 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 			time[s] += r->time[s];
 	}
 	double ratio = time[1] / time[0];
-	return distance(ratio, 1) > CLOSE && distance(least, ratio) <= SAME_RATIO && distance(most, ratio) <= SAME_RATIO
+	return work_distance(ratio, 1) > CLOSE && work_distance(least, ratio) <= SAME_RATIO &&
+	                       work_distance(most, ratio) <= SAME_RATIO
 	               ? ratio
 	               : 0;
 }

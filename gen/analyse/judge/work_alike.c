@@ -119,8 +119,7 @@ static double common_factor(const struct work_scale *s, const struct work_row *a
 	return fabs(factor) <= near ? 0 : factor;
 }
 
-/* Whether kernels besides the one that takes longest changed by that factor, too: of one alone faster code may be why.
- */
+/* Whether kernels besides the longest changed by that factor, too: of one alone faster code may be why. */
 static bool is_borne_out(const struct work_scale *s, const struct work_row *all, size_t n, double factor)
 {
 	double time = 0, borne = 0, longest = 0, slack;

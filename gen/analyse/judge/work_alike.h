@@ -5,6 +5,8 @@
 
 #include "analyse/judge/work.h"
 
+#include <math.h>
+
 /* A kernel in a phase, counted on both sides. */
 struct work_row {
 	const char *key;
@@ -16,6 +18,12 @@ struct work_row {
 	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
 	                * those of as many items */
 };
+
+/* How far two counts or times are apart, as a share of the larger one. */
+static inline double work_distance(double a, double b)
+{
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
 
 /* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
  * is that kernel, in a phase or in all: it gets the counts of as many items. */

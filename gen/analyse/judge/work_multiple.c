@@ -11,17 +11,11 @@ static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by 
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
-static double distance(double a, double b)
-{
-	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
-}
-
-/* Whether a kernel says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches.
- */
+/* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches. */
 static bool is_apart(const struct work_row *r)
 {
-	return r->comm || (classify_update(r->key) && distance(r->instances[0], r->instances[1]) <= SAME_RATIO &&
-	                   distance(r->time[0], r->time[1]) <= SAME_LENGTH);
+	return r->comm || (classify_update(r->key) && work_distance(r->instances[0], r->instances[1]) <= SAME_RATIO &&
+	                   work_distance(r->time[0], r->time[1]) <= SAME_LENGTH);
 }
 
 /* Of those that both sides have; NULL: there is none. */
@@ -46,16 +40,17 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 	const double *runs = longest->instances, ratio = runs[1] / runs[0];
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
-		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
+		bool same = work_distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
 		for (int s = 0; s < 2 && !is_apart(r); s++) {
 			time[s] += r->time[s];
 			agree[s] += same ? r->time[s] : 0;
 		}
 	}
 	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
-	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
-	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
-	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
+	bool several =
+		fmax(scale->input[0], scale->input[1]) > FEW_BYTES
+			? share >= MOST_TIME && work_distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+			: share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
 	const char *name = *longest->key ? longest->key : "(no name)";
 	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
 }
