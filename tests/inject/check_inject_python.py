@@ -207,13 +207,15 @@ class Reader(unittest.TestCase):
             time.sleep(0.01)
             # How many are dropped is the machine's affair (docs/guide/capture.md): looked at is until enough of them are whole.
             enough, looks, whole, cut, other = 5000, 0, 0, 0, ctypes.create_string_buffer(1 << 12)
-            while looks < 4 * enough or (whole < enough and looks < 40 * enough):
-                counts = (ctypes.c_uint * 2)()
-                got = READER.reader_whole(thread.native_id, b"Thread._bootstrap", enough, counts, other)
-                self.assertEqual(got + sum(counts), enough)
-                whole, cut, looks = whole + got, cut + counts[1], looks + enough
-            stop.set()
-            thread.join()
+            try:
+                while looks < 4 * enough or (whole < enough and looks < 40 * enough):
+                    counts = (ctypes.c_uint * 2)()
+                    got = READER.reader_whole(thread.native_id, b"Thread._bootstrap", enough, counts, other)
+                    self.assertEqual(got + sum(counts), enough)
+                    whole, cut, looks = whole + got, cut + counts[1], looks + enough
+            finally:  # a thread that goes on would keep this process from ending
+                stop.set()
+                thread.join()
             print(f"{way.__name__}: of {looks} stacks {whole} whole, {cut} cut", flush=True)
             self.assertLessEqual(cut, 0.001 * min(looks, 4 * (whole + cut)), other.value)
             self.assertGreaterEqual(whole, enough)

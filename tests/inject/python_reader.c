@@ -71,7 +71,8 @@ int reader_stack(unsigned tid, char *text, unsigned room)
 }
 
 /* Reads the stack `n` times, while the thread runs: how often its outermost function had this name. counts: how often
- * it was dropped, and how often it had another name, the last of which goes to `other`, of room PY_NAME_ROOM. */
+ * there was none (it was dropped, or caught between two calls of the interpreter, without a frame), and how often it had
+ * another name, the last of which goes to `other`, of room PY_NAME_ROOM. */
 unsigned reader_whole(unsigned tid, const char *outermost, unsigned n, unsigned counts[2], char *other)
 {
 	struct py_thread t;
@@ -80,7 +81,7 @@ unsigned reader_whole(unsigned tid, const char *outermost, unsigned n, unsigned 
 	for (unsigned i = 0; i < n && find(tid, &t); i++) {
 		enum py_read_result result = py_stack_read(&py, &t, &stack, &time);
 		if (result != PY_READ) {
-			counts[0] += result == PY_TORN;
+			counts[0]++;
 			continue;
 		}
 		const char *name = names[py_name(&py, &stack.code[stack.n - 1], noted)][0];
