@@ -138,19 +138,21 @@ static void fill_memory_missing(const struct analysis *a, struct page *page)
 }
 
 /* Which quantiles of requests have no interval, and how many requests it takes. */
-static void fill_quantiles_missing(const struct analysis *a, struct page *page)
+static void fill_quantiles_missing(const struct analysis *a, enum latency_of of, struct rows *rows, struct arena *arena)
 {
-	struct rows *rows = page_rows(&page->top, "quantile.missing");
+	static const char *const time[] = {"step", "first", "each"};
 	for (int k = 0; k < QUANTILES && a->n_sides > 1; k++) {
-		const struct quantile *q[2] = {&a->side[0].latency[LATENCY_STEP].quantile[k],
-		                               &a->side[1].latency[LATENCY_STEP].quantile[k]};
-		const int s = q[1]->independent < q[0]->independent;
-		if (a->side[s].latency[LATENCY_STEP].longest > 0 && q[s]->known && !q[s]->has_interval)
-			page_fill(page_row(rows), "text",
-			          say_fact(FACT_NEW(page->arena, quantile_unsure, s,
-			                            .quantile = (int64_t)lround(100 * q[s]->p), .needed = q[s]->needed,
-			                            .of = "requests", .independent = floor(q[s]->independent)),
-			                   NULL, page->arena));
+		const struct quantile *q[2] = {&a->side[0].latency[of].quantile[k],
+		                               &a->side[1].latency[of].quantile[k]};
+		const bool few[2] = {q[0]->known && !q[0]->has_interval, q[1]->known && !q[1]->has_interval};
+		const int s = few[1] && (!few[0] || q[1]->independent < q[0]->independent);
+		if (few[s] && a->side[s].latency[of].longest > 0)
+			page_fill(
+				page_row(rows), "text",
+				say_fact(FACT_NEW(arena, quantile_unsure, s, .quantile = (int64_t)lround(100 * q[s]->p),
+			                          .time = time[of], .needed = q[s]->needed, .of = "requests",
+			                          .independent = floor(q[s]->independent)),
+			                 NULL, arena));
 	}
 }
 
@@ -289,12 +291,14 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 		page_fill(row, "after", format_number(arena, unit, v[1]));
 		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
 	}
-	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
+	struct rows *missing = page_rows(&page->top, "quantile.missing");
+	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++) {
 		fill_latency(a, of, unit, rows, arena);
+		fill_quantiles_missing(a, of, missing, arena);
+	}
 	fill_energy(a, page);
 	fill_memory(a, page);
 	fill_memory_missing(a, page);
-	fill_quantiles_missing(a, page);
 	fill_memory_steps(a, page);
 	fill_slowest(a, page);
 	fill_runs(a, unit, page);

@@ -241,6 +241,9 @@ def tokens(folder):
     near(doc["verdict"]["per_token"][0]["ratio"], 1, "no change")
     results = [gate["result"] for gate in doc["verdict"]["gates"]]
     check(results == ["passed", "passed", "failed", "inconclusive"] and done.returncode == 1, "gates", doc["verdict"]["gates"])
+    for time in "to first token", "per output token":
+        check(f"p99 {time} needs about 500 independent requests" in " ".join(page.split()), "too few", time)
+    check("p99 to first token needs about 500" in doc["verdict"]["gates"][3]["text"], "of which time", doc["verdict"]["gates"][3])
     check("p50 to first token" in page and "p90 per output token" in page and "longest to first token" in page, "the page's rows")
     lines = [line for line in text.splitlines() if "1st token" in line]
     check(len(lines) == 1 and "p50 0.4000 \u2192 0.3000 ms (-25.0 to -25.0 %)" in lines[0], "the terminal", text)

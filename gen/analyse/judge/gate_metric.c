@@ -147,7 +147,9 @@ static bool is_quantile(const struct gate_expression *e)
 
 static const struct fact *too_few(const struct question *q, const struct quantile *of, int s)
 {
-	return FACT_NEW(q->arena, quantile_unsure, s, .quantile = (int64_t)round(100 * of->p), .needed = of->needed,
+	static const char *const time[] = {"step", "first", "each"};
+	return FACT_NEW(q->arena, quantile_unsure, s, .quantile = (int64_t)round(100 * of->p),
+	                .time = time[q->e->latency], .needed = of->needed,
 	                .of = q->a->side[s].latency[LATENCY_STEP].longest > 0 ? "requests" : "steps",
 	                .independent = floor(of->independent));
 }
