@@ -111,6 +111,53 @@ def check_accumulation(gapline, folder):
     return wrong
 
 
+def drafting(draft, right, rounds, seed):
+    """Rounds of so many drafted tokens, each `right` with that chance, and of one pass that checks them and adds one; without
+    a draft, a token a pass. Returns the program and its tokens per round."""
+    p, tokens = Program(random.Random(f"drafting {draft} {right} {seed}")), 0
+    for _ in range(rounds):
+        for _ in range(draft):
+            for i in range(4):
+                p.kernel(f"draft{i}_kernel", 7, 20000)
+        for i in range(40):
+            p.kernel(f"layer_gemm{i % 5}_kernel", 7, 40000)
+        p.kernel("argmax_kernel", 7, 8000)
+        kept = 1
+        while kept <= draft and p.rng.random() < right:
+            kept += 1
+        tokens += kept
+        p.copy(2, 4 * kept)
+        p.wait()
+        p.step()
+    return p, tokens / rounds
+
+
+def check_answers(gapline, folder):
+    """Speculative decoding: rounds that keep more tokens on one side are no unit, nor are they beside single tokens; rounds
+    that keep as many are. With the tokens per round the time per token is the program's. What is wrong."""
+    wrong = []
+    for baseline, fixed in (((4, 0.4, 120), (4, 0.9, 120)), ((4, 0.8, 120), (2, 0.8, 120)), ((0, 0, 240), (4, 0.8, 120)), ((4, 0.7, 120), (4, 0.7, 120))):
+        files, items, ms = [], [], []
+        for side, how in enumerate((baseline, fixed)):
+            p, per_round = drafting(*how, side)
+            files.append(os.path.join(folder, f"drafting-{side}.sqlite"))
+            if os.path.exists(files[-1]):
+                os.remove(files[-1])
+            write(files[-1], [p])
+            items.append(per_round)
+            ms.append((p.ends[-1] - p.ends[0]) / (len(p.ends) - 1) / per_round)
+        verdict = report(gapline, folder, files)["verdict"]
+        said = verdict["result"] == "inconclusive" and verdict["same_work"] in ("unknown", "different") and any("varying as tokens do" in r for r in verdict["reasons"] + verdict["differences"])
+        if said == (baseline == fixed):
+            wrong.append(f"drafts {baseline}, {fixed}: {verdict['result']} {verdict['speedup']}, {verdict['same_work']}, {verdict['reasons']}")
+        if baseline == fixed and verdict["same_work"] != "same":
+            wrong.append(f"drafts {baseline}, {fixed}: {verdict['same_work']}")
+        per_token = report(gapline, folder, files, "--items-per-step", f"{items[0]:.9f},{items[1]:.9f} tokens")["verdict"]
+        if abs(per_token["speedup"] / (ms[0] / ms[1]) - 1) > NEAR:
+            wrong.append(f"drafts {baseline}, {fixed}, per token: {per_token['speedup']} for {ms[0] / ms[1]}")
+    return wrong
+
+
 def check_tokens(gapline, folder):
     """Runs of one program on a host that others use, too, whose pace differs by up to 1.9 times within a run and between
     them. What is wrong."""
@@ -127,7 +174,7 @@ def check_tokens(gapline, folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_tokens(sys.argv[1], folder)
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_tokens(sys.argv[1], folder)
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -17,7 +17,6 @@
 static const double A_THIRD = 1 / 3.; /* … and so much where the job is, … */
 static const double A_HALF = 0.5;     /* … or so much of the others' in the places of the other side's, and input */
 enum { PHASES_SAID = 300 };           /* of a kind: all notes together are a list of at most 1000 */
-static const double FEW_BYTES = 1024; /* a step: a scalar here and there is no input and no result */
 
 void guard_find(struct guard *c, bool material, const struct fact *fact)
 {
@@ -66,42 +65,16 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 	                    .unit = guard_per(c)));
 }
 
-/* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
-static double largest_copy(const struct side *side, enum copy_kind kind)
-{
-	double largest = 0;
-	for (uint32_t i = 0; i < side->n_copies; i++)
-		if (side->copies[i].kind == kind && !side->copies[i].memset && side->copies[i].instances > 0)
-			largest = fmax(largest, side->copies[i].bytes / side->copies[i].instances);
-	return largest;
-}
-
-/* The error of the bytes that a side copies in a direction, a step. Copies of one step vary
- * together; of those that are not made in every step, the number is chance's, too. */
-static double bytes_error(const struct guard *c, const struct side *side, enum copy_kind kind)
-{
-	double variance = 0;
-	for (uint32_t i = 0; i < side->n_copies && c->seen > 0; i++) {
-		const struct copy_result *r = &side->copies[i];
-		if (r->kind != kind || r->memset || r->instances <= 0)
-			continue;
-		double mean = r->bytes / r->instances, n = r->instances;
-		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
-		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
-	}
-	return c->seen > 0 ? c->chance * sqrt(variance / c->seen) : 0;
-}
-
 /* `all`: what the difference is held against. Returns whether it is material. */
 static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, double a, double b, double all)
 {
-	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
-	               hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
+	double slack = guard_bytes_slack(c, kind);
 	if (fabs(a - b) <= 1e-9 * all || is_by_step(c, a, b))
 		return false;
 	const struct fact *less = FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b),
 	                                   .instead = fmax(a, b), .unit = guard_per(c));
-	bool matters = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > FEW_BYTES, chance = fabs(a - b) <= slack;
+	bool matters = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > GUARD_FEW_BYTES,
+	     chance = fabs(a - b) <= slack;
 	if (matters && chance && guard_distance(a, b) > A_THIRD)
 		guard_doubt(c,
 		            less); /* a checkpoint in every 20th step instead of every 10th is not the same, either */
@@ -422,9 +395,10 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	bool inputs_differ = add_bytes(c, "h2d", COPY_H2D, x.h2d, y.h2d, input);
 	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
 	guard_kernels(c, facts);
+	guard_answers(c);
 	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);
 	guard_find(c, false, calculates);
-	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= FEW_BYTES, calculates != NULL);
+	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= GUARD_FEW_BYTES, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
 		add_count(c, "launches", x.launches, y.launches, true);
 		add_count(c, "graphs", x.graphs, y.graphs, true);

@@ -8,7 +8,6 @@
 #include <math.h>
 
 static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
-static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input */
 static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
@@ -191,6 +190,6 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_unnamed, FACT_NO_SIDE));
-	if (times && fmax(scale.input[0], scale.input[1]) < FEW_BYTES)
+	if (times && fmax(scale.input[0], scale.input[1]) < GUARD_FEW_BYTES)
 		guard_doubt(c, FACT_NEW(c->arena, no_input_copied, FACT_NO_SIDE));
 }

@@ -1,10 +1,11 @@
-/* What the files of the same-work guard share: compare.c and compare_kernels.c, and nobody else. */
+/* What the files of the same-work guard share: compare.c, compare_copies.c and compare_kernels.c, and nobody else. */
 #ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
 #define GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
 
 #include "analyse/judge/compare.h"
 
 #define GUARD_MATERIAL 0.01   /* of launches, bytes or GPU time */
+#define GUARD_FEW_BYTES 1024  /* a step: a scalar here and there is no input and no result */
 #define GUARD_NEARLY_ALL 0.98 /* of the kernels' time: so much is alike where the work is the same */
 
 /* The guard while it looks. */
@@ -46,5 +47,12 @@ const char *guard_per(const struct guard *guard);
 
 /* Compares the kernels of both sides: fills alike, falls, others_run, kernels_differ and only_times_differ. */
 void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
+
+/* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
+double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
+
+/* Whether steps give answers of a few bytes, of another length each time, that are longer on one side: as many tokens,
+ * say, as a draft got right. Steps are no unit then. */
+void guard_answers(struct guard *guard);
 
 #endif

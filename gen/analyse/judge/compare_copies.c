@@ -1,0 +1,75 @@
+#include "analyse/judge/compare_parts.h"
+
+#include <math.h>
+
+/* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
+static double largest_copy(const struct side *side, enum copy_kind kind)
+{
+	double largest = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		if (side->copies[i].kind == kind && !side->copies[i].memset && side->copies[i].instances > 0)
+			largest = fmax(largest, side->copies[i].bytes / side->copies[i].instances);
+	return largest;
+}
+
+/* The error of the bytes that a side copies in a direction, a step. Copies of one step vary
+ * together; of those that are not made in every step, the number is chance's, too. */
+static double bytes_error(const struct guard *c, const struct side *side, enum copy_kind kind)
+{
+	double variance = 0;
+	for (uint32_t i = 0; i < side->n_copies && c->seen > 0; i++) {
+		const struct copy_result *r = &side->copies[i];
+		if (r->kind != kind || r->memset || r->instances <= 0)
+			continue;
+		double mean = r->bytes / r->instances, n = r->instances;
+		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
+		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
+	}
+	return c->seen > 0 ? c->chance * sqrt(variance / c->seen) : 0;
+}
+
+double guard_bytes_slack(const struct guard *c, enum copy_kind kind)
+{
+	return c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
+	       hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
+}
+
+/* Copies to the host: how many a step, and their bytes. */
+struct answers {
+	double n, bytes;
+	bool vary; /* from one to the next */
+};
+
+static struct answers answers_of(const struct side *side, double share)
+{
+	struct answers out = {0};
+	double squares = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++) {
+		const struct copy_result *r = &side->copies[i];
+		if (r->kind != COPY_D2H || r->memset)
+			continue;
+		out.n += share * r->instances;
+		out.bytes += share * r->bytes;
+		squares += share * r->bytes2;
+	}
+	out.vary = squares * out.n > (1 + GUARD_MATERIAL) * out.bytes * out.bytes;
+	return out;
+}
+
+static bool in_every_step(const struct guard *c, const struct answers *x)
+{
+	return round(x->n) >= 1 && fabs(x->n - round(x->n)) <= c->slack;
+}
+
+void guard_answers(struct guard *c)
+{
+	const struct answers a = answers_of(c->a, c->share[0]), b = answers_of(c->b, c->share[1]);
+	bool few = fmax(a.bytes, b.bytes) <= GUARD_FEW_BYTES, vary = a.vary || b.vary;
+	if (c->out.mismatch || c->a->items > 0 || !c->a->steps.found || !few || !vary || !in_every_step(c, &a) ||
+	    !in_every_step(c, &b) || round(a.n) != round(b.n) || guard_distance(a.bytes, b.bytes) <= GUARD_MATERIAL ||
+	    fabs(a.bytes - b.bytes) <= guard_bytes_slack(c, COPY_D2H))
+		return;
+	c->out.mismatch = FACT_NEW(c->arena, answers_differ, a.bytes > b.bytes, .bytes = fmin(a.bytes, b.bytes),
+	                           .instead = fmax(a.bytes, b.bytes));
+	guard_doubt(c, c->out.mismatch);
+}
