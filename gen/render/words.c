@@ -212,11 +212,13 @@ const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct ar
 		                   .more = part->time.more, .half = part->time.half));
 	}
 	const struct slowest_time *w = slow->work;
-	const struct fact *apart = !slow->apart ? NULL
-	                                        : FACT_NEW(arena, slowest_apart, FACT_NO_SIDE, .own = w[WORK_OWN].more,
-	                                                   .own_half = w[WORK_OWN].half, .others = w[WORK_OTHERS].more,
-	                                                   .others_half = w[WORK_OTHERS].half,
-	                                                   .idle = w[WORK_IDLE].more, .idle_half = w[WORK_IDLE].half);
+	const struct fact *apart = !slow->requests ? NULL
+	                           : !slow->apart
+	                                   ? FACT_NEW(arena, slowest_whose, FACT_NO_SIDE)
+	                                   : FACT_NEW(arena, slowest_apart, FACT_NO_SIDE, .own = w[WORK_OWN].more,
+	                                              .own_half = w[WORK_OWN].half, .others = w[WORK_OTHERS].more,
+	                                              .others_half = w[WORK_OTHERS].half, .idle = w[WORK_IDLE].more,
+	                                              .idle_half = w[WORK_IDLE].half);
 	if (slow->few)
 		return FACT_NEW(arena, slowest_few, FACT_NO_SIDE, .whose = whose, .n = slow->few, .of = slow->of,
 		                .requests = slow->requests, .least = SLOWEST_LEAST);

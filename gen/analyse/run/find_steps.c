@@ -145,7 +145,8 @@ static void join_ranges(struct looking *f, const struct marks_candidate *winner,
 {
 	struct run *run = f->run;
 	struct run_parts *parts = run->parts;
-	struct step_marks like = {.origin = STEPS_BY_RANGE, .name = winner->name, .domain = winner->domain};
+	struct step_marks like = {
+		.origin = STEPS_BY_RANGE, .name = winner->name, .domain = winner->domain, .requests = run->requests};
 	for (uint32_t i = 0; i < parts->n; i++) {
 		ask_again(f, i, winner);
 		for (size_t k = 0; k < f->marks[i].n; k++)

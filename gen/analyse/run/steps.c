@@ -166,12 +166,12 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 	}
 }
 
-static bool communicates_everywhere(const struct steps_build *b)
+static uint32_t count_communicating(const struct steps_build *b)
 {
 	uint32_t n = 0;
 	for (uint32_t l = 0; l < b->n_lanes; l++)
 		n += b->communicates[l];
-	return n == b->n_lanes;
+	return n;
 }
 
 static int compare_places(const void *a, const void *b, void *context)
@@ -205,7 +205,10 @@ static struct numbered count_instances(struct steps_build *b)
 		c.most = c.count[l] > c.most ? c.count[l] : c.most;
 	}
 	bool near = c.most - c.least <= NEAR_COUNT || (uint64_t)NEAR_SHARE * (c.most - c.least) <= c.most;
-	c.ranks = b->n_lanes == 1 || near || communicates_everywhere(b);
+	const uint32_t communicating = count_communicating(b);
+	if (b->marks->requests && !communicating)
+		near = false; /* servers of a GPU each */
+	c.ranks = b->n_lanes == 1 || near || communicating == b->n_lanes;
 	return c;
 }
 
@@ -369,8 +372,11 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
                 struct arena *arena, struct steps *out)
 {
-	struct step_marks all = {
-		.origin = like->origin, .name = like->name, .domain = like->domain, .written = like->written};
+	struct step_marks all = {.origin = like->origin,
+	                         .name = like->name,
+	                         .domain = like->domain,
+	                         .written = like->written,
+	                         .requests = like->requests};
 	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out, .begin = INT64_MAX};
 	for (size_t i = 0; i < n; i++) {
 		b.begin = parts[i].begin < b.begin ? parts[i].begin : b.begin;

@@ -51,6 +51,7 @@ struct step_marks {
 	                           they are not */
 	const struct step_ops *ops; /* by instance; NULL: they are given by their time on the host */
 	double all_time;            /* with `ops`: of all ops of the profile, ns added up */
+	bool requests; /* --requests: instances on devices that do not communicate are steps of their own */
 };
 
 /* A thread with instances, sorted by start. */
@@ -82,7 +83,8 @@ struct steps_restart {
  * Instances of several threads that use the same device are steps of their own, however they overlap: requests,
  * workers. Threads or processes on different devices with as many instances each are ranks: instance k of each is part
  * of step k, which ends when the last of them does. (As many: at most 2 or a twentieth apart, as a capture's ends make
- * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step.
+ * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step,
+ * and so is every request of devices that do not communicate.
  * Where recordings of ranks that communicate begin at different steps, those count that all of them recorded
  * (steps_align.h); instances of others are left out. Ranks that were started again are no further ranks.
  *
@@ -109,8 +111,9 @@ struct steps {
 	int64_t *end;         /* of each, ns */
 	bool *shared;         /* by step: its end is one of several equal parts, not an op's */
 	bool overlap;         /* one begins on the host while an earlier one is open: requests */
-	int64_t *request;     /* by step of one rank that ranges mark: from its range's start to the later one of its
-	                         range's end and its ops', ns; NULL: it is no range's, or several ranks make it */
+	int64_t *request; /* by step that ranges mark: from its range's start to the later one of its range's end and
+	                     its ops', ns, of several ranks from the first start to the last end; NULL: it is no
+	                     range's, or several ranks make it and nobody asked for requests */
 	int64_t *request_start; /* … when its range starts */
 	uint32_t *op_step;      /* by op: its step, or TRACE_NONE */
 	bool uneven;            /* ranks have different numbers of instances: the shortest counts */

@@ -134,7 +134,7 @@ void steps_measure_requests(struct steps_build *b)
 {
 	struct steps *s = b->out;
 	int64_t *start = ARENA_NEW(b->arena, s->n, int64_t), *end = ARENA_NEW(&b->scratch, s->n, int64_t), until = 0;
-	if (s->n_ranks > 1)
+	if (s->n_ranks > 1 && !b->marks->requests)
 		return;
 	s->request = ARENA_NEW(b->arena, s->n, int64_t);
 	s->request_start = start;
@@ -142,9 +142,12 @@ void steps_measure_requests(struct steps_build *b)
 		const struct instance *x = steps_instance(b, p);
 		if (x->step == TRACE_NONE)
 			continue;
-		start[x->step] = x->start;
-		end[x->step] = x->end;
-		s->request[x->step] = (b->own_end[p] > x->end ? b->own_end[p] : x->end) - x->start;
+		const int64_t done = b->own_end[p] > x->end ? b->own_end[p] : x->end;
+		const bool begun = s->request[x->step] > 0; /* by another rank */
+		const int64_t over = begun ? start[x->step] + s->request[x->step] : done;
+		start[x->step] = begun && start[x->step] < x->start ? start[x->step] : x->start;
+		end[x->step] = begun && end[x->step] > x->end ? end[x->step] : x->end;
+		s->request[x->step] = (over > done ? over : done) - start[x->step];
 	}
 	for (uint32_t k = 1; k < s->n; k++) {
 		s->overlap = s->overlap || (k > 1 && start[k] < until);

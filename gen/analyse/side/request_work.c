@@ -6,6 +6,7 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Of an op, what lies in a request. */
 struct piece {
@@ -39,15 +40,18 @@ static int64_t covered(const struct pieces *p, bool own)
 	return sum;
 }
 
-/* `until`: by op, the latest end of its device up to this one. */
+/* Of all devices, or of those on which it has work, if it has any: what others run elsewhere is nothing that it waits
+ * for. `until`: by op, the latest end of its device up to this one. */
 static void take_pieces(struct pieces *p, const struct run *part, const int64_t *until, uint32_t step,
                         const int64_t span[2])
 {
 	const struct trace *t = part->trace;
+	bool any = false;
 	p->n = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		size_t i = t->devices[d].first_op;
-		const size_t end = i + t->devices[d].n_ops;
+		const size_t end = i + t->devices[d].n_ops, first = p->n;
+		bool own = false;
 		SEARCH(i, end, until[i] <= span[0]);
 		for (; i < end && t->ops.start[i] < span[1]; i++) {
 			if (t->ops.end[i] <= span[0])
@@ -56,7 +60,14 @@ static void take_pieces(struct pieces *p, const struct run *part, const int64_t 
 			p->list[p->n++] = (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
 			                                 t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
 			                                 part->steps.op_step[i] == step};
+			own = own || part->steps.op_step[i] == step;
 		}
+		if (own && !any && first) {
+			memmove(p->list, p->list + first, (p->n - first) * sizeof *p->list);
+			p->n -= first;
+		} else if (any && !own)
+			p->n = first;
+		any = any || own;
 	}
 	if (p->n)
 		qsort(p->list, p->n, sizeof *p->list, by_start);

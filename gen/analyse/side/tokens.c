@@ -27,7 +27,7 @@ struct tokens {
 void tokens_begin(struct run *run)
 {
 	struct run_tokens *to = &run->tokens;
-	if (!run->steps.found || !run->steps.request)
+	if (!run->steps.found || !run->steps.request || run->steps.n_ranks > 1)
 		return;
 	to->first = to->first_name ? ARENA_NEW(run->arena, run->steps.n, int64_t) : NULL;
 	to->each = to->each_name ? ARENA_NEW(run->arena, run->steps.n, int64_t) : NULL;
