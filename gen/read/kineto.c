@@ -349,9 +349,10 @@ static void give_memory(struct kineto *k, int64_t origin, struct arena *arena)
 			const uint32_t process = build_find_process(k->build, peak->process);
 			if (device->process != process || (int64_t)device->ordinal != peak->device)
 				continue;
-			device->memory = peak->bytes < 0 ? MEMORY_DAMAGED : MEMORY_ALLOCATOR;
-			device->memory_peak = peak->bytes < 0 ? 0 : peak->bytes;
-			if (peak->bytes < 0)
+			const bool known = peak->bytes >= 0 && !peak->unsaid;
+			device->memory = known ? MEMORY_ALLOCATOR : peak->unsaid ? MEMORY_NO_START : MEMORY_DAMAGED;
+			device->memory_peak = known ? peak->bytes : 0;
+			if (!known)
 				continue;
 			give_held(k, peak, process, d, origin);
 			give_levels(k, peak, d, origin);

@@ -92,6 +92,7 @@ struct kineto_process {
 struct kineto_peak {
 	int64_t device, bytes; /* bytes: below 0: a number makes no sense */
 	uint32_t process;      /* index into kineto.processes */
+	bool unsaid;           /* how much is handed out in all: PyTorch of before 2022 says changes alone */
 };
 
 /* An allocation of the caching allocator, or a free. */

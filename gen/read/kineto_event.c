@@ -380,13 +380,12 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	}
 }
 
-/* An allocation, or a free: what was handed out before it and after it. PyTorch of before 2022 does not say how much
- * that is. */
+/* An allocation, or a free: what was handed out before it and after it. */
 static void keep_memory(struct kineto *k, const struct kineto_event *e)
 {
 	enum { CUDA = 1 }; /* c10::DeviceType; of ROCm, too */
 	static const int64_t most = (int64_t)1 << 50;
-	if (e->device_type.value != CUDA || !e->allocated.there || !e->process.there)
+	if (e->device_type.value != CUDA || !e->process.there)
 		return;
 	uint32_t process = process_index(k, e->process.value);
 	size_t i = 0;
@@ -395,6 +394,10 @@ static void keep_memory(struct kineto *k, const struct kineto_event *e)
 	if (i == k->n_peaks) {
 		LIST_GROW(&k->scratch, k->peaks, k->n_peaks, k->peak_room);
 		k->peaks[k->n_peaks++] = (struct kineto_peak){.device = e->device.value, .process = process};
+	}
+	if (!e->allocated.there) {
+		k->peaks[i].unsaid = true;
+		return;
 	}
 	if (e->start.there && e->thread.there) {
 		uint32_t thread = thread_index(k, e->process.value, e->thread.value);

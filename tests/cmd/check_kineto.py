@@ -127,10 +127,15 @@ def check_memory(table, gapline, folder):
     bad = os.path.join(folder, "memory-bad.json")
     with open(os.path.join(folder, "memory-fixed.json"), encoding="utf-8") as file:
         text = file.read()
+    text_of_changes = text.replace('"Total Allocated"', '"Another"')
     with open(bad, "w", encoding="utf-8") as file:
         file.write(text.replace('"Total Allocated": 50000000', '"Total Allocated": -50000000', 1))
     status, document, page, text = gapline.report(paths[0], bad)
     table.check("a number that makes no sense", "make no sense" in document["fixed"]["memory"]["not_known_because"])
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write(text_of_changes)
+    status, document, page, text = gapline.report(paths[0], bad)
+    table.check("changes alone, as of 2021", "may have begun after the first" in document["fixed"]["memory"]["not_known_because"], document["fixed"]["memory"])
 
 
 def check_rocm(table, gapline, folder):
