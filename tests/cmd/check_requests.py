@@ -347,7 +347,7 @@ def own_or_others(folder, gpus=2):
         db.close()
     _, doc, _, _, page = report(folder, "--requests", "request", "--warmup", "1")
     slow = doc["baseline"]["steps"]["slowest"]
-    check(slow and slow["gpu"] is None and "while none of theirs" not in page and "Whose work the GPU did meanwhile is unknown" in page, "one thread", slow)
+    check(slow and slow["gpu"] is None and "while none of theirs" not in page and "Whose work the GPU did is unknown" in page, "one thread", slow)
 
 
 by_hand.run([requests, requests_of_two_gpus, tokens, log_of_requests, slowest, slowest_by_hand, slow_requests, own_or_others])
