@@ -13,6 +13,7 @@ import gzip
 import json
 import lzma
 import os
+import pathlib
 import sys
 import tempfile
 from decimal import Decimal
@@ -125,15 +126,11 @@ def check_memory(table, gapline, folder):
         table.check("the page says who allocated", b"Of the baseline's, 1.029 MB was allocated in data_load." in page)
         table.check("the page has both peaks", "51.03 MB → 70 MB, 1.37 times as much".encode() in page)
     bad = os.path.join(folder, "memory-bad.json")
-    with open(os.path.join(folder, "memory-fixed.json"), encoding="utf-8") as file:
-        text = file.read()
-    text_of_changes = text.replace('"Total Allocated"', '"Another"')
-    with open(bad, "w", encoding="utf-8") as file:
-        file.write(text.replace('"Total Allocated": 50000000', '"Total Allocated": -50000000', 1))
+    made = pathlib.Path(folder, "memory-fixed.json").read_text()
+    pathlib.Path(bad).write_text(made.replace('"Total Allocated": 50000000', '"Total Allocated": -50000000', 1))
     status, document, page, text = gapline.report(paths[0], bad)
     table.check("a number that makes no sense", "make no sense" in document["fixed"]["memory"]["not_known_because"])
-    with open(bad, "w", encoding="utf-8") as file:
-        file.write(text_of_changes)
+    pathlib.Path(bad).write_text(made.replace('"Total Allocated"', '"Another"'))
     status, document, page, text = gapline.report(paths[0], bad)
     table.check("changes alone, as of 2021", "may have begun after the first" in document["fixed"]["memory"]["not_known_because"], document["fixed"]["memory"])
 
