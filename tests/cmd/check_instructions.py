@@ -5,7 +5,7 @@ kilobyte of a PyTorch trace, against the numbers that the repository keeps; of o
     check_instructions.py event GAPLINE GENERATE [--refresh]
     check_instructions.py growth GAPLINE GENERATE [--half] [SHAPE ...]
 
---half: of half the sizes, where what grows with the square has to weigh twice as much to be seen: the shapes that take
+--half: of half the sizes (which CI counts, of the shapes that differ most; all of them at full size are in check-all), where what grows with the square has to weigh twice as much to be seen: the shapes that take
 longest, and are beyond where lists are cut then, too.
 
 Instructions hardly depend on what else the machine does. They do depend on compiler and libraries, so bench/

@@ -4,7 +4,7 @@ error, never a crash.
 
     check_fuzz.py TIMES FUZZ_TARGET...
 
-TIMES is how much there is of every kind of damage: 1 takes a minute of a processor, 10 takes seven, four times that with
+TIMES is how much there is of every kind of damage: 1 takes half a minute of a processor, 20 takes seven, four times that with
 sanitizers. As many targets run at once as there are processors.
 
 The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
@@ -40,17 +40,17 @@ JSON_EXTREMES = ["null", "-1", "0", "1e999", "-1e18", "9223372036854775807", "99
                  '"\\u0000\\ud800"', '{"a": [1]}', "true", '"ProfilerStep#1"', '"cpu_op"', '"kernel"', '"s"', '"M"',
                  "4320554080664.123456789"]
 TIMES = int(sys.argv[1])
-BYTES_CHANGED = 12 * TIMES
+BYTES_CHANGED = 6 * TIMES
 FILES_AT_ONCE = 4000
-PAGES_CHANGED = 8 * TIMES
-SPOOLS = 40 * TIMES  # of each way to damage them
-NAMES = 300 * TIMES
-DIGESTS = 60 * TIMES  # of each way to damage them
-MUTATIONS = 12 * TIMES  # of every seed, where its target has a mutator
+PAGES_CHANGED = 4 * TIMES
+SPOOLS = 20 * TIMES  # of each way to damage them
+NAMES = 150 * TIMES
+DIGESTS = 30 * TIMES  # of each way to damage them
+MUTATIONS = 6 * TIMES  # of every seed, where its target has a mutator
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
 VALUES_IN = ("tiny", "metrics", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
-# Where TIMES is 1, the two targets that take longest share the extremes of every column; the others take all.
-VALUES_SHARED = {"fuzz_pipeline": 0, "fuzz_scrub": 1}
+# Where TIMES is 1, the targets that take longest share the extremes of every column, a third each; the others take all.
+VALUES_SHARED = {"fuzz_pipeline": 0, "fuzz_scrub": 1, "fuzz_reader": 2, "fuzz_stats": 2}
 METRICS = ("GPU_METRICS", "GENERIC_EVENTS", "TARGET_INFO_GPU_METRICS")  # of "metrics" only these tables, where TIMES is 1
 
 
@@ -191,7 +191,7 @@ def damage_reports(folder, random):
         for locale in "en", "fr":
             tiny_ncu.write(folder / f"{page}-{locale}", [launch, dict(launch, name="relu()")] * 3, page, locale)
             data = (folder / f"{page}-{locale}").read_text(encoding="utf-8")
-            for i in range(60 * TIMES):
+            for i in range(30 * TIMES):
                 changed = data
                 for _ in range(1 + next(random) % 5):
                     at = next(random) % len(changed)
@@ -238,7 +238,7 @@ def damage_bytes(folder, seed, random):
             pages = pages[: max(a, 1)]
         (folder / f"{seed.stem}-pages-{i}").write_bytes(b"".join(pages))
     packed = gzip.compress(data, mtime=0)
-    for i in range(4 * TIMES):
+    for i in range(2 * TIMES):
         changed = bytearray(packed)
         changed[next(random) % len(changed)] ^= 1 + next(random) % 255
         (folder / f"{seed.stem}-gzip-{i}").write_bytes(changed[: len(changed) - (next(random) % 50 if i % 2 else 0)])
@@ -268,22 +268,22 @@ def damage_values(folder, seed, only=()):
 
 
 def is_left_out(path, target):
-    """Every other value of a column, those that the next column keeps."""
+    """All but every third value of a column; of the next column it is another third."""
     value = re.fullmatch(r".*-value-(\d+)-(\d+)", path.name)
-    return bool(value) and target in VALUES_SHARED and (int(value[1]) + int(value[2])) % 2 != VALUES_SHARED[target]
+    return bool(value) and target in VALUES_SHARED and (int(value[1]) + int(value[2])) % 3 != VALUES_SHARED[target]
 
 
 def damage_json(folder, seed, random):
     """Values of a trace set to extremes, pieces left out, doubled and nested, the file cut anywhere."""
     data = seed.read_text(encoding="utf-8", errors="surrogateescape")
     values = list(re.finditer(r'(?<=: )("[^"]*"|-?[0-9.]+|\[[^\[\]{}]*\])', data))
-    for i in range(20 * TIMES if values else 0):
+    for i in range(10 * TIMES if values else 0):
         changed, n = data, 1 + next(random) % 6
         for value in sorted((values[next(random) % len(values)] for _ in range(n)), key=lambda v: -v.start()):
             changed = changed[: value.start()] + JSON_EXTREMES[next(random) % len(JSON_EXTREMES)] + changed[value.end() :]
         (folder / f"{seed.stem}-values-{i}").write_text(changed, encoding="utf-8", errors="surrogateescape")
     events = data.splitlines(keepends=True)
-    for i in range(10 * TIMES):
+    for i in range(5 * TIMES):
         at, to = next(random) % len(events), next(random) % len(events)
         mixed = [events[:at] + events[to:], events[:at] + ["{"] + events[at:], events[:at] + ["[" * 300] + events[at:]]
         (folder / f"{seed.stem}-events-{i}").write_text("".join(mixed[i % 3]), encoding="utf-8", errors="surrogateescape")
@@ -334,7 +334,7 @@ def main():
                 times = MUTATIONS // 2
             runs += len(begun) + len(grown)
             start(target, begun, f"seeds of {name}", f"-mutate={times}")
-            start(target, grown, f"corpus/{name}", f"-mutate={TIMES - 1 if name == 'profiles' else times}")
+            start(target, grown, f"corpus/{name}", f"-mutate={max(TIMES // 2 - 1, 0) if name == 'profiles' else times}")
         traces = pathlib.Path(made) / "traces"
         traces.mkdir()
         corpus = sorted((grown_all / "kineto").iterdir())

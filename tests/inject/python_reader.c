@@ -71,8 +71,8 @@ int reader_stack(unsigned tid, char *text, unsigned room)
 }
 
 /* Reads the stack `n` times, while the thread runs: how often its outermost function had this name. counts: how often
- * there was none (it was dropped, or caught between two calls of the interpreter, without a frame), and how often it had
- * another name, the last of which goes to `other`, of room PY_NAME_ROOM. */
+ * there was none (it was dropped, or caught between two calls of the interpreter, without a frame), and how often it
+ * had another name, the last of which goes to `other`, of room PY_NAME_ROOM. */
 unsigned reader_whole(unsigned tid, const char *outermost, unsigned n, unsigned counts[2], char *other)
 {
 	struct py_thread t;
