@@ -402,8 +402,9 @@ struct side_memory {
 	bool allocator; /* `peak` is what PyTorch's allocator handed out while recorded, not what CUDA's calls did */
 	int64_t peak;   /* the most bytes that one process had allocated on one GPU at once: of all its GPUs, ranks and
 	                 * runs the largest */
-	struct trace_held held[HELD_MOST]; /* of that peak, what was allocated in ranges of a name */
-	const char *why;                   /* it is not known: a key of the words "peak_unknown"; else NULL */
+	struct trace_held held[HELD_MOST];      /* of that peak, what was allocated in ranges of a name … */
+	struct trace_held operators[HELD_MOST]; /* … and in PyTorch's operators, the outermost */
+	const char *why;                        /* it is not known: a key of the words "peak_unknown"; else NULL */
 	/* The measured steps of all runs, each with its own peak, of all GPUs the largest; 0: not known … */
 	uint32_t n_steps;
 	const char *steps_why;          /* … and those of phases neither, by such a key; else NULL */

@@ -163,6 +163,30 @@ static void *another(struct decoder *d, void *list, uint32_t n, uint32_t *room, 
 	return arena_grow(d->arena, list, before, *room, size);
 }
 
+/* Parts of peaks, of one kind of names. */
+static int take_held(struct decoder *d, enum held_by by)
+{
+	struct trace *t = d->trace;
+	struct taken from = decoder_section(d, DIGEST_HELD[by]);
+	while (taken_more(&from)) {
+		struct trace_device *v = &t->devices[take_below(&from, t->n_devices)];
+		struct trace_held held, *out = v->held[by];
+		held.name = take_name(d, &from);
+		held.bytes = take_between(&from, 1, FAR);
+		if (from.bad)
+			break;
+		int64_t most = v->memory_peak; /* the largest is first, and together they are no more than the peak */
+		uint32_t k = 0;
+		while (k < HELD_MOST && out[k].bytes)
+			most -= out[k++].bytes;
+		from.bad = k == HELD_MOST || held.bytes > most || (k && held.bytes > out[k - 1].bytes);
+		if (from.bad)
+			break;
+		out[k] = held;
+	}
+	return from.bad ? decoder_damaged(d, DIGEST_HELD[by]) : 0;
+}
+
 /* Of every device, or there is no such section: nothing is known then. */
 static int take_memory(struct decoder *d)
 {
@@ -177,22 +201,7 @@ static int take_memory(struct decoder *d)
 	}
 	if (from.bad || from.at != from.end)
 		return decoder_damaged(d, "memory");
-	for (from = decoder_section(d, "memory.held"); taken_more(&from);) {
-		uint32_t device = take_below(&from, t->n_devices), k = 0;
-		struct trace_held held;
-		held.range = take_name(d, &from);
-		held.bytes = take_between(&from, 1, FAR);
-		if (from.bad)
-			return decoder_damaged(d, "memory.held");
-		struct trace_device *v = &t->devices[device];
-		int64_t most = v->memory_peak; /* the largest is first, and together they are no more than the peak */
-		while (k < HELD_MOST && v->held[k].bytes)
-			most -= v->held[k++].bytes;
-		if (k == HELD_MOST || held.bytes > most || (k && held.bytes > v->held[k - 1].bytes))
-			return decoder_damaged(d, "memory.held");
-		v->held[k] = held;
-	}
-	return from.bad ? decoder_damaged(d, "memory.held") : 0;
+	return take_held(d, HELD_BY_RANGE) < 0 ? -1 : take_held(d, HELD_BY_OPERATOR);
 }
 
 static int take_things(struct decoder *d)

@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct trace) == 1432, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 192, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
-_Static_assert(sizeof(struct trace_device) == 80, "something new in struct trace_device");
+_Static_assert(sizeof(struct trace_device) == 128, "something new in struct trace_device");
 _Static_assert(sizeof(struct trace_gpu) == 40, "something new in struct trace_gpu");
 _Static_assert(sizeof(struct trace_gpu_sample) == 48, "something new in struct trace_gpu_sample");
 _Static_assert(sizeof(struct trace_metrics) == 96, "something new in struct trace_metrics");
@@ -107,8 +107,9 @@ static void put_names(struct encoder *e)
 		e->name[t->threads[i].name] = 1;
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		e->name[t->gpus[i].name] = 1;
-	for (uint32_t i = 0; i < HELD_MOST * t->n_devices; i++)
-		e->name[t->devices[i / HELD_MOST].held[i % HELD_MOST].range] = 1;
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		for (int k = 0; k < HELD_BYS * HELD_MOST; k++)
+			e->name[t->devices[i].held[k / HELD_MOST][k % HELD_MOST].name] = 1;
 	for (uint32_t i = 0; i < t->n_diagnostics; i++)
 		e->name[t->diagnostics[i].text] = 1;
 	e->name[0] = 0;
@@ -213,15 +214,17 @@ static void put_things(struct encoder *e)
 		put_signed(to, t->devices[i].memory_peak);
 	}
 	end_section(e, "memory");
-	for (uint32_t i = 0; i < HELD_MOST * t->n_devices; i++) {
-		const struct trace_held *held = &t->devices[i / HELD_MOST].held[i % HELD_MOST];
-		if (!held->bytes)
-			continue;
-		number_put(to, i / HELD_MOST);
-		number_put(to, e->name[held->range]);
-		put_signed(to, held->bytes);
+	for (int by = 0; by < HELD_BYS; by++) {
+		for (uint32_t i = 0; i < HELD_MOST * t->n_devices; i++) {
+			const struct trace_held *held = &t->devices[i / HELD_MOST].held[by][i % HELD_MOST];
+			if (!held->bytes)
+				continue;
+			number_put(to, i / HELD_MOST);
+			number_put(to, e->name[held->name]);
+			put_signed(to, held->bytes);
+		}
+		end_section(e, DIGEST_HELD[by]);
 	}
-	end_section(e, "memory.held");
 }
 
 static void put_samples(struct encoder *e)
@@ -251,6 +254,9 @@ const char *const DIGEST_METRICS[METRIC_COUNT] = {
 	[METRIC_PCIE_OUT] = "metrics.pcie_out",     [METRIC_NVLINK_IN] = "metrics.nvlink_in",
 	[METRIC_NVLINK_OUT] = "metrics.nvlink_out",
 };
+
+/* By enum held_by. */
+const char *const DIGEST_HELD[HELD_BYS] = {"memory.held", "memory.operators"};
 
 /* Samples are about as far from each other as the two before. */
 static void put_metrics(struct encoder *e)

@@ -306,8 +306,12 @@ static void give_held(struct kineto *k, const struct kineto_peak *peak, uint32_t
 			continue;
 		if (m->bytes < 0 && m->after - m->bytes == peak->bytes)
 			break;
-		list[keymap_add(&there, m->address)] = (struct held_allocation){
-			m->time - origin, m->bytes > 0 ? m->bytes : 0, process, find_thread(k, process, m->thread)};
+		list[keymap_add(&there, m->address)] =
+			(struct held_allocation){.born = m->time - origin,
+		                                 .bytes = m->bytes > 0 ? m->bytes : 0,
+		                                 .process = process,
+		                                 .thread = find_thread(k, process, m->thread),
+		                                 .in_operator = m->in_operator};
 		if (m->after == peak->bytes)
 			break;
 	}

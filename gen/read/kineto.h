@@ -100,6 +100,7 @@ struct kineto_memory {
 	int64_t time, bytes, after, device; /* bytes: < 0: freed; after: all that is handed out then */
 	uint64_t address;
 	uint32_t thread;
+	uint32_t in_operator; /* the outermost, by kineto_give_ranges; 0: none */
 };
 
 struct kineto_gpu {

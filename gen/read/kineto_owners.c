@@ -5,6 +5,7 @@
 #include "read/kineto.h"
 #include "trace/classify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct owners {
@@ -17,6 +18,7 @@ struct owners {
 		} * list;
 		size_t n, room;
 	} operators, modules; /* of the thread at hand; names of modules are paths */
+	size_t memory;        /* the next allocation, in their order, whose operator is looked for */
 	struct buf path;
 	struct kineto_span *optimizer; /* the last that was opened */
 	bool in_some;                  /* a call is in a module, or in an operator */
@@ -133,18 +135,53 @@ static void yield_flops(struct owners *p, struct kineto_span *s)
 	}
 }
 
+static int compare_memory(const void *a, const void *b)
+{
+	const struct kineto_memory *x = a, *y = b;
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time);
+}
+
+static void close_spans(struct opened *o, int64_t start)
+{
+	while (o->n && o->list[o->n - 1].end < start)
+		o->n--;
+}
+
+/* Of a backward pass: what the operator belongs to that was opened last. */
+static uint32_t forward_until(const struct owners *p, int64_t end)
+{
+	size_t n = opened_to(&p->operators, end);
+	return n ? p->operators.list[n - 1].outermost : 0;
+}
+
+/* Allocations of a thread before a time are in what is open. */
+static void own_memory(struct owners *p, uint32_t thread, int64_t until,
+                       uint32_t (*open_until)(const struct owners *, int64_t))
+{
+	const struct kineto *k = p->k;
+	for (; p->memory < k->n_memory; p->memory++) {
+		struct kineto_memory *m = &k->memory[p->memory];
+		if (m->thread > thread || (m->thread == thread && m->time >= until))
+			break;
+		if (m->thread < thread)
+			continue;
+		close_spans(&p->operators, m->time);
+		m->in_operator = open_until(p, m->time) ?: m->in_operator;
+	}
+}
+
 /* Spans of a thread. A call is in the operator that begins last of those that hold all of it: PyTorch's profiler counts
  * what it launches as that operator's own time on the GPU (self_device_time_total). Likewise modules. */
 static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 {
 	struct opened *operators = &p->operators, *modules = &p->modules;
+	const uint32_t thread = s->thread;
 	p->optimizer = NULL;
 	for (operators->n = modules->n = 0; n--; s++) {
+		own_memory(p, thread, s->start, outermost_until);
 		p->optimizer = kineto_is_optimizer(p->k, s) ? s : p->optimizer;
-		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
-			;
-		for (; modules->n && modules->list[modules->n - 1].end < s->start; modules->n--)
-			;
+		close_spans(operators, s->start);
+		close_spans(modules, s->start);
 		if (is_module(p->k, s)) {
 			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name), 0);
 		} else if (s->kind == KINETO_OPERATOR) {
@@ -163,15 +200,17 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 			p->in_some |= s->in_module || s->in_operator;
 		}
 	}
+	own_memory(p, thread, INT64_MAX, outermost_until);
 }
 
 /* What the backward pass launches is of the module, and of the operator, that launched what it belongs to. */
 static void find_backward(struct owners *p, struct kineto_span *s, size_t n, const struct keymap *ids)
 {
 	struct opened *operators = &p->operators;
+	const uint32_t thread = s->thread;
 	for (operators->n = 0; n--; s++) {
-		for (; operators->n && operators->list[operators->n - 1].end < s->start; operators->n--)
-			;
+		own_memory(p, thread, s->start, forward_until);
+		close_spans(operators, s->start);
 		if (s->kind == KINETO_OPERATOR) {
 			const struct kineto_link *back = link_of(p->k->backs, p->k->n_backs, s);
 			uint32_t link = back ? keymap_find(ids, (uint64_t)back->id) : UINT32_MAX;
@@ -186,6 +225,7 @@ static void find_backward(struct owners *p, struct kineto_span *s, size_t n, con
 			s->in_outermost = operators->list[open - 1].outermost ?: s->in_outermost;
 		}
 	}
+	own_memory(p, thread, INT64_MAX, forward_until);
 }
 
 /* Spans of one thread from `i` on: where the next thread's begin. */
@@ -201,6 +241,8 @@ void kineto_find_owners(struct kineto *k)
 {
 	struct owners owners = {.k = k}, *p = &owners;
 	struct keymap ids;
+	if (k->n_memory)
+		qsort(k->memory, k->n_memory, sizeof *k->memory, compare_memory);
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
 		find_owners(p, k->spans + i, next - i);
@@ -214,6 +256,7 @@ void kineto_find_owners(struct kineto *k)
 		if (k->links[i].id >= 0)
 			p->owner_of[keymap_add(&ids, (uint64_t)k->links[i].id)] =
 				(struct owned){k->links[i].module, k->links[i].outermost};
+	p->memory = 0;
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
 		find_backward(p, k->spans + i, next - i, &ids);

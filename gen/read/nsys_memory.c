@@ -239,7 +239,7 @@ static void note_held(struct memory *m, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct event *e = m->changes[i].of;
 		if (e && m->changes[i].bytes > 0 && !gone[e - m->events])
-			there[n++] = (struct held_allocation){e->time, e->bytes, e->process, TRACE_NONE};
+			there[n++] = (struct held_allocation){e->time, e->bytes, e->process, TRACE_NONE, 0};
 	}
 	held_at_peak(m->r->trace, m->changes[from].device, there, n);
 }

@@ -360,6 +360,19 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_end_object(json);
 }
 
+static void write_held(struct json *json, const char *list, const char *by, const struct trace_held *held,
+                       const struct names *names)
+{
+	json_array(json, list);
+	for (int k = 0; k < HELD_MOST && held[k].bytes; k++) {
+		json_object(json, NULL);
+		json_text(json, by, names_text(names, held[k].name));
+		json_integer(json, "bytes", held[k].bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_memory(struct json *json, const struct names *names, const struct side *s)
 {
 	json_object(json, "memory");
@@ -368,14 +381,8 @@ static void write_memory(struct json *json, const struct names *names, const str
 	else
 		json_null(json, "peak_bytes");
 	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
-	json_array(json, "held");
-	for (int k = 0; k < HELD_MOST && s->memory.held[k].bytes; k++) {
-		json_object(json, NULL);
-		json_text(json, "range", names_text(names, s->memory.held[k].range));
-		json_integer(json, "bytes", s->memory.held[k].bytes);
-		json_end_object(json);
-	}
-	json_end_array(json);
+	write_held(json, "held", "range", s->memory.held, names);
+	write_held(json, "operators", "operator", s->memory.operators, names);
 	if (s->memory.n_steps) {
 		json_object(json, "steps");
 		json_integer(json, "n", s->memory.n_steps);

@@ -156,6 +156,17 @@ static void fill_quantiles_missing(const struct analysis *a, enum latency_of of,
 	}
 }
 
+/* Who allocated most of it; NULL: nobody is known. */
+static const struct fact *memory_part(const struct side_memory *of, struct arena *arena)
+{
+	const struct trace_held *range = of->held, *by = of->operators;
+	if (!range->bytes && !by->bytes)
+		return NULL;
+	return FACT_NEW(arena, memory_part, FACT_NO_SIDE, .range = range->name,
+	                .held = range->bytes ? (double)range->bytes : NAN, .both = range->bytes && by->bytes,
+	                .by = by->name, .bytes = by->bytes ? (double)by->bytes : NAN);
+}
+
 /* The peak of device memory. */
 static void fill_memory(const struct analysis *a, struct page *page)
 {
@@ -169,10 +180,8 @@ static void fill_memory(const struct analysis *a, struct page *page)
 		                .ratio = pair && m[0]->peak && m[0]->allocator == m[1]->allocator
 		                                 ? (double)m[1]->peak / (double)m[0]->peak
 		                                 : NAN,
-		                .pair = pair, .range_baseline = m[0]->held[0].range,
-		                .held_baseline = m[0]->held[0].bytes ? (double)m[0]->held[0].bytes : NAN,
-		                .range_fixed = pair ? m[1]->held[0].range : 0,
-		                .held_fixed = pair && m[1]->held[0].bytes ? (double)m[1]->held[0].bytes : NAN,
+		                .pair = pair, .part_baseline = memory_part(m[0], arena),
+		                .part_fixed = pair ? memory_part(m[1], arena) : NULL,
 		                .by = m[0]->allocator == m[1]->allocator ? m[0]->allocator ? "allocator" : "cuda"
 		                      : m[0]->allocator                  ? "unlike"
 		                                                         : "unlike_fixed");

@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12864, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12912, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 904, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -220,14 +220,14 @@ static const struct record recording = RECORD_OF(recording_fields);
 #undef S
 
 #define S struct trace_held
-static const struct field held_fields[] = {INT(bytes), NAME(range)};
+static const struct field held_fields[] = {INT(bytes), NAME(name)};
 static const struct record held = RECORD_OF(held_fields);
 #undef S
 
 #define S struct side_memory
-static const struct field memory_fields[] = {INT(known),           INT(allocator),   INT(peak),
-                                             PARTS_OF(held, held), TEXT(why),        INT(n_steps),
-                                             TEXT(steps_why),      INT(step_median), INT(step_most)};
+static const struct field memory_fields[] = {
+	INT(known), INT(allocator), INT(peak),       PARTS_OF(held, held), PARTS_OF(operators, held),
+	TEXT(why),  INT(n_steps),   TEXT(steps_why), INT(step_median),     INT(step_most)};
 static const struct record memory = RECORD_OF(memory_fields);
 #undef S
 

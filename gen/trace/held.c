@@ -61,22 +61,44 @@ static uint32_t range_at(const struct trace *t, struct walk *w, uint32_t thread,
 	return w->open == TRACE_NONE ? 0 : r->name[w->open];
 }
 
-static void add(struct trace_held *parts, size_t *n, uint32_t range, int64_t bytes)
+/* What was allocated under one kind of names. */
+struct parts {
+	struct trace_held *list;
+	size_t n;
+};
+
+static void add(struct parts *parts, uint32_t name, int64_t bytes)
 {
 	size_t i = 0;
-	while (i < *n && parts[i].range != range)
+	while (i < parts->n && parts->list[i].name != name)
 		i++;
-	if (i == *n)
-		parts[(*n)++] = (struct trace_held){.range = range};
-	parts[i].bytes += bytes;
+	if (i == parts->n)
+		parts->list[parts->n++] = (struct trace_held){.name = name};
+	parts->list[i].bytes += bytes;
+}
+
+static void keep_largest(const struct trace *t, struct parts *parts, struct trace_held out[HELD_MOST])
+{
+	struct trace_held *part = parts->list;
+	for (size_t k = 0; k < HELD_MOST; k++) {
+		size_t most = 0;
+		for (size_t i = 1; i < parts->n; i++)
+			if (part[i].bytes > part[most].bytes ||
+			    (part[i].bytes == part[most].bytes &&
+			     strcmp(names_text(t->names, part[i].name), names_text(t->names, part[most].name)) < 0))
+				most = i;
+		out[k] = parts->n ? part[most] : (struct trace_held){0};
+		if (parts->n)
+			part[most] = part[--parts->n];
+	}
 }
 
 void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list, size_t n)
 {
 	struct arena work = {0};
-	struct trace_held *part = ARENA_NEW(&work, n, struct trace_held), *out = t->devices[device].held;
+	struct parts by[HELD_BYS] = {{ARENA_NEW(&work, n, struct trace_held), 0},
+	                             {ARENA_NEW(&work, n, struct trace_held), 0}};
 	struct walk walk = {.thread = TRACE_NONE, .outer = ARENA_NEW(&work, t->ranges.n, uint32_t)};
-	size_t parts = 0;
 	int64_t left = t->devices[device].memory_peak;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].thread == TRACE_NONE)
@@ -84,27 +106,20 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	if (n)
 		qsort(list, n, sizeof *list, compare);
 	for (size_t i = 0; i < n && list[i].thread != TRACE_NONE; i++) {
-		uint32_t range = range_at(t, &walk, list[i].thread, list[i].born);
-		if (!range || list[i].bytes <= 0)
+		const uint32_t name[HELD_BYS] = {range_at(t, &walk, list[i].thread, list[i].born), list[i].in_operator};
+		if ((!name[HELD_BY_RANGE] && !name[HELD_BY_OPERATOR]) || list[i].bytes <= 0)
 			continue;
 		if (list[i].bytes > left) {
-			parts = 0;
+			by[HELD_BY_RANGE].n = by[HELD_BY_OPERATOR].n = 0;
 			break;
 		}
 		left -= list[i].bytes;
-		add(part, &parts, range, list[i].bytes);
+		for (int of = 0; of < HELD_BYS; of++)
+			if (name[of])
+				add(&by[of], name[of], list[i].bytes);
 	}
-	for (size_t k = 0; k < HELD_MOST; k++) {
-		size_t most = 0;
-		for (size_t i = 1; i < parts; i++)
-			if (part[i].bytes > part[most].bytes ||
-			    (part[i].bytes == part[most].bytes &&
-			     strcmp(names_text(t->names, part[i].range), names_text(t->names, part[most].range)) < 0))
-				most = i;
-		out[k] = parts ? part[most] : (struct trace_held){0};
-		if (parts)
-			part[most] = part[--parts];
-	}
+	for (int of = 0; of < HELD_BYS; of++)
+		keep_largest(t, &by[of], t->devices[device].held[of]);
 	arena_release(&work);
 }
 

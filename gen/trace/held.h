@@ -17,17 +17,20 @@ enum memory_known {
 	MEMORY_ALLOCATOR /* what PyTorch's caching allocator had handed out at most while it was recorded */
 };
 
-/* Of the peak: what was allocated in ranges of a name, the innermost of their thread. */
+/* Of the peak: what was allocated in ranges of a name, the innermost of their thread; in PyTorch's operators of a name,
+ * the outermost. */
+enum held_by { HELD_BY_RANGE, HELD_BY_OPERATOR, HELD_BYS };
 enum { HELD_MOST = 3 };
 struct trace_held {
-	int64_t bytes;  /* 0: there is no such part */
-	uint32_t range; /* the name */
+	int64_t bytes; /* 0: there is no such part */
+	uint32_t name;
 };
 
 /* An allocation that was there at the peak. */
 struct held_allocation {
 	int64_t born, bytes;
 	uint32_t process, thread; /* thread TRACE_NONE: the one of the process that was inside a CUDA call then */
+	uint32_t in_operator;     /* 0: in none, or not known */
 };
 
 /* Device memory that was allocated, of the devices of which it is known at all times: by device and time, each level
@@ -41,8 +44,8 @@ struct trace_levels {
 struct trace;
 
 /* Fills `held` of the device, the largest parts first, from all that was there, n of them, which it sorts. What was
- * allocated in no range is in no part. Ranges and calls are in their order. Allocations that are more than the device's
- * memory_peak contradict it: there is no part then. */
+ * allocated in no range, or in no operator, is in no part. Ranges and calls are in their order. Allocations that are
+ * more than the device's memory_peak contradict it: there is no part then. */
 void held_at_peak(struct trace *trace, uint32_t device, struct held_allocation *list, size_t n);
 
 /* Adds a level behind those that there are, for which there is room (columns_resize). */

@@ -162,10 +162,11 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 		t->threads[i].name = ids[t->threads[i].name];
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i].name = ids[t->gpus[i].name];
-	for (uint32_t i = 0; i < HELD_MOST * t->n_devices; i++) {
-		uint32_t *name = &t->devices[i / HELD_MOST].held[i % HELD_MOST].range;
-		*name = ids[*name];
-	}
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		for (int k = 0; k < HELD_BYS * HELD_MOST; k++) {
+			uint32_t *name = &t->devices[i].held[k / HELD_MOST][k % HELD_MOST].name;
+			*name = ids[*name];
+		}
 	for (uint32_t i = 0; i < t->stacks.n_functions; i++) {
 		t->stacks.functions[i].name = ids[t->stacks.functions[i].name];
 		t->stacks.functions[i].module = ids[t->stacks.functions[i].module];

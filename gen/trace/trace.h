@@ -232,8 +232,8 @@ struct trace_device {
 	uint32_t first_op; /* ops [first_op, first_op + n_ops) are this device's */
 	uint32_t n_ops;
 	enum memory_known memory;
-	int64_t memory_peak;               /* of MEMORY_SEEN and _ALLOCATOR: the most bytes there at once; else 0 */
-	struct trace_held held[HELD_MOST]; /* of it, the largest parts */
+	int64_t memory_peak; /* of MEMORY_SEEN and _ALLOCATOR: the most bytes there at once; else 0 */
+	struct trace_held held[HELD_BYS][HELD_MOST]; /* of it, the largest parts */
 };
 
 /* Why the energy of a run is not known. */

@@ -167,7 +167,7 @@ def check_allocator(folder):
         memory = [said[side]["memory"] for side in ("baseline", "fixed")]
         whole = {side.pop("steps_not_known_because") for side in memory}
         assert len(whole) == 1 and "for the whole run" in (whole := whole.pop()), whole
-        assert memory == [{"peak_bytes": peak * MB, "counted_by": "allocator", "held": [], "steps": None, "not_known_because": None} for peak in (300, 270)], memory
+        assert memory == [{"peak_bytes": peak * MB, "counted_by": "allocator", "held": [], "operators": [], "steps": None, "not_known_because": None} for peak in (300, 270)], memory
         assert [gate["result"] for gate in said["verdict"]["gates"]] == ["passed", "failed"] and done.returncode == 1, said["verdict"]["gates"]
         page = (folder / "o.html").read_text()
         assert "It is what PyTorch's allocator handed out" in page and f"in steps and phases are unknown: {whole}." in page
@@ -182,7 +182,7 @@ def main():
         assert found == {*PEAK, *UNKNOWN}, found
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
-            held, steps, whole = (memory.pop(key) for key in ("held", "steps", "steps_not_known_because"))
+            held, steps, whole, _ = (memory.pop(key) for key in ("held", "steps", "steps_not_known_because", "operators"))
             assert (steps is None) == (whole is not None), (name, steps, whole)
             assert all(0 < part["bytes"] <= peak and part["range"] for part in held), held
             assert memory == {"peak_bytes": peak, "counted_by": "cuda", "not_known_because": None}, (name, memory, peak)

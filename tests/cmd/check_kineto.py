@@ -116,7 +116,7 @@ def check_memory(table, gapline, folder):
             measured = sorted(each[-document[side]["memory"]["steps"]["n"]:])
             middle = (measured[(len(measured) - 1) // 2] + measured[len(measured) // 2]) // 2
             table.check(f"{side}: what the allocator handed out at most", document[side]["memory"] ==
-                        {"peak_bytes": peak, "counted_by": "allocator", "held": held,
+                        {"peak_bytes": peak, "counted_by": "allocator", "held": held, "operators": [],
                          "steps": {"n": len(measured), "median_bytes": middle, "max_bytes": measured[-1]},
                          "not_known_because": None, "steps_not_known_because": None}, document[side]["memory"])
             phases = {p["name"]: p["memory_peak_bytes"] for p in document[side]["phases"]}

@@ -313,5 +313,35 @@ def check_work(table, gapline, folder):
         table.check(f"work: {fixed}, what is calculated", (work == "same_job") == bool(shown) and (not shown or f"{gflop:.2g}" in shown[0]), shown)
 
 
+def check_memory(table, gapline, folder):
+    """Who allocated most of what is there at the peak: the outermost operator, for a backward pass the one that it belongs to. What
+    was freed before, or is of no operator, is nobody's; what is freed later is."""
+    paths = [os.path.join(folder, f"held-{side}.json") for side in ("baseline", "fixed")]
+    MB, there = 1_000_000, 1_000_000
+    nested = Nested(paths[0], 0)
+    begin = 10_000 + 2000 * (STEPS // 2)  # of a step in the middle: its linear layers at +40 and +140, their backward pass at +605 and +505
+    nested.event("cpu_op", "aten::zeros", begin + 330, 20)
+    nested.event("cpu_op", "aten::empty", begin + 332, 10)
+    for address, at, tid, change in ((1, 15, 9, 6), (2, 47, 9, 3), (1, 100, 9, -6), (3, 147, 9, 1), (4, 335, 9, 4), (5, 400, 9, 2),
+                                     (6, 515, 10, 2), (7, 620, 10, 3), (2, 1000, 9, -3), (4, 1010, 9, -4)):
+        there += change * MB
+        nested.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 9, "tid": tid, "ts": begin + at,
+                              "args": {"Total Allocated": there, "Device Id": 0, "Bytes": change * MB, "Device Type": 1, "Addr": address << 21}})
+    for path in paths:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": nested.events}, file)
+    gapline.run("digest", paths[1], "-o", paths[1] + ".digest")
+    status, document, page, said = gapline.report(paths[0], paths[1] + ".digest", "--warmup", "0")
+    if not table.check("memory: a report", status == 0 and document, said.strip()[-80:]):
+        return
+    for side in "baseline", "fixed":
+        memory = document[side]["memory"]
+        table.check(f"memory: {side}, the peak", memory["peak_bytes"] == 16 * MB, memory)
+        table.check(f"memory: {side}, who allocated it", memory["operators"] ==
+                    [{"operator": "aten::linear", "bytes": 9 * MB}, {"operator": "aten::zeros", "bytes": 4 * MB}], memory)
+    table.check("memory: in words", "Of the baseline's, 5 MB was allocated in AddmmBackward0, 9 MB by aten::linear." in page.decode(),
+                re.findall(r"Peak of device memory:[^<]*", page.decode()))
+
+
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work))
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory))

@@ -32,8 +32,11 @@ static void give_peak(struct maker *m, struct trace_device *device, uint32_t tur
 	static const char *const ranges[HELD_MOST] = {"held by this", "and that", "and that, too"};
 	device->memory_peak = turn % 6 < 2 ? turn % 6 : random_between(random, 2, INT64_C(1) << 50);
 	for (uint32_t k = 0; k < turn % (HELD_MOST + 1) && device->memory_peak >> (k + 1); k++)
-		device->held[k] =
+		device->held[HELD_BY_RANGE][k] =
 			(struct trace_held){device->memory_peak >> (k + 1), names_add_text(m->names, ranges[k])};
+	if (turn % 2 && device->memory_peak)
+		device->held[HELD_BY_OPERATOR][0] =
+			(struct trace_held){device->memory_peak, names_add_text(m->names, "aten::linear")};
 }
 
 /* A random trace, and what a program does for some milliseconds before it uses the GPU: it calls the system, waits,
@@ -211,10 +214,11 @@ static void test_all_is_read_again(void **state)
 		for (uint32_t i = 0; i < a->n_devices; i++) {
 			assert_int_equal(a->devices[i].memory, b->devices[i].memory);
 			assert_int_equal(a->devices[i].memory_peak, b->devices[i].memory_peak);
-			for (int k = 0; k < HELD_MOST; k++) {
-				const struct trace_held *x = &a->devices[i].held[k], *y = &b->devices[i].held[k];
-				assert_int_equal(x->bytes, y->bytes);
-				assert_string_equal(names_text(&names, x->range), names_text(&others, y->range));
+			for (int k = 0; k < HELD_BYS * HELD_MOST; k++) {
+				const int by = k / HELD_MOST, at = k % HELD_MOST;
+				const struct trace_held x = a->devices[i].held[by][at], y = b->devices[i].held[by][at];
+				assert_int_equal(x.bytes, y.bytes);
+				assert_string_equal(names_text(&names, x.name), names_text(&others, y.name));
 			}
 		}
 		for (size_t i = 0; i < a->ops.n; i++)
@@ -242,7 +246,8 @@ static void test_parts_of_a_peak_are_parts(void **state)
 		int status;
 	} cases[] = {{0, {0}, 0}, {1, {1}, 0}, {9, {5, 4}, 0}, {9, {5, 5}, -1}, {9, {4, 5}, -1}, {0, {1}, -1}};
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t n = 0; n < HELD_BYS * sizeof cases / sizeof *cases; n++) {
+		const size_t i = n / HELD_BYS, by = n % HELD_BYS;
 		struct arena arena = {0};
 		struct names names;
 		struct trace read;
@@ -256,12 +261,13 @@ static void test_parts_of_a_peak_are_parts(void **state)
 		device->memory = MEMORY_SEEN;
 		device->memory_peak = cases[i].peak;
 		for (int k = 0; k < 2; k++)
-			device->held[k] = (struct trace_held){cases[i].held[k], names_add_text(&names, k ? "b" : "a")};
+			device->held[by][k] =
+				(struct trace_held){cases[i].held[k], names_add_text(&names, k ? "b" : "a")};
 		digest_encode(maker_link(&m), &bytes);
 		assert_int_equal(
 			digest_decode("a", (const unsigned char *)bytes.data, bytes.n, &names, &arena, &read, &err),
 			cases[i].status);
-		assert_true(!cases[i].status || strstr(err.text, "memory.held"));
+		assert_true(!cases[i].status || strstr(err.text, by ? "memory.operators" : "memory.held"));
 		buf_release(&bytes);
 		arena_release(&arena);
 	}

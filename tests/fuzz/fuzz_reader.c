@@ -37,9 +37,9 @@ static void walk(const struct trace *t)
 		    (t->devices[d].memory_peak && t->devices[d].memory != MEMORY_SEEN &&
 		     t->devices[d].memory != MEMORY_ALLOCATOR))
 			abort();
-		for (int k = 0; k < HELD_MOST; k++) {
-			const struct trace_held *held = &t->devices[d].held[k];
-			sum += names_text(t->names, held->range)[0];
+		for (int k = 0; k < HELD_BYS * HELD_MOST; k++) {
+			const struct trace_held *held = &t->devices[d].held[k / HELD_MOST][k % HELD_MOST];
+			sum += names_text(t->names, held->name)[0];
 			if (held->bytes < 0 || held->bytes > t->devices[d].memory_peak)
 				abort();
 		}

@@ -192,7 +192,7 @@ class Capture(Case):
         memory = shown("--trace", "cuda,nvtx,memory")
         self.assertEqual(memory["steps"].pop("n"), 39)  # of 40 the first one only begins the window
         own = {"median_bytes": 256 << 20, "max_bytes": 256 << 20}  # between steps there are 128 MB more for a moment
-        self.assertEqual(memory, {"peak_bytes": 384 << 20, "counted_by": "cuda", "held": [], "steps": own, "not_known_because": None, "steps_not_known_because": None})
+        self.assertEqual(memory, {"peak_bytes": 384 << 20, "counted_by": "cuda", "held": [], "operators": [], "steps": own, "not_known_because": None, "steps_not_known_because": None})
         db = sqlite3.connect(profile)
         self.addCleanup(db.close)
         rows = db.execute("SELECT memoryOperationType, bytes >> 20, memKind, deviceId FROM CUDA_GPU_MEMORY_USAGE_EVENTS ORDER BY start").fetchall()

@@ -13,8 +13,8 @@
 
 static void expect(const struct trace *t, int k, const char *range, int64_t bytes)
 {
-	const struct trace_held *held = &t->devices[0].held[k];
-	assert_string_equal(names_text(t->names, held->range), range);
+	const struct trace_held *held = &t->devices[0].held[HELD_BY_RANGE][k];
+	assert_string_equal(names_text(t->names, held->name), range);
 	assert_int_equal(held->bytes, bytes);
 }
 
@@ -44,9 +44,10 @@ static void parts_are_of_the_innermost_range(void **state)
 	maker_op(&m, gpu, 7, OP_KERNEL, 20, 50, "gemm", 1);
 	struct trace *t = (struct trace *)maker_link(&m);
 
-	struct held_allocation list[] = {{5, 1, process, main},     {25, 10, process, main}, {35, 100, process, main},
-	                                 {55, 1000, process, main}, {45, 2, process, main},  {150, 5000, process, main},
-	                                 {30, 200, process, main},  {55, 40, process, aside}};
+	struct held_allocation list[] = {{5, 1, process, main, 0},    {25, 10, process, main, 0},
+	                                 {35, 100, process, main, 0}, {55, 1000, process, main, 0},
+	                                 {45, 2, process, main, 0},   {150, 5000, process, main, 0},
+	                                 {30, 200, process, main, 0}, {55, 40, process, aside, 0}};
 	t->devices[0].memory_peak = 1353; /* what ranges hold of these, exactly */
 	held_at_peak(t, 0, list, sizeof list / sizeof *list);
 	expect(t, 0, "backward", 1000);
@@ -55,7 +56,7 @@ static void parts_are_of_the_innermost_range(void **state)
 
 	/* Which thread it was, calls tell: 68 is behind the driver's call and inside the runtime's. */
 	struct held_allocation by_call[] = {
-		{68, 7, process, TRACE_NONE}, {81, 5, process, TRACE_NONE}, {95, 9, process, TRACE_NONE}};
+		{68, 7, process, TRACE_NONE, 0}, {81, 5, process, TRACE_NONE, 0}, {95, 9, process, TRACE_NONE, 0}};
 	held_at_peak(t, 0, by_call, 3);
 	expect(t, 0, "backward", 7);
 	expect(t, 1, "loader", 5);

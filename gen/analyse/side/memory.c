@@ -2,6 +2,8 @@
 
 #include "base/sort.h"
 
+#include <string.h>
+
 /* Keys of the words "peak_unknown". */
 static const char *const why[] = {
 	[MEMORY_NOT_SEEN] = "not_seen", [MEMORY_EARLIER] = "earlier",   [MEMORY_NO_PLACE] = "no_place",
@@ -12,10 +14,12 @@ static const char MIXED[] = "mixed", NO_STEPS[] = "no_steps", WHOLE_RUN[] = "who
 static void take_peak(const struct run *run, const struct trace_device *device, struct side_memory *out)
 {
 	out->peak = device->memory_peak;
+	memcpy(out->operators, device->held[HELD_BY_OPERATOR], sizeof out->operators);
 	for (int k = 0; k < HELD_MOST; k++) {
-		out->held[k] = device->held[k];
-		if (out->held[k].range && out->held[k].range < run->fold.n)
-			out->held[k].range = run->fold.of[out->held[k].range];
+		struct trace_held *held = &out->held[k];
+		*held = device->held[HELD_BY_RANGE][k];
+		if (held->name && held->name < run->fold.n)
+			held->name = run->fold.of[held->name];
 	}
 }
 
