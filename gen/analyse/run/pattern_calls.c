@@ -69,26 +69,100 @@ static int64_t call_begin(const struct calls *calls, uint32_t thread, int64_t ti
 	return INT64_MIN;
 }
 
-void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
-                          bool *inside)
+/* ---- calls that were noted ---- */
+
+static void find_noted(const struct trace *t, const struct calls *calls, const struct pattern_ops *ops,
+                       const struct pattern *found, bool *inside)
 {
-	struct arena scratch = {0};
-	struct calls calls;
 	uint32_t cycle[RULE_LOOPS + 1], same[RULE_LOOPS + 1] = {0};
 	int64_t begin[RULE_LOOPS + 1];
 	memset(cycle, 0xff, sizeof cycle);
-	bool any = found->n_loops && find_calls(t, &scratch, &calls);
-	for (size_t i = 0; any && i < ops->sequence.n; i++) {
+	for (size_t i = 0; i < ops->sequence.n; i++) {
 		uint32_t loop = found->loop[i], launch = t->ops.launch[ops->op[i]];
 		if (!loop || found->cycle[i] == cycle[loop])
 			continue;
 		int64_t at = launch == TRACE_NONE ? INT64_MIN
-		                                  : call_begin(&calls, t->calls.thread[launch], t->calls.start[launch]);
+		                                  : call_begin(calls, t->calls.thread[launch], t->calls.start[launch]);
 		same[loop] += cycle[loop] != UINT32_MAX && at != INT64_MIN && at == begin[loop];
 		cycle[loop] = found->cycle[i];
 		begin[loop] = at;
 	}
 	for (uint32_t l = 1; l <= found->n_loops; l++)
 		inside[l] = same[l] >= RULE_HALF * found->loops[l - 1].n;
+}
+
+/* ---- calls that were not ---- */
+
+/* A loop's place in the sequence. */
+struct stretch {
+	size_t first, end; /* its first op, and behind its last one */
+	uint32_t asked;    /* its cycles with which the host had to do, or that hold what is there once in a step */
+	double usual;      /* so many ops of a token are some in most cycles */
+	uint32_t *often;   /* by token: ops in the loop */
+};
+
+static struct stretch find_stretch(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop,
+                                   struct arena *arena)
+{
+	struct stretch out = {.first = s->n,
+	                      .usual = RULE_HALF * found->loops[loop - 1].n,
+	                      .often = ARENA_NEW(arena, s->n_tokens, uint32_t)};
+	uint32_t last = UINT32_MAX;
+	for (size_t i = 0; i < s->n; i++) {
+		if (found->loop[i] != loop)
+			continue;
+		out.first = i < out.first ? i : out.first;
+		out.end = i + 1;
+		out.often[s->token[i]]++;
+		if (s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE) && found->cycle[i] != last) {
+			out.asked++;
+			last = found->cycle[i];
+		}
+	}
+	return out;
+}
+
+/* Whether a kernel that few cycles have was launched before it, and the host did not wait in between. */
+static bool begins_amid(const struct pattern_sequence *s, const struct stretch *of)
+{
+	for (size_t i = of->first; i-- > 0 && !(s->flags[i] & PATTERN_HOST);)
+		if (s->flags[i] & PATTERN_WORK && of->often[s->token[i]] < of->usual)
+			return true;
+	return false;
+}
+
+/* Whether a kernel was launched behind the loop, likewise. */
+static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of)
+{
+	for (size_t i = of->end; i < s->n && !(s->flags[i - 1] & PATTERN_HOST); i++)
+		if (s->flags[i] & PATTERN_WORK)
+			return true;
+	return false;
+}
+
+/* PyTorch notes no calls unless it is asked to. The layers of one pass stand between an embedding and a head, and the
+ * host has nothing to do with them; a loop of passes is all that there is, or has its input or its result copied, or is
+ * waited for. */
+static void find_surrounded(const struct pattern_ops *ops, const struct pattern *found, bool *inside)
+{
+	struct arena scratch = {0};
+	const struct pattern_sequence *s = &ops->sequence;
+	for (uint32_t l = 1; l <= found->n_loops; l++) {
+		const struct stretch of = find_stretch(s, found, l, &scratch);
+		inside[l] =
+			!found->loops[l - 1].fewest && of.asked < of.usual && begins_amid(s, &of) && ends_amid(s, &of);
+	}
+	arena_release(&scratch);
+}
+
+void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
+                          bool *inside)
+{
+	struct arena scratch = {0};
+	struct calls calls;
+	if (find_calls(t, &scratch, &calls))
+		find_noted(t, &calls, ops, found, inside);
+	else if (t->calls.in_operator)
+		find_surrounded(ops, found, inside);
 	arena_release(&scratch);
 }
