@@ -219,7 +219,7 @@ def passes(n, layers, seed=7, **how):
     return p
 
 
-def unlike(n, seed=9):
+def unlike(n, behind=None, seed=9):
     """Passes of a model no layer of which is like another, one after the other, behind the kernel that makes their input."""
     p = Program(seed)
     p.run("normal_", 25)
@@ -227,6 +227,8 @@ def unlike(n, seed=9):
         for name in ("conv", "relu", "pool", "mm", "softmax"):
             p.run(name, 50)
         p.ends.append(p.gpu)
+    if behind:
+        p.run(behind, 25)
     return p
 
 
@@ -243,7 +245,8 @@ def check_layers(table, gapline, folder):
     few = {"one pass of 12 layers": passes(1, 12), "three passes of 12 layers": passes(3, 12), "passes of 2 layers": passes(3, 2),
            "one pass there and back": there_and_back(1, 12), "one pass, calls not noted": passes(1, 12, noted=False),
            "three passes, calls not noted": passes(3, 12, noted=False),
-           "three passes, calls not noted, not waited for": passes(3, 12, wait=False, noted=False)}
+           "three passes, calls not noted, not waited for": passes(3, 12, wait=False, noted=False),
+           "one pass of 90 layers, calls not noted": passes(1, 90, noted=False)}
     for name, program in few.items():
         document = gapline.report(program.write(folder, "layers"), passes(3, 12, 9).write(folder, "layers-fixed"))[1]
         verdict, found = document["verdict"], document["baseline"]["steps"]
@@ -253,6 +256,7 @@ def check_layers(table, gapline, folder):
     for name, n, program in (("40 passes", 40, passes(40, 12)), ("40 passes, calls not noted", 40, passes(40, 12, noted=False)),
                              ("40 passes, calls not noted, not waited for", 40, passes(40, 12, wait=False, noted=False)),
                              ("40 passes of unlike layers behind their input, not waited for", 40, unlike(40)),
+                             ("110 passes of them between two other kernels", 110, unlike(110, "sum")),
                              ("12 passes there and back", 12, there_and_back(12, 12))):
         path = program.write(folder, "passes")
         found = gapline.report(path, path)[1]["baseline"]["steps"]

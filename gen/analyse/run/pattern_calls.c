@@ -93,49 +93,66 @@ static void find_noted(const struct trace *t, const struct calls *calls, const s
 
 /* ---- calls that were not ---- */
 
-/* A loop's place in the sequence. */
+/* A loop in the sequence. */
 struct stretch {
 	size_t first, end; /* its first op, and behind its last one */
-	uint32_t asked;    /* its cycles with which the host had to do, or that hold what is there once in a step */
-	double usual;      /* so many ops of a token are some in most cycles */
-	uint32_t *often;   /* by token: ops in the loop */
+	size_t second;     /* the first op of its second cycle … */
+	size_t last;       /* … and of its last one */
+	uint32_t asked;    /* cycles with which the host had to do, or that hold what is there once in a step */
+	uint32_t longest;  /* most cycles with no other kernel among them */
+	bool *other;       /* by token: a kernel that most cycles do not have */
 };
+
+static void find_others(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop, bool *other)
+{
+	struct arena scratch = {0};
+	uint32_t *often = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	for (size_t i = 0; i < s->n; i++)
+		often[s->token[i]] += found->loop[i] == loop;
+	for (size_t i = 0; i < s->n; i++)
+		other[s->token[i]] =
+			s->flags[i] & PATTERN_WORK && often[s->token[i]] < RULE_HALF * found->loops[loop - 1].n;
+	arena_release(&scratch);
+}
 
 static struct stretch find_stretch(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop,
                                    struct arena *arena)
 {
-	struct stretch out = {.first = s->n,
-	                      .usual = RULE_HALF * found->loops[loop - 1].n,
-	                      .often = ARENA_NEW(arena, s->n_tokens, uint32_t)};
-	uint32_t last = UINT32_MAX;
+	struct stretch out = {.first = s->n, .second = s->n, .other = ARENA_NEW(arena, s->n_tokens, bool)};
+	uint32_t cycle = UINT32_MAX, asked = UINT32_MAX, together = 0;
+	find_others(s, found, loop, out.other);
 	for (size_t i = 0; i < s->n; i++) {
+		together = out.other[s->token[i]] ? 0 : together;
 		if (found->loop[i] != loop)
 			continue;
-		out.first = i < out.first ? i : out.first;
-		out.end = i + 1;
-		out.often[s->token[i]]++;
-		if (s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE) && found->cycle[i] != last) {
-			out.asked++;
-			last = found->cycle[i];
+		if (found->cycle[i] != cycle) {
+			out.second = i > out.first && out.second == s->n ? i : out.second;
+			out.first = i < out.first ? i : out.first;
+			out.last = i;
+			cycle = found->cycle[i];
+			out.longest = ++together > out.longest ? together : out.longest;
 		}
+		out.end = i + 1;
+		out.asked += s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE) && asked != cycle;
+		asked = s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE) ? cycle : asked;
 	}
 	return out;
 }
 
-/* Whether a kernel that few cycles have was launched before it, and the host did not wait in between. */
+/* Whether another kernel was launched before its second cycle, and the host did not wait in between. */
 static bool begins_amid(const struct pattern_sequence *s, const struct stretch *of)
 {
-	for (size_t i = of->first; i-- > 0 && !(s->flags[i] & PATTERN_HOST);)
-		if (s->flags[i] & PATTERN_WORK && of->often[s->token[i]] < of->usual)
+	for (size_t i = of->second; i-- > 0 && !(s->flags[i] & PATTERN_HOST);)
+		if (of->other[s->token[i]])
 			return true;
 	return false;
 }
 
-/* Whether a kernel was launched behind the loop, likewise. */
+/* Whether another kernel was launched in its last cycle, or any behind it, likewise. */
 static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of)
 {
-	for (size_t i = of->end; i < s->n && !(s->flags[i - 1] & PATTERN_HOST); i++)
-		if (s->flags[i] & PATTERN_WORK)
+	for (size_t i = of->last; i < s->n && (i == of->last || !(s->flags[i - 1] & PATTERN_HOST)); i++)
+		if (of->other[s->token[i]] || (i >= of->end && s->flags[i] & PATTERN_WORK))
 			return true;
 	return false;
 }
@@ -148,9 +165,10 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 	struct arena scratch = {0};
 	const struct pattern_sequence *s = &ops->sequence;
 	for (uint32_t l = 1; l <= found->n_loops; l++) {
+		const struct pattern_loop *loop = &found->loops[l - 1];
 		const struct stretch of = find_stretch(s, found, l, &scratch);
-		inside[l] =
-			!found->loops[l - 1].fewest && of.asked < of.usual && begins_amid(s, &of) && ends_amid(s, &of);
+		inside[l] = !loop->fewest && of.longest <= RULE_LAYERS && of.asked < RULE_HALF * loop->n &&
+		            begins_amid(s, &of) && ends_amid(s, &of);
 	}
 	arena_release(&scratch);
 }

@@ -18,6 +18,7 @@ struct part {
 	double tried;          /* of what was left out of it, an autotuner's trials */
 	bool *opens;           /* by op: a stretch of its loop begins with it */
 	bool most;             /* its first loop is most of what repeats */
+	bool layers;           /* what most of the time repeated was no step: a model's layers */
 };
 
 /* Which loops do more than copy: by 1 + loop. */
@@ -76,11 +77,13 @@ static void drop_loops(const struct trace *t, struct part *part)
 		return;
 	find_computing(part, computes);
 	pattern_calls_inside(t, &part->ops, p, layers);
-	for (uint32_t l = 0; l < p->n_loops; l++)
+	for (uint32_t l = 0; l < p->n_loops; l++) {
+		part->layers |= layers[l + 1] && p->loops[l].time >= part->time * RULE_HALF;
 		if (!layers[l + 1] && p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}
+	}
 	p->n_loops = kept;
 	for (size_t i = 0; i < s->n; i++)
 		p->loop[i] = place[p->loop[i]];
@@ -111,7 +114,7 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
 	*out = (struct part){0};
 	if (pattern_launched_share(t, process) >= RULE_EXPLAINED)
 		look(t, process, PATTERN_BY_LAUNCH, shortest, without, &first, out);
-	if (out->time > 0 && out->in_loops >= RULE_MOST * out->time) {
+	if (out->layers || (out->time > 0 && out->in_loops >= RULE_MOST * out->time)) {
 		arena_adopt(arena, &first);
 		return;
 	}
