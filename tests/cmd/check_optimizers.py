@@ -275,6 +275,12 @@ def check_recorded(table, gapline):
         table.check(f"gradients, {side}: time per step", found["measured"] == 11 and
                     abs(found["period_ms"]["mean"] / truth - 1) < 1e-6, (found["measured"], found["period_ms"]["mean"]), truth)
     work = document["verdict"]["same_work"]
+    one = [os.path.join(RECORDED, f"one-pass-{side}.gapline") for side in ("baseline", "fixed")]
+    for name, pair in ("one pass", one), ("two passes beside themselves", [os.path.join(RECORDED, "two-passes.gapline")] * 2):
+        document = gapline.report(*pair)[1]
+        origins = [document[side]["steps"]["origin"] for side in ("baseline", "fixed")]
+        table.check(f"{name} on an H100: no layer is a step", origins == ["none", "none"] and document["verdict"]["result"] == "inconclusive"
+                    and document["verdict"]["ci95"] is None, (origins, document["verdict"]["result"]))
     table.check("gradients that are not filled with zeros, and not added to them: unknown", work == "unknown", work)
 
 
