@@ -6,8 +6,9 @@
 
 /* PyTorch's profiler notes, where it is asked for stacks or modules, when a model was called, and its backward pass:
  * one call of either is at most one step. Sets inside[1 + loop] of the loops of `found`, made of `ops`, of which at
- * least half of the cycles begin in the same call as the one before. Where it noted operators and no calls, of those
- * with which the host has nothing to do, amid other kernels. `inside` is false, and has room for RULE_LOOPS + 1. */
+ * least half of the cycles begin in the same call as the one before. Where no calls were noted, of PyTorch programs
+ * those of few passes, amid other kernels, with which the host has nothing to do. `inside` is false, and has room for
+ * RULE_LOOPS + 1. */
 void pattern_calls_inside(const struct trace *trace, const struct pattern_ops *ops, const struct pattern *found,
                           bool *inside);
 
