@@ -65,14 +65,24 @@ static enum call_class classify_hip(const char *call)
 	return strncmp(call + strlen("hip"), "Module", 6) == 0 ? CALL_MODULE : classify_call(text);
 }
 
+static bool holds_one(const char *kernel, const char *const *parts)
+{
+	while (*parts && !strcasestr(kernel, *parts))
+		parts++;
+	return *parts != NULL;
+}
+
 bool classify_update(const char *kernel)
 {
-	static const char *const PARTS[] = {"multi_tensor_apply", "optimizer",     "adam",        "sgd",
-	                                    "nll_loss",           "cross_entropy", "crossentropy"};
-	for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
-		if (strcasestr(kernel, PARTS[i]))
-			return true;
-	return false;
+	static const char *const parts[] = {"multi_tensor_apply", "optimizer",     "adam",         "sgd",
+	                                    "nll_loss",           "cross_entropy", "crossentropy", NULL};
+	return holds_one(kernel, parts);
+}
+
+bool classify_lookup(const char *kernel)
+{
+	static const char *const parts[] = {"gather", "embedding", "indexSelect", "argmax", "multinomial", NULL};
+	return holds_one(kernel, parts);
 }
 
 enum call_class classify_call(const char *call)

@@ -15,6 +15,10 @@ bool classify_synchronising(const char *kernel);
 /* A kernel of a loss or an optimizer, as PyTorch, Apex, TensorFlow and hand-written programs name them. */
 bool classify_update(const char *kernel);
 
+/* A kernel that looks an input up (an embedding), or picks a result, as PyTorch names them: of such there is one in a
+ * pass of a model, and none in a layer. */
+bool classify_lookup(const char *kernel);
+
 /* CUDA runtime or driver API. */
 enum call_class classify_call(const char *call);
 

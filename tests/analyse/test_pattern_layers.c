@@ -150,12 +150,31 @@ static void micro_batches_end_with_an_optimizer(void **state)
 	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "U<", 19, &found), 0);
 }
 
+static void few_that_are_all_alike(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	for (uint32_t n = 8; n < 20; n++) {
+		assert_in_range(joined_steps("xy", "abcd", 30, "opq<", n, &found), n - 1, n);
+		assert_int_equal(found.fewest, 30);
+		assert_int_equal(found.most, 30);
+	}
+}
+
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
 	struct pattern_found found;
-	assert_int_equal(joined_steps("xy", "abcd", 30, "opq<", 18, &found), 0);
+	assert_int_equal(joined_steps("xy", "abcd", 30, "opq<", 6, &found), 0);
 	struct written w = {0};
+	for (int i = 0; i < 12; i++) { /* of so few all are alike */
+		add(&w, "xy", 1);
+		add(&w, "abcd", i == 7 ? 31 : 30);
+		add(&w, "opq<", 1);
+	}
+	assert_int_equal(joined(&w, &found), 0);
+	arena_release(&w.arena);
+	w = (struct written){0};
 	for (int i = 0; i < 40; i++) {
 		add(&w, "xy", 1);
 		add(&w, "abcd", 20 + i * 7 % 5 * 5); /* 20 to 40 */
@@ -173,6 +192,7 @@ int main(void)
 		cmocka_unit_test(a_good_part_of_a_layer_parts_steps),
 		cmocka_unit_test(what_holds_an_optimizer_is_a_step),
 		cmocka_unit_test(micro_batches_end_with_an_optimizer),
+		cmocka_unit_test(few_that_are_all_alike),
 		cmocka_unit_test(too_few_or_uneven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

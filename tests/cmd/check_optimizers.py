@@ -255,6 +255,8 @@ def check_layers(table, gapline, folder):
                     (verdict["result"], verdict["ci95"]))
     for name, n, program in (("40 passes", 40, passes(40, 12)), ("40 passes, calls not noted", 40, passes(40, 12, noted=False)),
                              ("40 passes, calls not noted, not waited for", 40, passes(40, 12, wait=False, noted=False)),
+                             ("8 passes, calls not noted", 8, passes(8, 12, noted=False)), ("10 passes, calls not noted", 10, passes(10, 12, noted=False)),
+                             ("10 passes, calls not noted, not waited for", 10, passes(10, 12, wait=False, noted=False)),
                              ("40 passes of unlike layers behind their input, not waited for", 40, unlike(40)),
                              ("110 passes of them between two other kernels", 110, unlike(110, "sum")),
                              ("12 passes there and back", 12, there_and_back(12, 12))):

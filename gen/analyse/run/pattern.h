@@ -43,6 +43,8 @@ enum pattern_flag {
 	PATTERN_INPUT = 8, /* the op moves data from the host to the device */
 	/* by its name a loss or an optimizer: of such there is one in a step, and none in a layer */
 	PATTERN_UPDATE = 16,
+	/* by its name it looks an input up, or picks a result: once in a pass of a model, and in no layer */
+	PATTERN_LOOKUP = 64,
 	/* the first op behind a CUDA graph that was captured, or updated: what runs once beside that is no part of
 	 * what repeats */
 	PATTERN_CAPTURE = 32,

@@ -93,16 +93,6 @@ static void find_noted(const struct trace *t, const struct calls *calls, const s
 
 /* ---- calls that were not ---- */
 
-/* Whether a kernel looks an input up, or picks a result: of such there is one in a pass, and none in a layer. */
-static bool is_once(const char *kernel)
-{
-	static const char *const parts[] = {"gather", "embedding", "indexSelect", "argmax", "multinomial"};
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strcasestr(kernel, parts[i]))
-			return true;
-	return false;
-}
-
 /* A loop in the sequence. */
 struct stretch {
 	size_t first, end; /* its first op, and behind its last one */
@@ -126,9 +116,8 @@ static void find_others(const struct pattern_sequence *s, const struct pattern *
 	arena_release(&scratch);
 }
 
-/* `once`: by token, is_once. */
 static struct stretch find_stretch(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop,
-                                   const bool *once, struct arena *arena)
+                                   struct arena *arena)
 {
 	struct stretch out = {.first = s->n, .second = s->n, .other = ARENA_NEW(arena, s->n_tokens, bool)};
 	uint32_t cycle = UINT32_MAX, asked = UINT32_MAX, together = 0;
@@ -146,7 +135,7 @@ static struct stretch find_stretch(const struct pattern_sequence *s, const struc
 			out.passes += together == 1;
 		}
 		out.end = i + 1;
-		const bool asks = s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE) || once[s->token[i]];
+		const bool asks = s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE | PATTERN_LOOKUP);
 		out.asked += asks && asked != cycle;
 		asked = asks ? cycle : asked;
 	}
@@ -174,17 +163,13 @@ static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of
 /* PyTorch notes no calls unless it is asked to. The layers of one pass stand between an embedding and a head, and the
  * host has nothing to do with them; a loop of passes is all that there is, or has its input or its result copied, or is
  * waited for. Of fewer than RULE_CYCLES passes: more are measured often, whatever is their unit. */
-static void find_surrounded(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
-                            bool *inside)
+static void find_surrounded(const struct pattern_ops *ops, const struct pattern *found, bool *inside)
 {
 	struct arena scratch = {0};
 	const struct pattern_sequence *s = &ops->sequence;
-	bool *once = ARENA_NEW(&scratch, s->n_tokens, bool);
-	for (uint32_t token = 0; token < s->n_tokens; token++)
-		once[token] = is_once(names_text(t->names, ops->name[token]));
 	for (uint32_t l = 1; l <= found->n_loops; l++) {
 		const struct pattern_loop *loop = &found->loops[l - 1];
-		const struct stretch of = find_stretch(s, found, l, once, &scratch);
+		const struct stretch of = find_stretch(s, found, l, &scratch);
 		inside[l] = !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
 		            of.asked < RULE_HALF * loop->n && begins_amid(s, &of) && ends_amid(s, &of);
 	}
@@ -208,6 +193,6 @@ void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, 
 	if (find_calls(t, &scratch, &calls))
 		find_noted(t, &calls, ops, found, inside);
 	else if (t->calls.in_operator || is_pytorch(t))
-		find_surrounded(t, ops, found, inside);
+		find_surrounded(ops, found, inside);
 	arena_release(&scratch);
 }

@@ -106,13 +106,16 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 		end = next;
 		goes_on = ends;
 	}
-	if (n < RULE_MANY)
+	if (n + 1 < RULE_CYCLES_VARIED)
 		return false;
 	for (uint32_t i = 2; i < n; i++) { /* a longer sequence now and then */
 		uint32_t distance = last[i] - last[i - 1];
 		even += far(last[i - 1] - last[i - 2], distance) <= RULE_NEAR * distance;
 	}
 	uint32_t distance = last[n - 1] - last[n - 2];
+	/* so few are no chance where all are alike, and what is in each of them is no pass by itself */
+	if (n < RULE_MANY && (even < n - 2 || sure < n || most != fewest || usual_has(s, fit, PATTERN_LOOKUP)))
+		return false;
 	if (distance < 2 || even < RULE_NEARLY_ALL * (n - 2) || sure < RULE_NEARLY_ALL * n)
 		return false;
 	size_t *cut = ARENA_NEW(arena, (size_t)n + 2, size_t);

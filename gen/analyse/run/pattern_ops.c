@@ -170,14 +170,16 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	s->n_tokens = tokens.n;
 	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
 	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
-	bool *update = ARENA_NEW(&scratch, tokens.n, bool);
+	uint8_t *told = ARENA_NEW(&scratch, tokens.n, uint8_t); /* by its name */
 	for (uint32_t token = 0; token < tokens.n; token++) {
 		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
 		out->name[token] = (uint32_t)tokens.keys[token];
-		update[token] = classify_update(names_text(t->names, out->name[token]));
+		const char *name = names_text(t->names, out->name[token]);
+		told[token] =
+			(classify_update(name) ? PATTERN_UPDATE : 0) | (classify_lookup(name) ? PATTERN_LOOKUP : 0);
 	}
 	for (size_t k = 0; k < n; k++)
-		s->flags[k] |= update[s->token[k]] ? PATTERN_UPDATE : 0;
+		s->flags[k] |= told[s->token[k]];
 	arena_release(&scratch);
 	mark_waits(t, process, s);
 	mark_captures(t, process, s);
