@@ -25,7 +25,7 @@ HARMLESS = (
     re.compile(r"(?<![\w.])[01][uU]?(?![\w.])"),
     re.compile(r"(?<![\w.])1\. /"),  # a division of what is no floating-point number
     re.compile(r"0x[\dA-F]{16}u|0xff\b|\* 31;|(?:<<|>>) (?:29|32)\b"),
-    re.compile(r"^\s*PATTERN_(?:WORK|HOST|INPUT|UPDATE|CAPTURE|BREAK) = \d+,?\s*$"),
+    re.compile(r"^\s*PATTERN_(?:WORK|HOST|INPUT|UPDATE|LOOKUP|CAPTURE|BREAK) = \d+,?\s*$"),
     re.compile(r"\bAT_ONCE = 32\b"),  # what the compiler compares side by side
 )
 SHARE = re.compile(r"\* *(?:\(\w+\))?2 *[<>]|[<>]=? *[^;?&|()]*/ 2\b|[<>]=? *2 \*")
