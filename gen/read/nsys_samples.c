@@ -284,9 +284,12 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 	size_t n = 0, room = 0;
 	struct stack *stack = ARENA_NEW(&scratch, 1, struct stack);
 	bool in_order;
-	struct scan s = {.failed = true};
-	if (is_in_order(r, &in_order) == 0)
-		scan_frames(r, &s);
+	struct scan s;
+	if (is_in_order(r, &in_order) < 0) {
+		arena_release(&scratch);
+		return -1;
+	}
+	scan_frames(r, &s);
 	while (next_frame(&s, &f)) {
 		if (in_order) {
 			take_frame(r, p, stack, &f);

@@ -293,6 +293,22 @@ static void absurd_distances_are_none(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 
+/* What a table cannot be read for ends with words, and not the process: a view in its place, as a damaged page. */
+static void tables_that_cannot_be_read(void **state)
+{
+	struct support *s = *state;
+	static const char *const tables[] = {"COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS"};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		const char *sql = arena_format(
+			&s->arena, "%s ALTER TABLE %s RENAME TO hidden; CREATE VIEW %s AS SELECT * FROM hidden;",
+			TABLES EVENT(1, 1000, MAIN_THREAD) FRAME(1, 0, 9002, 9004, 0), tables[i], tables[i]);
+		const char *path = support_profile(s, "layout_2025.sql", sql);
+		assert_int_equal(support_read(s, path), -1);
+		assert_non_null(strstr(s->err.text, arena_format(&s->arena, ": %s is a view", tables[i])));
+		unlink(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(rows_become_stacks),
@@ -304,6 +320,7 @@ int main(void)
 	                                   TEST(a_tree_without_end_is_cut),
 	                                   TEST(absurd_numbers_stand_for_nothing),
 	                                   TEST(absurd_distances_are_none),
+	                                   TEST(tables_that_cannot_be_read),
 	                                   TEST(a_captures_modules_as_sql_counts_them)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
