@@ -325,7 +325,7 @@ static void on_array(struct parser *p, int depth, enum field of)
 	p->most_sizes = 3;
 	p->n_sizes = 0;
 	p->in_types = of == TYPES;
-	p->in_concrete = of == CONCRETE && (!p->event.name_n || memmem(p->name, p->event.name_n, "conv", 4));
+	p->in_concrete = of == CONCRETE && (!p->event.name_n || kineto_needs_given(p->name, p->event.name_n));
 	if (of == DIMS) {
 		p->dims_depth = depth;
 	} else if (p->dims_depth && depth == p->dims_depth + 1 && p->event.n_inputs < KINETO_INPUTS) {

@@ -11,7 +11,8 @@ enum rule {
 	EACH,             /* of each point of inputs of one type, one of that type; scalars beside them */
 	EACH_LONG,        /* likewise, of 32 bits and more: of 16 the output may have another type */
 	COPY,             /* to the first input from the second */
-	SET               /* the first input */
+	SET,              /* the first input */
+	REDUCE            /* the first input along some dimensions, or along all */
 };
 
 /* The operators that launch, and where their tensors are among their inputs. */
@@ -20,6 +21,7 @@ static const struct work {
 	uint8_t rule, first; /* which input is the first of those */
 	uint8_t dims;        /* of a product: how many sizes each has; of attention: which of them is the sequence */
 	uint8_t padding, stride, dilation, transposed, mask; /* of convolutions: which inputs those are */
+	uint8_t along, type; /* of what is reduced: which inputs say along which dimensions, and of which type it is */
 } WORK[] = {
 	{"aten::mm", PRODUCT, .dims = 2},
 	{"aten::bmm", PRODUCT, .dims = 3},
@@ -76,6 +78,11 @@ static const struct work {
 	{"aten::copy_", .rule = COPY},
 	{"aten::fill_", .rule = SET},
 	{"aten::zero_", .rule = SET},
+	{"aten::sum", .rule = REDUCE, .along = 1, .type = 3},
+	{"aten::mean", .rule = REDUCE, .along = 1, .type = 3},
+	{"aten::amax", .rule = REDUCE, .along = 1},
+	{"aten::amin", .rule = REDUCE, .along = 1},
+	{"aten::linalg_vector_norm", .rule = REDUCE, .along = 2, .type = 4},
 };
 
 /* A product that may overflow, or have a factor that is no size; then it is not known. */
@@ -112,10 +119,11 @@ static int64_t given(const struct kineto_event *e, int which, int dimension)
 	return n == 0 || (n > 1 && dimension >= n) ? -1 : e->given[which].value[n == 1 ? 0 : dimension];
 }
 
-static void count_convolution(struct product *p, const struct kineto_event *e, const struct work *w)
+/* Points of one channel of what comes out. */
+static void count_places(struct product *p, const struct kineto_event *e, const struct work *w)
 {
 	const struct kineto_input *x = &e->input[0], *weights = &e->input[1];
-	p->known = x->n > 2 && x->n == weights->n && x->n <= KINETO_INPUT_SIZES;
+	p->known = p->known && x->n > 2 && x->n == weights->n && x->n <= KINETO_INPUT_SIZES;
 	for (int d = 2; d < x->n && p->known; d++) {
 		const int64_t padding = given(e, w->padding, d - 2), stride = given(e, w->stride, d - 2);
 		const int64_t dilation = given(e, w->dilation, d - 2), size = x->size[d], window = weights->size[d];
@@ -128,7 +136,13 @@ static void count_convolution(struct product *p, const struct kineto_event *e, c
 		times(p, room < 0 ? 0 : room / stride + 1);
 	}
 	times(p, x->size[0]);
-	times_all(p, weights, 0);
+}
+
+static void count_convolution(struct product *p, const struct kineto_event *e, const struct work *w)
+{
+	p->known = true;
+	count_places(p, e, w);
+	times_all(p, &e->input[1], 0);
 }
 
 static void count_convolution_back(struct product *p, const struct kineto_event *e, const struct work *w)
@@ -253,23 +267,77 @@ static void count_outputs(struct product *sum, const struct kineto_event *e, con
 	add(sum, points(&out), e->element[w->first]);
 }
 
+static void count_convolved(struct product *sum, const struct kineto_event *e, const struct work *w)
+{
+	struct product out = {1, true};
+	count_places(&out, e, w);
+	times(&out, e->input[1].size[0]);
+	for (int i = 0; i < 2; i++)
+		add(sum, points(&e->input[i]), e->element[i]);
+	add(sum, out, e->element[0]);
+}
+
+/* Either gradient is a convolution by itself, of two of the three and with the size of the third. */
+static void count_gradients(struct product *sum, const struct kineto_event *e, const struct work *w)
+{
+	sum->known = count_flops(e, w).known;
+	const int gradients = sum->known ? e->given[w->mask].value[0] + e->given[w->mask].value[1] : 0;
+	for (int i = 0; i < 3; i++)
+		add(sum, points(&e->input[i]), gradients * e->element[i]);
+}
+
+/* Along all dimensions where none is given. Of a type that was asked for nothing is known here. */
+static void count_reduced(struct product *sum, const struct kineto_event *e, const struct work *w)
+{
+	const struct kineto_input *x = &e->input[0];
+	const bool whole = e->n_inputs <= w->along + 1; /* sum(x, type), not sum(x, dimensions, keep, type) */
+	const int n = whole ? 0 : e->given[w->along].n, type = whole ? w->along : w->type;
+	struct kineto_input out = *x;
+	sum->known = x->n <= KINETO_INPUT_SIZES && e->n_given >= e->n_inputs && (!type || !e->given[type].n) &&
+	             (n < KINETO_GIVEN_NUMBERS || n == x->n);
+	for (int i = 0; i < n && sum->known; i++) {
+		const int32_t d = e->given[w->along].value[i], at = d < 0 ? d + x->n : d;
+		sum->known = at >= 0 && at < x->n;
+		if (sum->known)
+			out.size[at] = 1;
+	}
+	out.n = n ? x->n : 0;
+	add(sum, points(x), e->element[0]);
+	add(sum, points(&out), e->element[0]);
+}
+
 int64_t kineto_moved(const struct kineto_event *e)
 {
 	const struct work *w = work_of(e);
 	struct product sum = {0, true};
 	if (!w)
 		return 0;
-	if (w->rule == EACH || w->rule == EACH_LONG) {
+	switch ((enum rule)w->rule) {
+	case EACH:
+	case EACH_LONG:
 		count_each(&sum, e, w->rule == EACH ? 1 : 4);
-	} else if (w->rule == PRODUCT || w->rule == ATTENTION) {
+		break;
+	case PRODUCT:
+	case ATTENTION:
 		count_outputs(&sum, e, w);
-	} else if (w->rule == COPY || w->rule == SET) {
-		sum.known = e->n_inputs > 1 || w->rule == SET;
+		break;
+	case CONVOLUTION:
+		count_convolved(&sum, e, w);
+		break;
+	case CONVOLUTION_BACK:
+		count_gradients(&sum, e, w);
+		break;
+	case REDUCE:
+		count_reduced(&sum, e, w);
+		break;
+	case COPY:
+		sum.known = e->n_inputs > 1;
+		add(&sum, points(&e->input[1]), e->element[1]); /* fallthrough */
+	case SET:
 		add(&sum, points(&e->input[0]), e->element[0]);
-		if (w->rule == COPY)
-			add(&sum, points(&e->input[1]), e->element[1]);
-	} else {
-		return 0;
+		break;
+	case ATTENTION_BACK:
+		return 0; /* how often it reads them is its own affair */
 	}
 	return sum.known && sum.value < (int64_t)1 << 59 ? 1 + sum.value : 0;
 }
@@ -291,6 +359,15 @@ static int numbers(const char *text, size_t n, int32_t *number, int most)
 			number[found++] = text[i] == 'T';
 	}
 	return found;
+}
+
+bool kineto_needs_given(const char *name, size_t n)
+{
+	bool needs = memmem(name, n, "conv", 4) != NULL;
+	const struct work *w = WORK + sizeof WORK / sizeof *WORK;
+	while (!needs && (--w)->rule == REDUCE) /* they are the last ones */
+		needs = kineto_is(w->name, name, n);
+	return needs;
 }
 
 void kineto_note_given(struct kineto_event *e, const char *text, size_t n)

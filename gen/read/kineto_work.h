@@ -11,11 +11,15 @@
 /* The floating-point operations of an operator, as trace_flops; 0: not known. */
 int64_t kineto_flops(const struct kineto_event *event);
 
-/* 1 + the bytes that an operator reads and writes at least, each of its inputs and outputs once; 0: not known. */
+/* 1 + the bytes that an operator reads and writes at least, each of its inputs and outputs once, of a convolution's
+ * gradients for each; 0: not known. Copies into another order, which cuDNN makes of "NCHW", are not among them. */
 int64_t kineto_moved(const struct kineto_event *event);
 
 /* The type of an operator's next input: "float", "c10::Half". */
 void kineto_note_type(struct kineto_event *event, const char *text, size_t n);
+
+/* Whether the work of an operator of that name depends on inputs that are numbers: of convolutions and sums. */
+bool kineto_needs_given(const char *name, size_t n);
 
 /* The next of an operator's inputs, in words: numbers as "[1, 1]", truth values as "[True, False]", else nothing. */
 void kineto_note_given(struct kineto_event *event, const char *text, size_t n);

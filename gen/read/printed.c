@@ -12,16 +12,31 @@
 #include <strings.h>
 #include <unistd.h>
 
+/* regexec(3). Where there is no memory glibc's says that nothing matches (posix/regexec.c), and its re_search tells. */
+static bool matches(const regex_t *pattern, const char *text, size_t n, regmatch_t *at, int flags)
+{
+	if (regexec(pattern, text, n, at, flags) == 0)
+		return true;
+	struct re_pattern_buffer again = *pattern;
+	const regoff_t length = (regoff_t)strlen(text);
+	again.not_bol = flags & REG_NOTBOL ? 1 : 0;
+	if (re_search(&again, text, length, 0, length, NULL) != -1)
+		memory_exhausted();
+	return false;
+}
+
 int printed_pattern(const char *pattern, regex_t *out, struct err *err)
 {
 	char why[200];
 	int rc = regcomp(out, pattern, REG_EXTENDED);
+	if (rc == REG_ESPACE)
+		memory_exhausted();
 	if (rc) {
 		regerror(rc, out, why, sizeof why);
 		return err_set(err, "--compare-output: '%s' is no regular expression (POSIX extended): %s", pattern,
 		               why);
 	}
-	if (regexec(out, "", 0, NULL, 0) != 0)
+	if (!matches(out, "", 0, NULL, 0))
 		return 0;
 	regfree(out);
 	return err_set(err, "--compare-output: '%s' matches an empty line, so it tells no number from another",
@@ -127,7 +142,7 @@ static void search_line(const char *line, const regex_t *pattern, struct found *
 {
 	const char *end = line + strlen(line);
 	regmatch_t at[2];
-	for (const char *from = line; from < end && !regexec(pattern, from, 2, at, from == line ? 0 : REG_NOTBOL);) {
+	for (const char *from = line; from < end && matches(pattern, from, 2, at, from == line ? 0 : REG_NOTBOL);) {
 		const char *behind = from + at[0].rm_eo;
 		bool group = pattern->re_nsub > 0, seen = at[1].rm_so >= 0;
 		double number;

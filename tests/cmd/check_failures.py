@@ -60,6 +60,9 @@ COMMANDS = {
     "save": "save new a.sqlite.gz -q --db out/s.db",
     "history": "history report --db h.db -q -o out/t.html --json out/t.json",
     "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
+    "outputs": "report a.sqlite b.sqlite -q --baseline-output log --fixed-output log --compare-output 'x=([0-9.]+)' --json out/r.json",
+    "claim": "claim r.html -o out/c.json -q",
+    "export": "export a.sqlite b.sqlite -o out/e.sqlite -q",
     "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
     "--fixed 'true b.sqlite'",
 }
@@ -94,6 +97,8 @@ def make_inputs(folder):
         subprocess.run([GAPLINE, "history", "add", "--commit", f"c{i}", f"{'ab'[i // 5]}.sqlite", "--db", "h.db", "-q"], cwd=folder, check=True)
     tiny_kineto.write(folder / "k.json", steps=12)
     tiny_kineto.write(folder / "l.json", steps=12)
+    subprocess.run([GAPLINE, "report", "a.sqlite", "b.sqlite", "-o", "r.html", "-q"], cwd=folder, check=True)
+    (folder / "log").write_text("".join(f"x={i * 0.37 + 1}\n" for i in range(30)))
     shutil.copy(tiny_spool.__file__, folder)
     (folder / "bin").mkdir()
     (folder / "lib/gapline").mkdir(parents=True)

@@ -78,6 +78,7 @@ struct pattern_sequence {
 	uint32_t n_tokens;
 	uint32_t *lane; /* by token */
 	uint32_t n_lanes;
+	bool of_pytorch; /* whose models have layers between an embedding and a head */
 };
 
 /* Its `n` ops from `first` on: the same arrays, from there. */

@@ -176,15 +176,6 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 	arena_release(&scratch);
 }
 
-/* Whether a kernel is one of PyTorch's own: nothing else has such a name. */
-static bool is_pytorch(const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->names->n; i++)
-		if (strstr(names_text(t->names, i), "at::native::"))
-			return true;
-	return false;
-}
-
 void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
                           bool *inside)
 {
@@ -192,7 +183,7 @@ void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, 
 	struct calls calls;
 	if (find_calls(t, &scratch, &calls))
 		find_noted(t, &calls, ops, found, inside);
-	else if (t->calls.in_operator || is_pytorch(t))
+	else if (ops->sequence.of_pytorch)
 		find_surrounded(ops, found, inside);
 	arena_release(&scratch);
 }

@@ -106,7 +106,7 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 		end = next;
 		goes_on = ends;
 	}
-	if (n + 1 < RULE_CYCLES_VARIED)
+	if (n + 1 < (s->of_pytorch ? RULE_CYCLES : RULE_CYCLES_VARIED))
 		return false;
 	for (uint32_t i = 2; i < n; i++) { /* a longer sequence now and then */
 		uint32_t distance = last[i] - last[i - 1];

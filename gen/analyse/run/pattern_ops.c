@@ -121,6 +121,15 @@ static void make_room(struct pattern_ops *ops, size_t n, struct arena *arena)
 	s->n = 0;
 }
 
+/* Whether PyTorch launched something: it says so, or a kernel is one of its own, and nothing else has such a name. */
+static bool is_pytorch(const struct trace *t)
+{
+	for (uint32_t i = 0; !t->calls.in_operator && i < t->names->n; i++)
+		if (strstr(names_text(t->names, i), "at::native::"))
+			return true;
+	return t->calls.in_operator;
+}
+
 void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, const struct spans *without,
                          struct arena *arena, struct pattern_ops *out)
 {
@@ -130,6 +139,7 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	for (size_t i = 0; i < ops->n; i++)
 		n += is_in(t, i, process, how, without);
 	make_room(out, n, arena);
+	s->of_pytorch = is_pytorch(t);
 	for (size_t i = 0; i < ops->n; i++)
 		if (is_in(t, i, process, how, without)) {
 			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
