@@ -121,15 +121,6 @@ static void make_room(struct pattern_ops *ops, size_t n, struct arena *arena)
 	s->n = 0;
 }
 
-/* Whether PyTorch launched something: it says so, or a kernel is one of its own, and nothing else has such a name. */
-static bool is_pytorch(const struct trace *t)
-{
-	for (uint32_t i = 0; !t->calls.in_operator && i < t->names->n; i++)
-		if (strstr(names_text(t->names, i), "at::native::"))
-			return true;
-	return t->calls.in_operator;
-}
-
 void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, const struct spans *without,
                          struct arena *arena, struct pattern_ops *out)
 {
@@ -139,7 +130,6 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	for (size_t i = 0; i < ops->n; i++)
 		n += is_in(t, i, process, how, without);
 	make_room(out, n, arena);
-	s->of_pytorch = is_pytorch(t);
 	for (size_t i = 0; i < ops->n; i++)
 		if (is_in(t, i, process, how, without)) {
 			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
@@ -181,12 +171,14 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
 	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
 	uint8_t *told = ARENA_NEW(&scratch, tokens.n, uint8_t); /* by its name */
+	s->of_pytorch = t->calls.in_operator; /* or a kernel is its own: nothing else has such a name */
 	for (uint32_t token = 0; token < tokens.n; token++) {
 		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
 		out->name[token] = (uint32_t)tokens.keys[token];
 		const char *name = names_text(t->names, out->name[token]);
 		told[token] =
 			(classify_update(name) ? PATTERN_UPDATE : 0) | (classify_lookup(name) ? PATTERN_LOOKUP : 0);
+		s->of_pytorch = s->of_pytorch || strstr(name, "at::native::");
 	}
 	for (size_t k = 0; k < n; k++)
 		s->flags[k] |= told[s->token[k]];
