@@ -46,6 +46,29 @@ def check_recorded(table, gapline, folder):
                 any(" GFLOP per step" in note for note in document["verdict"]["notes"]), document["verdict"]["notes"])
 
 
+def check_published(table, gapline, folder):
+    """Strangers' traces on an H100, and what TraceLens says of them (tests/cmd/recorded/README.md). It counts an addition for each
+    number of a bias, and half of attention behind a causal mask, as PyTorch's own counter does not."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
+    with open(os.path.join(here, "tracelens.tsv"), encoding="utf-8") as file:
+        rows = [line.split("\t") for line in file.read().splitlines()[1:]]
+    for trace in sorted({row[0] for row in rows}):
+        path = os.path.join(folder, f"tracelens-{trace}.json")
+        with lzma.open(os.path.join(here, f"tracelens-{trace}.json.xz")) as packed, open(path, "wb") as file:
+            file.write(packed.read())
+        seen = {row["name"]: row for row in gapline.report(path, path)[1]["baseline"]["operators"]}
+        for _, name, *theirs in (row for row in rows if row[0] == trace):
+            milliseconds, gflop, mib = map(float, theirs)
+            row = seen[name]
+            good = abs(row["own_gpu_ms_per_step"] / milliseconds - 1) < 2e-4
+            if row["flop_per_step"]:
+                half = trace == "qwen" and "attention" in name
+                good = good and abs(row["flop_per_step"] / 1e9 / gflop - (2 if half else 1)) < (1e-3 if name == "aten::addmm" else 1e-9)
+            if row["bytes_per_step"] and mib:
+                good = good and abs(row["bytes_per_step"] / (mib * 2**20) - 1) < (2e-3 if name == "aten::mean" else 1e-6)
+            table.check(f"TraceLens, {trace}: {name}", good, [row[k] for k in ("own_gpu_ms_per_step", "flop_per_step", "bytes_per_step")], theirs)
+
+
 # Operators with their inputs, as PyTorch writes them, and their floating-point operations as one works them out by hand.
 PRODUCTS = [
     ("aten::mm", [[2048, 256], [256, 512]], "float", 536_870_912),
@@ -236,4 +259,4 @@ def check_products(table, gapline, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-shapes-", check_recorded, check_products, check_peaks, check_bytes))
+    sys.exit(check_made("gapline-shapes-", check_recorded, check_published, check_products, check_peaks, check_bytes))
