@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/classify.h"
+#include "trace/hlo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -390,6 +391,7 @@ void build_finish(struct build *b)
 	t->source.has_lock = b->gil.n > 0 && t->source.sample_ns > 0;
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
+	hlo_give_operators(t, b->arena);
 	build_creators(b);
 	gil_build(&b->gil, known_thread, t->source.sample_ns, b->arena, t);
 }

@@ -142,7 +142,7 @@ struct trace_calls {
 	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
 
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
-	uint32_t *in_operator, *in_module; /* PyTorch's innermost ones, 0: none; NULL: the profile has none at all */
+	uint32_t *in_operator, *in_module; /* the innermost ones (PyTorch's, XLA's), 0: none; NULL: none at all */
 	uint32_t
 		*in_outermost; /* likewise the operator around all others; of backward passes, of what they belong to */
 	int64_t *flops;        /* trace_flops of in_operator at its first launch, later of 0; 0: not known */

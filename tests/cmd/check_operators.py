@@ -16,6 +16,9 @@ from decimal import Decimal
 
 from check_captures import check_made
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import tiny_profile
+
 GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
 STEPS = 20
 
@@ -343,5 +346,36 @@ def check_memory(table, gapline, folder):
                 re.findall(r"Peak of device memory:[^<]*", page.decode()))
 
 
+# What XLA writes around its launches, of a step's five kernels of 100 us each: outside in. The last one's is of something else.
+THUNKS = [
+    ["XlaModule:#prefix=jit(step)/jit(main),hlo_module=jit_step,program_id=3#", "Thunk:#hlo_op=fusion.3#"],
+    ["Thunk:#hlo_op=fusion.3,unique_hlo_op_id=3#"],
+    ["Thunk:#name=mlp/dot_general[dims=((1,), (0,))],hlo_op=gemm.7,unique_hlo_op_id=12#"],
+    ["TSL:Thunk:#hlo_op=while.1#", "TSL:Thunk:#name=scan/tanh,hlo_op=body.2#"],
+    ["XlaModule:#hlo_module=jit_other,program_id=4#"],
+]
+
+
+def check_xla(table, gapline, folder):
+    """A profile of JAX by nsys, and its digest: operators are XLA's, and modules the places in the program that they come from."""
+    paths = [os.path.join(folder, f"xla{end}") for end in (".sqlite", ".digest")]
+    tiny_profile.write(paths[0], steps=20)
+    with contextlib.closing(sqlite3.connect(paths[0])) as db:
+        calls = db.execute(
+            "SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IN (SELECT correlationId FROM "
+            "CUPTI_ACTIVITY_KIND_KERNEL) ORDER BY start").fetchall()
+        for k, (start, end, thread) in enumerate(calls):
+            for text in THUNKS[k % 5]:
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, ?, ?, NULL, NULL, 0)", (start, end, text, thread))
+        db.commit()
+    gapline.run("digest", paths[0], "-o", paths[1])
+    for path in paths:
+        side = gapline.report(path, path)[1]["baseline"]
+        for what, want in (("operators", {"fusion.3": 0.2, "gemm.7": 0.1, "body.2": 0.1, None: 0.1}),
+                           ("modules", {"mlp": 0, "mlp/dot_general[dims=((1,), (0,))]": 0.1, "scan": 0, "scan/tanh": 0.1, None: 0.3})):
+            seen = {row["name"]: round(row.get("own_gpu_ms_per_step", row.get("gpu_ms_per_step")), 9) for row in side[what]}
+            table.check(f"XLA, {os.path.splitext(path)[1]}: {what}", seen == want, seen, want)
+
+
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory))
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla))

@@ -171,7 +171,7 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
 	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
 	uint8_t *told = ARENA_NEW(&scratch, tokens.n, uint8_t); /* by its name */
-	s->of_pytorch = t->calls.in_operator; /* or a kernel is its own: nothing else has such a name */
+	s->of_pytorch = t->source.kind == SOURCE_KINETO; /* or a kernel is its own: nothing else has such a name */
 	for (uint32_t token = 0; token < tokens.n; token++) {
 		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
 		out->name[token] = (uint32_t)tokens.keys[token];
