@@ -225,9 +225,7 @@ def check_memory(folder):
             add_samples(files, 2_000_000)
         sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
         out = ["-o", folder / f"{name}.html", "-q", *asked]
-        one = peak("report", *sides, *out)
-        if not asked:
-            held = peak("report", *sides, *out, "--perfetto", folder / f"{name}.trace")
+        one, held = peak("report", *sides, *out), peak("report", *sides, *out, "--perfetto", folder / f"{name}.trace")
         print(f"64 ranks, {sum(f.stat().st_size for f in files)} bytes, {name}: {one} bytes of memory, with all rows held {held}")
         assert one < 0.6 * held, (name, one, held)
         needs.append(one)

@@ -192,12 +192,13 @@ def check_comment_on(forge, script, comment, answers, old, event):
     kept = result.read_bytes()
     for said, worth in SAID:
         result.write_text(json.dumps(said))
-        for on, there in [*((level, False) for level in levels), (levels[-1], True)]:
-            done, asked = forge.run(script, comment, old if there else answers, "--comment-on", on, **event)
-            assert done.returncode == 0, done.stderr
-            written = [request for request in asked if request["method"] in ("POST", "PATCH", "PUT")]
-            assert len(written) == (there or levels.index(on) <= levels.index(worth)), (said, on, there)
-            assert not written or (written[0]["method"] != "POST") == there
+        for on in levels:
+            for there, method in ((False, "POST"), (True, None)):
+                done, asked = forge.run(script, comment, old if there else answers, "--comment-on", on, **event)
+                assert done.returncode == 0, done.stderr
+                written = [request for request in asked if request["method"] in ("POST", "PATCH", "PUT")]
+                assert len(written) == (there or levels.index(on) <= levels.index(worth)), (said, on, there)
+                assert not written or written[0]["method"] == method or there
     result.write_bytes(kept)
     done, asked = forge.run(script, comment, answers, "--comment-on", "never", **event)
     assert done.returncode == 2 and not asked and "regression, change or always" in done.stderr

@@ -1,8 +1,9 @@
 /* speed.mjs CHROMIUM REPORT.html ...: how long a report takes to paint and to become interactive, and what a frame costs
  * the main thread while the timeline is zoomed and moved. Run by bench/page.sh and check_paint; the limits: 1.5 MB, 120 ms, 500 ms, 16 ms
- * for 19 frames of 20. They are held against the main thread's own time, which a busy machine hardly changes; the first
- * paint by the clock, too, and where the machine is busy (a page of one line, opened in turns with the report, takes the
- * browser more than a RATIO-th of the limit), against RATIO times that page.
+ * for 19 frames of 20. They are held against the main thread's own time, which a busy machine hardly changes. By the clock
+ * the first paint has the same limit on a quiet machine; on a busy one it may take RATIO times as long as that of a page of
+ * one line, which is what the browser itself takes there.
+ * Both are opened in turns, so that a busy machine is as busy for one as for the other.
  *
  * A report is opened as a reader does who has a browser running: from a file, in a process of its own, and in a window that
  * has stood for a second: a new one loads some hundred scripts for its own address bar meanwhile. Interactive is when every
@@ -15,7 +16,7 @@ import { chromium } from 'playwright-core';
 
 const [executablePath, ...reports] = process.argv.slice(2);
 const ROUNDS = 9, LOADING = 700, STANDING = 1000; /* ms */
-const RATIO = 3;
+const RATIO = 3, QUIET = 40; /* a machine on which the page of one line is painted within so many ms has nothing else to do */
 const LIMIT = { size: 1.5e6, paint: 120, interactive: 500, frame: 16 };
 const sorted = list => [...list].sort((a, b) => a - b);
 const quantile = (list, q) => sorted(list)[Math.min(Math.floor(q * list.length), list.length - 1)];
@@ -25,7 +26,7 @@ let failed = 0;
 function say(what, value, limit, unit) {
 	const ok = value <= limit;
 	failed += !ok;
-	console.log(`  ${what}: ${value.toFixed(unit === 'MB' ? 2 : 1)} ${unit} (limit ${+limit.toFixed(1)} ${unit})${ok ? '' : ' FAILED'}`);
+	console.log(`  ${what}: ${value.toFixed(unit === 'MB' ? 2 : 1)} ${unit} (limit ${limit} ${unit})${ok ? '' : ' FAILED'}`);
 }
 
 /* Nothing is asked of a page while it loads: Playwright's waitForFunction would first run 300 kB of script in it. */
@@ -132,8 +133,9 @@ for (const report of reports) {
 	const [bare, clock] = await load([line, report]), own = await ownTimes(report, 5);
 	say("first paint, the thread's own time, median of 5", own.paint, LIMIT.paint, 'ms');
 	say("interactive, the thread's own time, median of 5", own.interactive, LIMIT.interactive, 'ms');
-	say(`first paint by the clock, median of ${ROUNDS}`, clock.paint, Math.max(LIMIT.paint, RATIO * bare.paint), 'ms');
-	console.log(`  by the clock: first paint of the page of one line ${bare.paint.toFixed(1)} ms; interactive ${clock.interactive.toFixed(1)} ms`);
+	if (bare.paint <= QUIET) say(`first paint by the clock, median of ${ROUNDS}, of a quiet machine`, clock.paint, LIMIT.paint, 'ms');
+	else say(`first paint by the clock, median of ${ROUNDS}, in those of a page of one line`, clock.paint / bare.paint, RATIO, 'times');
+	console.log(`  by the clock: first paint ${clock.paint.toFixed(1)} ms, of the page of one line ${bare.paint.toFixed(1)} ms; interactive ${clock.interactive.toFixed(1)} ms`);
 	const { page } = await open(report), frames = await zoom(page);
 	say(`main thread's own time a frame while zooming and panning, 95th percentile of ${frames.length}`, quantile(frames.map(f => f.own), 0.95), LIMIT.frame, 'ms');
 	console.log(`  by the clock: ${quantile(frames.map(f => f.clock), 0.95).toFixed(1)} ms; median ${quantile(frames.map(f => f.clock), 0.5).toFixed(1)} ms`);
