@@ -56,13 +56,17 @@ static int show(struct compare *c, const struct opt_list *operands)
 	if (status)
 		return cmd_fail(status, &err);
 	analysis.all_ranks = c->all_ranks;
-	if (compare_write_outputs(c, &analysis, &err))
+	if (compare_render(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	struct buf text = {0};
+	struct buf text = {0}; /* before anything is written: its memory may run out */
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
 	render_side(&analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
 	if (!c->quiet && !c->n_outputs)
 		cmd_add_hint(&text, "show");
+	if (output_write(c->outputs, c->n_outputs, &err)) {
+		buf_release(&text);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
 	status = c->n_outputs && c->quiet ? CMD_DONE : cmd_print_beside(c->outputs, c->n_outputs, &text);
 	buf_release(&text);
 	if (!c->quiet)

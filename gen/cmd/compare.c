@@ -124,7 +124,7 @@ static struct analyse_run *runs_of(const struct inputs *side, struct arena *aren
 	return runs;
 }
 
-int compare_write_outputs(struct compare *c, const struct analysis *analysis, struct err *err)
+int compare_render(struct compare *c, const struct analysis *analysis, struct err *err)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
@@ -136,20 +136,16 @@ int compare_write_outputs(struct compare *c, const struct analysis *analysis, st
 		c->outputs[n].bytes = b->data;
 		c->outputs[n++].n = b->n;
 	}
-	return output_write(c->outputs, c->n_outputs, err);
+	return 0;
 }
 
-/* On standard output, or beside it when that carries a report. */
-static int print_verdict(const struct compare *c, const struct analysis *analysis)
+/* What stands on standard output, or beside it when that carries a report. */
+static void say_verdict(const struct compare *c, const struct analysis *analysis, struct buf *text)
 {
-	struct buf text = {0};
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
-	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
+	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), text);
 	if (!c->n_outputs)
-		cmd_add_hint(&text, "report");
-	int status = cmd_print_beside(c->outputs, c->n_outputs, &text);
-	buf_release(&text);
-	return status;
+		cmd_add_hint(text, "report");
 }
 
 static int gate_status(const struct analysis *analysis)
@@ -259,7 +255,7 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 	return status;
 }
 
-int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
+int compare_make(struct compare *c, struct analysis *analysis, struct err *err)
 {
 	int status = compare_prepare(c, err) ? CMD_WRONG_USAGE : compare_analyse(c, analysis, err);
 	if (status)
@@ -270,17 +266,24 @@ int compare_write(struct compare *c, struct analysis *analysis, struct err *err)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet && *as)
 			fprintf(stderr, "gapline: %s: %s\n", as, cmd_harmless(&c->arena, c->sides[s].note));
 	}
-	return compare_write_outputs(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
+	return compare_render(c, analysis, err) ? CMD_WRONG_USAGE : CMD_DONE;
 }
 
 int compare_sides(struct compare *c)
 {
 	struct err err;
 	struct analysis analysis;
-	int status = compare_write(c, &analysis, &err);
+	struct buf text = {0}; /* before anything is written: its memory may run out */
+	int status = compare_make(c, &analysis, &err);
+	if (!status && !c->quiet)
+		say_verdict(c, &analysis, &text);
+	if (!status && output_write(c->outputs, c->n_outputs, &err))
+		status = CMD_WRONG_USAGE;
 	if (status)
-		return cmd_fail(status, &err);
-	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
+		cmd_fail(status, &err);
+	else if (!c->quiet)
+		status = cmd_print_beside(c->outputs, c->n_outputs, &text);
+	buf_release(&text);
 	return status ? status : gate_status(&analysis);
 }
 

@@ -99,8 +99,9 @@ int compare_prepare(struct compare *c, struct err *err);
 /* Whether none of them would replace what is read. 0, or -1 with `err`. */
 int compare_spare_inputs(const struct compare *c, struct err *err);
 
-/* Makes and writes them, of two sides or of one. 0, or -1 with `err`. */
-int compare_write_outputs(struct compare *c, const struct analysis *analysis, struct err *err);
+/* Makes the bytes of the outputs, of two sides or of one: output_write(c->outputs, c->n_outputs, …) writes them. 0, or
+ * -1 with `err`. */
+int compare_render(struct compare *c, const struct analysis *analysis, struct err *err);
 
 /* Where the command ends with `status` 2 or 3: JSON, Markdown and the JUnit file that were asked for say that there is
  * no result, and why, by what cmd_fail printed. `operands` are what else the command line names; an input is never
@@ -130,8 +131,8 @@ int compare_read_reports(struct compare *c, struct err *err);
 /* Reads and compares what `given` names. An enum cmd_status, and `err`; `analysis` lies in the compare's arena. */
 int compare_analyse(struct compare *c, struct analysis *analysis, struct err *err);
 
-/* The same, and writes what is to be written. */
-int compare_write(struct compare *c, struct analysis *analysis, struct err *err);
+/* The same, and compare_render. */
+int compare_make(struct compare *c, struct analysis *analysis, struct err *err);
 
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
 int compare_sides(struct compare *c);

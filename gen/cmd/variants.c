@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PAGE, JSON, OUTPUTS };
+enum { PAGE, SUMMARIES = 2, OUTPUTS = SUMMARIES + VARIANTS_MOST };
 
 /* One report of several variants. */
 struct job {
@@ -16,9 +16,9 @@ struct job {
 	size_t n;
 	const char *page[VARIANTS_MOST]; /* of each pair, from 1; NULL: it is not written */
 	struct compare pair;             /* the one at hand */
-	struct output output[OUTPUTS];
-	struct buf bytes[OUTPUTS];
-	size_t n_outputs;
+	struct output output[OUTPUTS];   /* of all variants, and behind them of each pair … */
+	struct buf bytes[OUTPUTS];       /* … in which these belong */
+	size_t n_outputs, n_summaries;
 };
 
 /* ---- what was asked for ---- */
@@ -147,20 +147,25 @@ static int spare_inputs(const struct job *job, const struct output *output, stru
 	return 0;
 }
 
+static int prepare_output(struct job *job, const char *path, struct err *err)
+{
+	struct output *output = &job->output[job->n_outputs++];
+	if (output_prepare(output, path, err) || spare_inputs(job, output, err))
+		return -1;
+	for (size_t i = 0; i + 1 < job->n_outputs; i++)
+		if (output_same(&job->output[i], output))
+			return err_set(err, "%s: two of the reports would go to this file", output->path);
+	return 0;
+}
+
 static int prepare(struct job *job, struct err *err)
 {
-	static const int kind[OUTPUTS] = {COMPARE_HTML, COMPARE_JSON};
+	static const int kind[SUMMARIES] = {COMPARE_HTML, COMPARE_JSON};
 	struct compare *c = job->c;
-	for (int i = 0; i < OUTPUTS; i++) {
-		struct output *output = &job->output[job->n_outputs];
-		if (!c->paths[kind[i]])
-			continue;
-		job->n_outputs++;
-		if (output_prepare(output, c->paths[kind[i]], err) || spare_inputs(job, output, err))
+	for (int i = 0; i < SUMMARIES; i++)
+		if (c->paths[kind[i]] && prepare_output(job, c->paths[kind[i]], err))
 			return -1;
-	}
-	if (job->n_outputs == OUTPUTS && output_same(&job->output[PAGE], &job->output[JSON]))
-		return err_set(err, "%s: the page and the JSON would go to the same file", job->output[JSON].path);
+	job->n_summaries = job->n_outputs;
 	bool page = c->paths[COMPARE_HTML] && !job->output[PAGE].standard;
 	for (size_t i = 1; i < job->n && page; i++) {
 		job->page[i] = beside(c, job->list[i].name);
@@ -169,11 +174,21 @@ static int prepare(struct job *job, struct err *err)
 			if (strcmp(job->list[i].report, job->list[k].report) == 0)
 				return err_set(err, "--variant: the reports of %s and %s would be one file, %s",
 				               job->list[k].name, job->list[i].name, job->list[i].report);
+		if (prepare_output(job, job->page[i], err))
+			return -1;
 	}
 	return 0;
 }
 
-/* A pair as `gapline report` compares it, with its report. */
+/* The pair's report is written with all others, when nothing is left that could fail. */
+static void take_page(struct job *job, size_t i)
+{
+	struct buf *bytes = &job->bytes[job->n_summaries + i - 1], *made = &job->pair.bytes[COMPARE_HTML];
+	*bytes = *made;
+	*made = (struct buf){0};
+}
+
+/* A pair as `gapline report` compares it, and its report. */
 static int compare_one(struct job *job, size_t i, struct err *err)
 {
 	struct compare *c = job->c, *pair = &job->pair;
@@ -193,7 +208,9 @@ static int compare_one(struct job *job, size_t i, struct err *err)
 		pair->analysis.name[s] = job->list[s ? i : 0].name;
 		pair->note_as[s] = s || i == 1 ? pair->analysis.name[s] : "";
 	}
-	int status = compare_write(pair, &analysis, err);
+	int status = compare_make(pair, &analysis, err);
+	if (!status && page)
+		take_page(job, i);
 	for (int s = i > 1; s < 2 && !status; s++) {
 		struct variant *of = s ? v : &job->list[0];
 		of->step = analysis.side[s].headline.step;
@@ -223,11 +240,11 @@ static int write(struct job *job, struct err *err)
 	}
 	if (c->paths[COMPARE_JSON] && variants_json(job->list, job->n, job->given->parameter, &job->bytes[n++], err))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < job->n_outputs; i++) {
 		job->output[i].bytes = job->bytes[i].data;
 		job->output[i].n = job->bytes[i].n;
 	}
-	return output_write(job->output, n, err);
+	return output_write(job->output, job->n_outputs, err);
 }
 
 static int run(struct job *job, struct err *err)

@@ -1,5 +1,6 @@
 #include "render/sections.h"
 
+#include "analyse/folded.h"
 #include "analyse/say.h"
 #include "base/format.h"
 #include "render/view.h"
@@ -50,27 +51,39 @@ const char *clocks_words(const struct clocks *c, struct arena *arena)
 	           .limits = held_back(c, arena));
 }
 
+static void fill_clock(const struct analysis *a, const struct side *side, const struct device_result *device,
+                       struct rows *rows)
+{
+	struct arena *arena = rows->page->arena;
+	const struct clocks *c = &device->clocks;
+	struct scope *row = page_row(rows);
+	page_fill(row, "side", side->label);
+	page_fill(row, "gpu",
+	          arena_format(arena, "%u: %s", device->ordinal, format_name(arena, view_gpu(a, device), 60)));
+	page_fill(row, "samples", arena_format(arena, "%u", c->samples));
+	page_fill(row, "sm", spread(&c->sm_mhz, arena));
+	page_fill(row, "memory", spread(&c->memory_mhz, arena));
+	page_fill(row, "power", spread(&c->power_w, arena));
+	page_fill(row, "temperature", spread(&c->temperature_c, arena));
+	page_fill(row, "limits", say_fact(held_back(c, arena), NULL, arena));
+}
+
 void clocks_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	page_if(&page->top, "clocks", clocks_known(a));
-	struct rows *rows = page_rows(&page->top, "clock");
-	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t d = 0; d < a->side[s].n_devices; d++) {
-			const struct device_result *device = &a->side[s].devices[d];
-			const struct clocks *c = &device->clocks;
-			struct scope *row = page_row(rows);
-			page_fill(row, "side", a->side[s].label);
-			page_fill(row, "gpu",
-			          arena_format(arena, "%u: %s", device->ordinal,
-			                       format_name(arena, view_gpu(a, device), 60)));
-			page_fill(row, "samples", arena_format(arena, "%u", c->samples));
-			page_fill(row, "sm", spread(&c->sm_mhz, arena));
-			page_fill(row, "memory", spread(&c->memory_mhz, arena));
-			page_fill(row, "power", spread(&c->power_w, arena));
-			page_fill(row, "temperature", spread(&c->temperature_c, arena));
-			page_fill(row, "limits", say_fact(held_back(c, arena), NULL, arena));
-		}
+	const bool known = clocks_known(a);
+	page_if(&page->top, "clocks", known);
+	struct rows *words = page_rows(&page->top, "clock.word"), *rows = page_rows(&page->top, "clock");
+	for (uint32_t s = 0; s < a->n_sides && known; s++) {
+		const struct side *side = &a->side[s];
+		const struct folded folded = folded_make(side, FACT_NO_SIDE, arena);
+		for (uint32_t d = 0; d < side->n_devices; d++)
+			if (folded_lists(&folded, d))
+				fill_clock(a, side, &side->devices[d], rows);
+		if (folded.n)
+			page_fill(page_row(words), "text",
+			          SAY(NULL, arena, other_gpus, .label = side->label, .n = side->n_devices - folded.n));
+	}
 }
 
 enum { MOST_GPUS = 8, FEW_GPUS = 2, PHASES_OF_MANY = 4 };

@@ -173,16 +173,18 @@ static void draw_points(const struct plot *p, const struct analysis *a, xmlNode 
 	svg_drop_empty(ways);
 }
 
-static void draw_legend(const struct analysis *a, bool operators, struct arena *arena, xmlNode *svg)
+static void draw_legend(const struct plot *p, const struct analysis *a, xmlNode *svg)
 {
-	xmlNode *ink = svg_filled(svg, "ink", "#222"), *hollow = svg_strokes(svg, "before-line", colour[0], 2, NULL);
-	xmlNode *full = svg_filled(svg, class_of[1], colour[1]);
-	svg_path(hollow, "M"
-	                 "4 26h10v10h-10z");
-	svg_text(ink, 20, 35, ANCHOR_START, "baseline");
-	svg_path(full, "M91 26a5 5 0 1 0 .01 0z");
-	svg_text(ink, 102, 35, ANCHOR_START,
-	         operators ? a->side[1].label : SAY(NULL, arena, roof_numbers, .label = a->side[1].label));
+	xmlNode *ink = svg_filled(svg, "ink", "#222");
+	bool pair = a->n_sides > 1;
+	const char *last = a->side[pair].label;
+	last = p->operators ? last : SAY(NULL, p->arena, roof_numbers, .label = last);
+	svg_path(svg_strokes(svg, "before-line", colour[0], 2, NULL), "M4 26h10v10h-10z");
+	svg_text(ink, 20, 35, ANCHOR_START, pair ? a->side[0].label : last);
+	if (!pair)
+		return;
+	svg_path(svg_filled(svg, class_of[1], colour[1]), "M91 26a5 5 0 1 0 .01 0z");
+	svg_text(ink, 102, 35, ANCHOR_START, last);
 }
 
 static bool draw(struct plot *p, const struct analysis *a, xmlNode *parent)
@@ -194,13 +196,14 @@ static bool draw(struct plot *p, const struct analysis *a, xmlNode *parent)
 	                           say_word(WORDS_picture, "roofline_shows"));
 	draw_axes(p, svg);
 	const struct roof *roof = p->k->roof;
-	bool alike = roof[0].known && roof[1].known && fabs(roof[0].peak / roof[1].peak - 1) < 0.01 &&
-	             fabs(roof[0].bandwidth / roof[1].bandwidth - 1) < 0.01;
+	bool alike =
+		a->n_sides < 2 || (roof[0].known && roof[1].known && fabs(roof[0].peak / roof[1].peak - 1) < 0.01 &&
+	                           fabs(roof[0].bandwidth / roof[1].bandwidth - 1) < 0.01);
 	for (int s = 0; s < 2; s++)
 		if (roof[s].known && !(s && alike))
 			draw_roof(p, s, alike, svg);
 	draw_points(p, a, svg);
-	draw_legend(a, p->operators, p->arena, svg);
+	draw_legend(p, a, svg);
 	return true;
 }
 

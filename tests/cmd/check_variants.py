@@ -90,6 +90,13 @@ def refused(folder, words):
         assert why in done.stderr and not (folder / "x.html").exists(), (wrong, done.stderr)
     done = run("--variant", f"a={folder}/0-*.sqlite", "--variant", "b=nothing.sqlite", "-o", folder / "x.html", status=3)
     assert not (folder / "x.html").exists()
+    done = run("--variant", f"a={folder}/0-0.sqlite", "--variant", f"b={folder}/1-0.sqlite", "-o", folder / "x.html", "--json", folder / "x-b.html", status=2)
+    assert "two of the reports would go to this file" in done.stderr, done.stderr
+    # the last one cannot be read: the report of the pair before it is not left alone either
+    run(*words[:4], "--variant", "c=nothing.sqlite", "-o", folder / "y.html", status=3)
+    assert not list(folder.glob("y*")), list(folder.glob("y*"))
+    written = run(*words, "-o", folder / "y.html").stderr
+    assert all(f"wrote {folder}/{name}" in written for name in ("y.html", "y-graph__b_.html", "y-same.html")), written
 
 
 def few(folder):
