@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Windows that the PyTorch profiler records of a run: what a capture begins and ends in the middle of. The traces are made,
+by a host that runs ahead of a GPU that works off what was launched, so when each step ends is known.
+
+    check_kineto_windows.py GAPLINE
+"""
+import json
+import os
+import sys
+import tempfile
+
+from check_captures import Gapline, Table
+
+
+class Window:
+    """A run of which the profiler records what the host calls from `begin` on, and what the GPU does then; in us."""
+
+    def __init__(self, begin, pid=9):
+        self.begin, self.pid, self.events, self.host, self.gpu, self.correlation = begin, pid, [], 1000.0, {}, 0
+
+    def event(self, cat, name, start, end, pid=None, tid=None, **args):
+        if end > self.begin and (start >= self.begin or cat not in ("cuda_runtime", "cpu_op", "user_annotation")):
+            self.events.append({"ph": "X", "cat": cat, "name": name, "pid": self.pid if pid is None else pid,
+                                "tid": self.pid if tid is None else tid, "ts": round(start, 3), "dur": round(end - start, 3),
+                                "args": args})
+
+    def launch(self, name, takes, stream=7, after=None):
+        """A kernel; `after`: not before another stream has done what it was given."""
+        self.correlation += 1
+        start = max(self.gpu.get(stream, 0), self.gpu.get(after, 0), self.host + 6)
+        self.event("cpu_op", f"aten::{name}", self.host, self.host + 9)
+        self.event("cuda_runtime", "cudaLaunchKernel", self.host + 2, self.host + 6, correlation=self.correlation)
+        self.event("kernel", f"{name}_kernel(float*)", start, start + takes - 1, 0, stream, device=0, stream=stream,
+                   correlation=self.correlation, grid=[64, 1, 1], block=[128, 1, 1])
+        self.gpu[stream] = start + takes
+        self.host += 10
+
+    def step(self, number, kernels=20, takes=500):
+        begin = self.host
+        for i in range(kernels):
+            self.launch("mm" if i % 2 else "gelu", takes)
+        self.launch("all_reduce", takes, 20, after=7)
+        self.event("user_annotation", f"ProfilerStep#{number}", begin, self.host - 1)
+        self.host += 5
+
+    def write(self, path):
+        with open(path, "w", encoding="utf-8") as out:
+            json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": self.events,
+                       "baseTimeNanoseconds": 1790857026000000000}, out)
+        return path
+
+
+def shown(gapline, folder, window):
+    path = window.write(os.path.join(folder, "window.json"))
+    return gapline.report(path, path)[1]["baseline"]
+
+
+def check_queued(table, gapline, folder):
+    """Two steps of 10 ms were launched before the capture began, and the GPU is in the first of them: they are no time of the
+    first step that is marked. Where launches are missing later, too, that says nothing of when it begins."""
+    window = Window(begin=1428)
+    for number in range(5):
+        window.step(number)
+    side = shown(gapline, folder, window)
+    steps = side["steps"]
+    table.check("three steps behind a queue", steps["measured"] == 3, steps["measured"])
+    table.near("a step behind a queue, ms", steps["period_ms"]["mean"], "10.0")
+    lost = Window(begin=0)
+    for number in range(5):
+        lost.step(number)
+    calls = [event for event in lost.events if event["cat"] == "cuda_runtime"]
+    for call in calls[:10] + calls[10::2]:
+        lost.events.remove(call)
+    side = shown(gapline, folder, lost)
+    table.near("launches are missing everywhere, ms", side["steps"]["period_ms"]["mean"], "10.00", share=0.002)
+
+
+def main():
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
+        gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
+        check_queued(table, gapline, folder)
+    print(f"{table.passed} passed, {table.failed} failed")
+    return 1 if table.failed or not table.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
