@@ -35,6 +35,14 @@ class Window:
         self.gpu[stream] = start + takes
         self.host += 10
 
+    def copy(self, size):
+        self.correlation += 1
+        start, takes = self.host + 6, size / 6000
+        self.event("cuda_runtime", "cudaMemcpyAsync", self.host + 2, start + takes, correlation=self.correlation)
+        self.event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", start, start + takes, 0, 7, device=0, stream=7,
+                   correlation=self.correlation, bytes=size)
+        self.gpu[7] = self.host = start + takes + 300
+
     def step(self, number, kernels=20, takes=500):
         begin = self.host
         for i in range(kernels):
@@ -75,11 +83,25 @@ def check_queued(table, gapline, folder):
     table.near("launches are missing everywhere, ms", side["steps"]["period_ms"]["mean"], "10.00", share=0.002)
 
 
+def check_weights(table, gapline, folder):
+    """A model's weights, array by array, take longer than its two forward passes: they are no step of it, for it computes."""
+    window = Window(begin=0)
+    for layer in range(8):
+        window.copy(4096 * 4096 * (1 + layer % 3))
+        window.copy(4096 * 4)
+    for i in range(16):
+        window.launch(["conv", "relu", "pool", "mm", "norm", "gelu", "softmax", "cat"][i % 8], 100 + i)
+        window.host += 500
+    steps = shown(gapline, folder, window)["steps"]
+    table.check("weights on their way in are no steps", steps["origin"] == "none", (steps["origin"], steps["name"]))
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
         gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
         check_queued(table, gapline, folder)
+        check_weights(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 
