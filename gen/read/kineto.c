@@ -164,17 +164,28 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 	}
 }
 
-/* "Memcpy HtoD (Pageable -> Device)", and ROCm's "CopyHostToDevice" and "Memcpy HtoD (Host -> Device)". */
+/* "Memcpy HtoD (Pageable -> Device)"; ROCm's "CopyHostToDevice", "Memcpy HtoD (Host -> Device)"; Intel's "M2D". */
 static void tell_copy(const char *name, struct build_op *op)
 {
 	static const struct {
 		const char *text;
 		enum copy_kind kind;
-	} directions[] = {{"HtoD", COPY_H2D},           {"DtoH", COPY_D2H},         {"DtoD", COPY_D2D},
-	                  {"PtoP", COPY_P2P},           {"HtoH", COPY_H2H},         {"HtoA", COPY_H2A},
-	                  {"AtoH", COPY_A2H},           {"AtoA", COPY_A2A},         {"AtoD", COPY_A2D},
-	                  {"DtoA", COPY_D2A},           {"HostToDevice", COPY_H2D}, {"DeviceToHost", COPY_D2H},
-	                  {"DeviceToDevice", COPY_D2D}, {"HostToHost", COPY_H2H}};
+	} directions[] = {{"HtoD", COPY_H2D},
+	                  {"DtoH", COPY_D2H},
+	                  {"DtoD", COPY_D2D},
+	                  {"PtoP", COPY_P2P},
+	                  {"HtoH", COPY_H2H},
+	                  {"HtoA", COPY_H2A},
+	                  {"AtoH", COPY_A2H},
+	                  {"AtoA", COPY_A2A},
+	                  {"AtoD", COPY_A2D},
+	                  {"DtoA", COPY_D2A},
+	                  {"HostToDevice", COPY_H2D},
+	                  {"DeviceToHost", COPY_D2H},
+	                  {"DeviceToDevice", COPY_D2D},
+	                  {"HostToHost", COPY_H2H},
+	                  {"M2D", COPY_H2D},
+	                  {"D2M", COPY_D2H}};
 	static const struct {
 		const char *text;
 		enum memory_kind kind;

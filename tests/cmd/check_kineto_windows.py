@@ -96,12 +96,47 @@ def check_weights(table, gapline, folder):
     table.check("weights on their way in are no steps", steps["origin"] == "none", (steps["origin"], steps["name"]))
 
 
+MAKERS = {  # category of calls, and what launches, copies in and waits; what a copy in is called
+    "CUDA": ("cuda_runtime", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize", "Memcpy HtoD (Pageable -> Device)"),
+    "SYCL": ("xpu_runtime", "urEnqueueKernelLaunch", "urEnqueueUSMMemcpy", "urQueueFinish", "Memcpy M2D (Memory -> Device)"),
+    "MUSA": ("cuda_runtime", "musaLaunchKernel", "musaMemcpyAsync", "musaDeviceSynchronize", "Memcpy HtoD (Pageable -> Device)"),
+}
+
+
+def check_makers(table, gapline, folder):
+    """One program by the names of several makers' calls: the same steps, budget, causes and copies."""
+    said = {}
+    for maker, (category, *names) in MAKERS.items():
+        window = Window(begin=0)
+        for number in range(10):
+            window.host += 300
+            window.copy(600_000)
+            window.step(number, kernels=4, takes=30)
+            window.correlation += 1
+            end = max(window.gpu.values()) + 2
+            window.event("cuda_runtime", "cudaDeviceSynchronize", window.host, end, correlation=window.correlation)
+            window.host = end + 5
+        words = dict(zip(MAKERS["CUDA"][1:], names))
+        for event in window.events:
+            event["name"] = words.get(event["name"], event["name"])
+            event["cat"] = category if event["cat"] == "cuda_runtime" else event["cat"]
+        side = shown(gapline, folder, window)
+        said[maker] = {"steps": (side["steps"]["name"], side["steps"]["measured"], side["steps"]["period_ms"]["mean"]),
+                       "budget": side["devices"][0]["per_step"],
+                       "causes": sorted((i["cause"], i["phase"], i["ms_per_step"]) for i in side["devices"][0]["idle"]),
+                       "copies": [(copy["kind"], copy["bytes_per_step"]) for copy in side["copies"]]}
+    for maker, what in ((m, w) for m in MAKERS for w in said["CUDA"] if m != "CUDA"):
+        table.check(f"the same program by {maker}'s names: {what}", said[maker][what] == said["CUDA"][what], said[maker][what],
+                    said["CUDA"][what])
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
         gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
         check_queued(table, gapline, folder)
         check_weights(table, gapline, folder)
+        check_makers(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 
