@@ -446,6 +446,7 @@ int kineto_parse(struct kineto *k, struct source *source)
 	struct input input = {k, source, packed};
 	struct json_scan s;
 	json_scan_open(&s, next_piece, &input, DEPTH_MAX);
+	s.lenient = true; /* of PyTorch, and of scripts that wrote it again */
 	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
 		on_token(p, &s, token);
 	int result = refuse(k, &s);

@@ -130,6 +130,26 @@ def check_makers(table, gapline, folder):
                     said["CUDA"][what])
 
 
+def check_written(table, gapline, folder):
+    """What PyTorch and scripts write where JSON has no such thing: lines in names, Windows' paths, infinities."""
+    window = Window(begin=0)
+    for number in range(10):
+        window.step(number)
+    window.event("python_function", "NAME", 1000, 1400)
+    path = window.write(os.path.join(folder, "written.json"))
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    texts = {"lines in a name": text.replace("NAME", 'x = Library(\n(1): <module>\x1b'),
+             "a path of Windows": text.replace("NAME", "torch\\cuda\\__init__.py(219): \\utils"),
+             "infinities": text.replace('"block":', '"blocks per SM": inf, "warps per SM": NaN, "est": -Infinity, "block":')}
+    sound = gapline.report(path, path)[1]["baseline"]["devices"]
+    for what, text in texts.items():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        status, document, _, error = gapline.report(path, path)
+        table.check(f"a trace with {what}", status == 0 and document["baseline"]["devices"] == sound, error.strip()[-100:])
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
@@ -137,6 +157,7 @@ def main():
         check_queued(table, gapline, folder)
         check_weights(table, gapline, folder)
         check_makers(table, gapline, folder)
+        check_written(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 
