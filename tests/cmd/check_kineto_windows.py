@@ -150,6 +150,25 @@ def check_written(table, gapline, folder):
         table.check(f"a trace with {what}", status == 0 and document["baseline"]["devices"] == sound, error.strip()[-100:])
 
 
+def check_twins(table, gapline, folder):
+    """Events that a script wrote twice count once, and there is no verdict."""
+    window = Window(begin=0)
+    for number in range(10):
+        window.step(number)
+    paths = [os.path.join(folder, f"{name}.json") for name in ("once", "twice")]
+    window.write(paths[0])
+    window.events += [event for event in window.events if event["cat"] in ("kernel", "cuda_runtime")]
+    window.write(paths[1])
+    _, document, _, _ = gapline.report(*paths)
+    once, twice = document["baseline"], document["fixed"]
+    for what, count in ("kernels", "instances_per_step"), ("api", "calls_per_step"):
+        seen, want = ([row[count] for row in side[what]] for side in (twice, once))
+        table.check(f"{what} of a trace that has them twice", want and seen == want, seen, want)
+    said = " ".join(gapline.run("show", paths[1]).stdout.split())
+    table.check("twins are said, and leave no verdict", "210 of 420 rows of kernels in twice.json make no sense and are left out" in said,
+                said[:300])
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
@@ -158,6 +177,7 @@ def main():
         check_weights(table, gapline, folder)
         check_makers(table, gapline, folder)
         check_written(table, gapline, folder)
+        check_twins(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 
