@@ -426,6 +426,11 @@ static int refuse(struct kineto *k, const struct json_scan *s)
 		return err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
 		               JSON_SCAN_LONGEST >> 20);
 	default:
+		if (strcmp(s->expected, "nothing more") == 0)
+			return err_set(k->err,
+			               "%s: goes on at byte %lld, where its JSON has ended: a trace is one document; "
+			               "put each into a file of its own",
+			               k->path, (long long)json_scan_position(s));
 		return err_set(
 			k->err,
 			"%s: is no valid JSON at byte %lld, where %s should be; PyTorch before 2026 did not escape "
