@@ -51,10 +51,10 @@ class Window:
         self.event("user_annotation", f"ProfilerStep#{number}", begin, self.host - 1)
         self.host += 5
 
-    def write(self, path):
+    def write(self, path, later_s=0, **more):
         with open(path, "w", encoding="utf-8") as out:
             json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": self.events,
-                       "baseTimeNanoseconds": 1790857026000000000}, out)
+                       "baseTimeNanoseconds": (1790857026 + later_s) * 10**9, **more}, out)
         return path
 
 
@@ -169,6 +169,21 @@ def check_twins(table, gapline, folder):
                 said[:300])
 
 
+def check_one_run(table, gapline, folder):
+    """Two ranks of one run are no two sides; of two runs they are, and so is what ran beside it and says no rank."""
+    path = [os.path.join(folder, f"side-{side}.json") for side in "ab"]
+    for what, ranks, later, one in ("at once", (0, 1), 0, True), ("an hour later", (0, 1), 3600, False), ("no ranks", None, 0, False):
+        for side in (0, 1):
+            window = Window(begin=0, pid=9 + side)
+            for number in range(20):
+                window.step(number, kernels=4 + side, takes=100)
+            more = {"distributedInfo": {"backend": "nccl", "rank": ranks[side], "world_size": 2}} if ranks else {}
+            window.write(path[side], later * side, **more)
+        verdict = gapline.report(*path)[1]["verdict"]
+        said = any("ranks 0 and 1 of one run" in reason for reason in verdict["reasons"])
+        table.check(f"ranks as sides, {what}", said == one and (verdict["speedup"] is None) == one, verdict["reasons"][0][:110])
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
@@ -178,6 +193,7 @@ def main():
         check_makers(table, gapline, folder)
         check_written(table, gapline, folder)
         check_twins(table, gapline, folder)
+        check_one_run(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 
