@@ -168,8 +168,12 @@ static unsigned char *unescape(struct json_scan *s, unsigned char *p)
 		}
 		char code[4];
 		const size_t n = escape[1] == 'u' ? put_code(&p, code) : 0;
-		if (!n)
+		if (!n && !s->lenient)
 			return escape;
+		if (!n) {
+			*to++ = '\\';
+			p = escape + 1;
+		}
 		memcpy(to, code, n);
 		to += n;
 	}
@@ -202,6 +206,8 @@ static enum json_token scan_text(struct json_scan *s, enum json_token token)
 		if (*stop == '\\' && s->end - stop > 1) {
 			escape = escape ? escape : done;
 			done += 2;
+		} else if (*stop != '\\' && stop != s->end && s->lenient) {
+			done++;
 		} else if (*stop != '\\' && stop != s->end) {
 			return fail(s, stop, "a text without control characters");
 		} else if (!fill(s)) {
@@ -262,16 +268,37 @@ static enum json_token scan_number(struct json_scan *s)
 	return TOKEN_NUMBER;
 }
 
-static enum json_token scan_word(struct json_scan *s, const char *word, enum json_token token)
+/* How much of a word is there. */
+static size_t word_there(struct json_scan *s, const char *word)
 {
 	size_t i = 0;
 	while (word[i])
 		if (s->at[i] == (unsigned char)word[i])
 			i++;
 		else if (s->at + i != s->end || !fill(s))
-			return fail(s, s->at + i, "a value");
-	s->at += i;
+			break;
+	return i;
+}
+
+static enum json_token scan_word(struct json_scan *s, const char *word, enum json_token token)
+{
+	const size_t n = word_there(s, word);
+	if (word[n])
+		return fail(s, s->at + n, "a value");
+	s->at += n;
 	return token;
+}
+
+/* Whether what no number is comes next, as Python's json and C++ write it; it is passed over. */
+static bool pass_no_number(struct json_scan *s)
+{
+	static const char *const words[] = {"NaN", "Infinity", "-Infinity", "nan", "-nan", "inf", "-inf", NULL};
+	for (const char *const *word = words; s->lenient && *word; word++)
+		if (word_there(s, *word) == strlen(*word)) {
+			s->at += strlen(*word);
+			return true;
+		}
+	return false;
 }
 
 /* ---- the document ---- */
@@ -315,12 +342,16 @@ static enum json_token scan_value(struct json_scan *s, unsigned char c)
 	case '"':
 		return scan_text(s, TOKEN_TEXT);
 	case 'n':
+		if (pass_no_number(s))
+			return TOKEN_NULL;
 		return scan_word(s, "null", TOKEN_NULL);
 	case 't':
 		return scan_word(s, "true", TOKEN_TRUE);
 	case 'f':
 		return scan_word(s, "false", TOKEN_FALSE);
 	default:
+		if ((c < '0' || c > '9') && pass_no_number(s))
+			return TOKEN_NULL;
 		if (c == '-' || (c >= '0' && c <= '9'))
 			return scan_number(s);
 		return fail(s, s->at, "a value");

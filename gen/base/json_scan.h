@@ -55,6 +55,8 @@ struct json_scan {
 	enum json_flaw flaw;
 	const char *expected; /* "a colon" */
 	bool strict;          /* may be set at first: texts have to be UTF-8; else their bytes are passed on */
+	bool lenient; /* likewise: beside JSON it takes what programs write in its place, control characters in texts,
+	                 backslashes that escape nothing, and NaN and infinities, which are null */
 
 	/* inside */
 	unsigned char *window, *at, *end; /* `at`: what comes next; behind `end`: zeros */

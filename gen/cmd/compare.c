@@ -174,6 +174,25 @@ static const struct fact *find_same_captures(struct compare *c)
 	                .fixed = names_file(&c->names, b->item[k].path));
 }
 
+/* Another one: two ranks of one run, by what both profiles say, as the two sides. */
+static const struct fact *find_one_run(struct compare *c)
+{
+	struct ranks_file files[2];
+	for (int s = 0; s < 2; s++) {
+		const struct inputs *in = &c->sides[s];
+		if (in->n != 1 || in->item[0].trace->source.started == TRACE_NO_TIME)
+			return NULL;
+		files[s] = (struct ranks_file){.trace = in->item[0].trace,
+		                               .name = names_file(&c->names, in->item[0].path),
+		                               .folder = TRACE_NONE};
+	}
+	const struct ranks told = ranks_tell(files, 2, RANKS_TELL, &c->arena);
+	if (told.n_runs != 1 || told.careful || files[0].named || files[1].named || files[0].rank == files[1].rank)
+		return NULL;
+	return FACT_NEW(&c->arena, ranks_of_one_run, FACT_NO_SIDE, .baseline = files[0].name, .fixed = files[1].name,
+	                .rank = files[0].rank, .other = files[1].rank);
+}
+
 /* What the report says of a side's files. */
 static struct side_files files_of(const struct inputs *side, struct arena *arena)
 {
@@ -206,7 +225,7 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 		return CMD_BAD_PROFILE;
 	}
 	progress_say(progress, "comparing");
-	c->analysis.nothing = find_same_captures(c);
+	c->analysis.nothing = find_same_captures(c) ?: find_one_run(c);
 	for (size_t s = 0; s < 2; s++) {
 		if (c->report[s].path)
 			continue;

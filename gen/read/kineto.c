@@ -70,28 +70,6 @@ static struct clock find_clock(const struct kineto *k)
 	return (struct clock){(first < 0 ? first : 0) - 1, false};
 }
 
-/* Leaves out what has such a time. */
-static void drop_clamped(struct kineto *k)
-{
-	size_t n = 0;
-	build_from(k->build, "kernel, gpu_memcpy, gpu_memset");
-	for (size_t i = 0; i < k->n_ops; i++)
-		if (k->ops[i].start != 0)
-			k->ops[n++] = k->ops[i];
-		else
-			build_drop(k->build, ROWS_KERNELS, "has no timestamp");
-	k->n_ops = n;
-	n = 0;
-	build_from(k->build, "cuda_runtime, user_annotation");
-	for (size_t i = 0; i < k->n_spans; i++)
-		if (k->spans[i].start != 0)
-			k->spans[n++] = k->spans[i];
-		else
-			build_drop(k->build, k->spans[i].kind == KINETO_CALL ? ROWS_CALLS : ROWS_RANGES,
-			           "has no timestamp");
-	k->n_spans = n;
-}
-
 static int64_t wall_time(const struct kineto *k, const struct clock *clock)
 {
 	if (k->base > YEAR_2015 && clock->origin < INT64_MAX - k->base)
@@ -164,17 +142,28 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 	}
 }
 
-/* "Memcpy HtoD (Pageable -> Device)", and ROCm's "CopyHostToDevice" and "Memcpy HtoD (Host -> Device)". */
+/* "Memcpy HtoD (Pageable -> Device)"; ROCm's "CopyHostToDevice", "Memcpy HtoD (Host -> Device)"; Intel's "M2D". */
 static void tell_copy(const char *name, struct build_op *op)
 {
 	static const struct {
 		const char *text;
 		enum copy_kind kind;
-	} directions[] = {{"HtoD", COPY_H2D},           {"DtoH", COPY_D2H},         {"DtoD", COPY_D2D},
-	                  {"PtoP", COPY_P2P},           {"HtoH", COPY_H2H},         {"HtoA", COPY_H2A},
-	                  {"AtoH", COPY_A2H},           {"AtoA", COPY_A2A},         {"AtoD", COPY_A2D},
-	                  {"DtoA", COPY_D2A},           {"HostToDevice", COPY_H2D}, {"DeviceToHost", COPY_D2H},
-	                  {"DeviceToDevice", COPY_D2D}, {"HostToHost", COPY_H2H}};
+	} directions[] = {{"HtoD", COPY_H2D},
+	                  {"DtoH", COPY_D2H},
+	                  {"DtoD", COPY_D2D},
+	                  {"PtoP", COPY_P2P},
+	                  {"HtoH", COPY_H2H},
+	                  {"HtoA", COPY_H2A},
+	                  {"AtoH", COPY_A2H},
+	                  {"AtoA", COPY_A2A},
+	                  {"AtoD", COPY_A2D},
+	                  {"DtoA", COPY_D2A},
+	                  {"HostToDevice", COPY_H2D},
+	                  {"DeviceToHost", COPY_D2H},
+	                  {"DeviceToDevice", COPY_D2D},
+	                  {"HostToHost", COPY_H2H},
+	                  {"M2D", COPY_H2D},
+	                  {"D2M", COPY_D2H}};
 	static const struct {
 		const char *text;
 		enum memory_kind kind;
@@ -452,7 +441,8 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 	struct launches launches = {0};
 	k->old_spelling = k->annotations == 0;
 	if (clock.zero_fails)
-		drop_clamped(k);
+		kineto_drop_clamped(k);
+	kineto_drop_twins(k);
 	kineto_give_ranges(k, clock.origin);
 	give_calls(k, &clock, &launches);
 	if (give_ops(k, &clock, &launches) != 0 || check_contents(k, wish) != 0)

@@ -143,6 +143,13 @@ struct kineto {
 /* Reads all of the file. 0, or -1 with `err`. */
 int kineto_parse(struct kineto *k, struct source *source);
 
+/* Leaves out what begins at 0, where that is no time. */
+void kineto_drop_clamped(struct kineto *k);
+
+/* Leaves out GPU work and calls that are there twice, as where a trace was merged with itself: the same number, name
+ * and times in the same place. Before kineto_give_ranges. */
+void kineto_drop_twins(struct kineto *k);
+
 /* Hands annotations, and what is made of operators where a step has no annotations, to the builder. Sorts the spans by
  * (thread, start, end descending), and says of calls in which operator and module they are. `origin` is what is taken
  * from every time. */

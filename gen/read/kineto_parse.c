@@ -426,6 +426,11 @@ static int refuse(struct kineto *k, const struct json_scan *s)
 		return err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
 		               JSON_SCAN_LONGEST >> 20);
 	default:
+		if (strcmp(s->expected, "nothing more") == 0)
+			return err_set(k->err,
+			               "%s: goes on at byte %lld, where its JSON has ended: a trace is one document; "
+			               "put each into a file of its own",
+			               k->path, (long long)json_scan_position(s));
 		return err_set(
 			k->err,
 			"%s: is no valid JSON at byte %lld, where %s should be; PyTorch before 2026 did not escape "
@@ -446,6 +451,7 @@ int kineto_parse(struct kineto *k, struct source *source)
 	struct input input = {k, source, packed};
 	struct json_scan s;
 	json_scan_open(&s, next_piece, &input, DEPTH_MAX);
+	s.lenient = true; /* of PyTorch, and of scripts that wrote it again */
 	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
 		on_token(p, &s, token);
 	int result = refuse(k, &s);

@@ -55,14 +55,42 @@ bool classify_synchronising(const char *kernel)
 	return holds_one_of(kernel, parts);
 }
 
-/* ROCm's runtime calls are CUDA's by another prefix: hipMemcpyAsync. */
-static enum call_class classify_hip(const char *call)
+/* Runtime calls of ROCm and of Moore Threads' GPUs are CUDA's by another prefix: hipMemcpyAsync, musaMemcpyAsync. */
+static enum call_class classify_prefixed(const char *call, size_t prefix)
 {
 	char text[128] = "cuda";
-	strncat(text, call + strlen("hip"), sizeof text - sizeof "cuda");
+	strncat(text, call + prefix, sizeof text - sizeof "cuda");
 	if (strstr(call, "LaunchKernel") || strstr(call, "GraphLaunch"))
 		return CALL_LAUNCH;
-	return strncmp(call + strlen("hip"), "Module", 6) == 0 ? CALL_MODULE : classify_call(text);
+	return strncmp(call + prefix, "Module", 6) == 0 ? CALL_MODULE : classify_call(text);
+}
+
+/* Calls for Intel's GPUs: of SYCL's runtimes (urEnqueueKernelLaunch, piEnqueueKernelLaunch) and of Level Zero
+ * (zeCommandListAppendLaunchKernel). */
+static bool is_sycl(const char *call)
+{
+	static const char *const prefixes[] = {"ur", "pi", "piext", "ze", "zes", NULL};
+	size_t n = strcspn(call, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	for (const char *const *prefix = prefixes; call[n] && *prefix; prefix++)
+		if (strlen(*prefix) == n && begins(call, *prefix))
+			return true;
+	return false;
+}
+
+static enum call_class classify_sycl(const char *call)
+{
+	static const char *const words[][3] = {
+		[CALL_LAUNCH] = {"KernelLaunch", "LaunchKernel", "LaunchCooperativeKernel"},
+		[CALL_COPY] = {"Memcpy", "Fill", "MemoryCopy"},
+		[CALL_SYNC] = {"Finish", "EventWait", "Synchronize"},
+		[CALL_ALLOC] = {"Alloc", "Free", "MemBufferCreate"},
+		[CALL_MODULE] = {"ModuleCreate", "ProgramBuild", "ProgramLink"},
+	};
+	for (enum call_class class = CALL_LAUNCH; class <= CALL_MODULE; class ++)
+		for (size_t i = 0; i < sizeof *words / sizeof **words; i++)
+			if (strstr(call, words[class][i]))
+				return class;
+	return CALL_OTHER;
 }
 
 static bool holds_one(const char *kernel, const char *const *parts)
@@ -88,7 +116,11 @@ bool classify_lookup(const char *kernel)
 enum call_class classify_call(const char *call)
 {
 	if (begins(call, "hip"))
-		return classify_hip(call);
+		return classify_prefixed(call, strlen("hip"));
+	if (begins(call, "musa"))
+		return classify_prefixed(call, strlen("musa"));
+	if (is_sycl(call))
+		return classify_sycl(call);
 	static const char *const module[] = {"cuModuleLoad", "cuModuleUnload",  "cuLibraryLoad",     "cuLibraryUnload",
 	                                     "cuLink",       "cudaLibraryLoad", "cudaLibraryUnload", NULL};
 	static const char *const alloc[] = {"cudaMalloc",
@@ -138,7 +170,8 @@ bool classify_call_blocks(const char *call)
 {
 	/* Between devices the plain calls return at once as well (CUDA runtime API, "API synchronization behavior"). */
 	static const char *const device_only[] = {"Peer", "DtoD", "DtoA", "AtoD", "AtoA", "ArrayToArray", NULL};
-	if (!(begins(call, "cudaMemcpy") || begins(call, "cuMemcpy") || begins(call, "hipMemcpy")) ||
+	if (!(begins(call, "cudaMemcpy") || begins(call, "cuMemcpy") || begins(call, "hipMemcpy") ||
+	      begins(call, "musaMemcpy")) ||
 	    strstr(call, "Async"))
 		return false;
 	for (const char *const *part = device_only; *part; part++)

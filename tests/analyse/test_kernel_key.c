@@ -39,8 +39,22 @@ static void test_keys(void **state)
 	arena_release(&arena);
 }
 
+/* Work that a program may not have needed. */
+static void test_fills(void **state)
+{
+	(void)state;
+	assert_true(kernel_key_fills("void vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >(int)"));
+	assert_true(kernel_key_fills("at::native::amp_update_scale_cuda_kernel(float*, int*, float const*)"));
+	assert_true(kernel_key_fills("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+	                             "UnaryOpFunctor<float, 1, 1, 0>, "
+	                             "at::native::_amp_foreach_non_finite_check_and_unscale_cuda_(int)>"));
+	assert_false(kernel_key_fills("void at::native::upsample_bilinear2d_out_frame<float, float>(int)"));
+	assert_false(kernel_key_fills("void clamp_foreach_kernel(float*)"));
+	assert_false(kernel_key_fills("broadcast_rows(float*)"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_fills)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

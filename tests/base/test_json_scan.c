@@ -35,6 +35,44 @@ static ssize_t make(void *context, void *data, size_t room)
 	return (ssize_t)n;
 }
 
+/* The document's tokens as letters: k, t and their bytes, n for null, # for a number; ! for a flaw. */
+static void expect_tokens(const char *document, bool lenient, const char *expected)
+{
+	char found[128] = "";
+	struct made made = {"", document, "", .n = 1};
+	struct json_scan s;
+	json_scan_open(&s, make, &made, 4);
+	s.lenient = lenient;
+	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;) {
+		const char *kind = token == TOKEN_KEY      ? "k"
+		                   : token == TOKEN_TEXT   ? "t"
+		                   : token == TOKEN_NULL   ? "n"
+		                   : token == TOKEN_NUMBER ? "#"
+		                                           : "";
+		strncat(found, kind, sizeof found - strlen(found) - 1);
+		if (token == TOKEN_KEY || token == TOKEN_TEXT)
+			strncat(found, s.text, s.n);
+	}
+	strncat(found, s.flaw ? "!" : "", sizeof found - strlen(found) - 1);
+	assert_string_equal(found, expected);
+	json_scan_close(&s);
+}
+
+static void what_programs_write_beside_json(void **state)
+{
+	(void)state;
+	expect_tokens("{\"a\": \"x\ny\x01\"}", true, "katx\ny\x01");
+	expect_tokens("{\"a\": \"x\ny\"}", false, "ka!");
+	expect_tokens("[\"C:\\cuda\\_x\\u12\\U\", \"\\u0041\\n\"]", true, "tC:\\cuda\\_x\\u12\\UtA\n");
+	expect_tokens("[\"C:\\cuda\"]", false, "!");
+	expect_tokens("[NaN, -Infinity, Infinity, nan, -nan, inf,-inf, null, -1]", true, "nnnnnnnn#");
+	expect_tokens("[-inf]", false, "!");
+	expect_tokens("[nul]", true, "!");
+	expect_tokens("[infinite]", true, "n!");
+	expect_tokens("[\"x\n", true, "!");
+	expect_tokens("[na", true, "!");
+}
+
 static void a_text_longer_than_the_window_is_whole(void **state)
 {
 	(void)state;
@@ -158,6 +196,7 @@ static void every_character_is_written_and_read_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_programs_write_beside_json),
 		cmocka_unit_test(a_text_longer_than_the_window_is_whole),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(a_value_is_passed_over),

@@ -427,7 +427,8 @@ static void what_is_refused(void **state)
 	         "CUDA was recorded, and no call gives the GPU work"},
 		{"[" CALL("1", "2", "3") ", " KERNEL("5", "9223372036854775807", "3") "]",
 	         "its GPU events make no sense and were dropped"},
-		{"[{\"ph\": NaN}]", "no valid JSON"},
+		{"[{\"ph\": None}]", "no valid JSON"},
+		{"{\"ph\": \"X\"}\n{\"ph\": \"X\"}", "goes on at byte 12, where its JSON has ended"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *path = support_path(s, "trace.json");

@@ -74,6 +74,19 @@ static void cuda_calls(void **state)
 	EXPECT(classify_call("cuCtxSynchronize_v2"), CALL_SYNC);
 	EXPECT(classify_call("cudaStreamWaitEvent"), CALL_OTHER); /* the GPU waits, not the host */
 	EXPECT(classify_call("cudaEventQuery"), CALL_OTHER);
+	EXPECT(classify_call("musaLaunchKernel"), CALL_LAUNCH);
+	EXPECT(classify_call("musaMalloc"), CALL_ALLOC);
+	EXPECT(classify_call("urEnqueueKernelLaunch"), CALL_LAUNCH);
+	EXPECT(classify_call("piextEnqueueCooperativeKernelLaunch"), CALL_LAUNCH);
+	EXPECT(classify_call("zeCommandListAppendLaunchKernel"), CALL_LAUNCH);
+	EXPECT(classify_call("urEnqueueUSMMemcpy"), CALL_COPY);
+	EXPECT(classify_call("zeCommandListAppendMemoryCopy"), CALL_COPY);
+	EXPECT(classify_call("urQueueFinish"), CALL_SYNC);
+	EXPECT(classify_call("zeEventHostSynchronize"), CALL_SYNC);
+	EXPECT(classify_call("urEnqueueEventsWait"), CALL_OTHER); /* the GPU waits */
+	EXPECT(classify_call("urUSMDeviceAlloc"), CALL_ALLOC);
+	EXPECT(classify_call("zeModuleCreate"), CALL_MODULE);
+	EXPECT(classify_call("pipe2"), CALL_OTHER);
 	EXPECT(classify_call("cudaMalloc"), CALL_ALLOC);
 	EXPECT(classify_call("cudaFreeAsync"), CALL_ALLOC);
 	EXPECT(classify_call("cudaHostRegister"), CALL_ALLOC);

@@ -130,7 +130,8 @@ static bool begins_word(const char *name, const char *at)
 
 bool kernel_key_fills(const char *name)
 {
-	static const char *const words[] = {"fill", "memset", "zero", "copy", "cast", "convert"};
+	static const char *const words[] = {"fill", "memset",  "zero",        "copy",
+	                                    "cast", "convert", "amp_foreach", "amp_update_scale"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		for (const char *at = strcasestr(name, words[i]); at; at = strcasestr(at + 1, words[i]))
 			if (begins_word(name, at))

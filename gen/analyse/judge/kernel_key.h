@@ -18,8 +18,8 @@
  */
 const char *kernel_key(struct arena *arena, const char *name);
 
-/* Whether kernels of that name only set, copy or convert values: a program that runs fewer of them may not have needed
- * them. */
+/* Whether kernels of that name only set, copy or convert values, or take a loss's scale from its gradients (PyTorch's
+ * GradScaler): a program that runs fewer of them may not have needed them. */
 bool kernel_key_fills(const char *name);
 
 #endif

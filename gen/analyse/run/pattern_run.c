@@ -64,22 +64,25 @@ static void find_stretches(struct part *part, struct arena *arena)
 	}
 }
 
-/* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
- * A model's layers are no steps. */
+/* Loops of copies alone are a model's weights on their way in, in a process that computes, and those that are next to
+ * nothing are not worth a row. A model's layers are no steps. */
 static void drop_loops(const struct trace *t, struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
 	bool computes[RULE_LOOPS + 1] = {0}, layers[RULE_LOOPS + 1] = {0};
 	uint8_t place[RULE_LOOPS + 1] = {0};
+	bool any = false;
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
 	find_computing(part, computes);
+	for (uint32_t l = 0; l <= p->n_loops; l++)
+		any |= computes[l];
 	pattern_calls_inside(t, &part->ops, p, layers);
 	for (uint32_t l = 0; l < p->n_loops; l++) {
 		part->layers |= layers[l + 1] && p->loops[l].time >= part->time * RULE_HALF;
-		if (!layers[l + 1] && p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
+		if (!layers[l + 1] && computes[l + 1] == any && p->loops[l].time >= part->time * RULE_LITTLE) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}

@@ -1,5 +1,6 @@
 #include "analyse/run/steps_ends.h"
 
+#include "base/keymap.h"
 #include "base/list.h"
 
 #include <string.h>
@@ -61,25 +62,67 @@ void steps_find_cut(struct steps_build *b)
 	}
 }
 
+/* When a device has worked off what was launched before the capture, whose launches nobody recorded: it runs at the
+ * first launch of the process that was (`first_launch`), and on its stream in front of all ops with launches.
+ * INT64_MIN: there is none, or launches are missing elsewhere, too, and say nothing. */
+static int64_t queued_until(const struct trace *t, const struct trace_device *device, int64_t first_launch)
+{
+	struct arena scratch = {0};
+	struct keymap streams; /* with launches … */
+	int64_t *first = NULL; /* … and when the first such op of each starts */
+	size_t n = 0, room = 0, queued = 0, others = 0, end = device->first_op + device->n_ops;
+	int64_t until = INT64_MIN;
+	keymap_init(&streams, &scratch);
+	for (size_t i = device->first_op; i < end; i++) {
+		if (t->ops.launch[i] == TRACE_NONE || keymap_add(&streams, t->ops.stream[i]) < n)
+			continue;
+		LIST_GROW(&scratch, first, n, room);
+		first[n++] = t->ops.start[i];
+	}
+	for (size_t i = device->first_op; i < end; i++) {
+		if (t->ops.launch[i] != TRACE_NONE || t->ops.flags[i] & OPF_MANAGED)
+			continue;
+		uint32_t stream = keymap_find(&streams, t->ops.stream[i]);
+		if (stream == UINT32_MAX || t->ops.start[i] >= first[stream] ||
+		    (!queued && t->ops.start[i] >= first_launch)) {
+			others++;
+			continue;
+		}
+		queued++;
+		until = t->ops.end[i] > until ? t->ops.end[i] : until;
+	}
+	arena_release(&scratch);
+	return queued > others ? until : INT64_MIN;
+}
+
 int64_t steps_find_begin(const struct steps_build *b)
 {
 	const struct trace *t = b->trace;
 	struct arena scratch = {0};
 	int64_t *first = ARENA_NEW(&scratch, t->n_processes, int64_t), begin = INT64_MAX;
 	int64_t *from = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	int64_t *first_launch = ARENA_NEW(&scratch, t->n_processes, int64_t);
 	for (uint32_t p = 0; p < t->n_processes; p++)
-		first[p] = INT64_MAX;
+		first[p] = first_launch[p] = INT64_MAX;
 	for (uint32_t p = 0; p < b->marks->n; p++) {
 		const struct instance *x = steps_instance(b, p);
 		first[x->process] = x->start < first[x->process] ? x->start : first[x->process];
 	}
 	memcpy(from, first, t->n_processes * sizeof *from);
 	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t process = op_process(t, i);
+		if (t->ops.launch[i] != TRACE_NONE && op_launch_start(t, i) < first_launch[process])
+			first_launch[process] = op_launch_start(t, i);
 		if (b->at[i] != TRACE_NONE) /* launched in an instance, and not before the first */
 			continue;
-		uint32_t process = op_process(t, i);
 		if (t->ops.end[i] > from[process] && op_launch_start(t, i) < first[process])
 			from[process] = t->ops.end[i];
+	}
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		uint32_t process = t->devices[d].process;
+		int64_t until = queued_until(t, &t->devices[d], first_launch[process]);
+		if (first[process] != INT64_MAX && until > from[process])
+			from[process] = until;
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		begin = from[p] < begin ? from[p] : begin;

@@ -96,15 +96,24 @@ static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n
 	return waiting;
 }
 
-/* ROCm's profiler names the GPUs, or calls hip… */
+static bool begins_one_of(const char *text, const char *const *list)
+{
+	while (*list && strncmp(text, *list, strlen(*list)) != 0)
+		list++;
+	return *list != NULL;
+}
+
+/* Profilers of AMD's, Intel's and Moore Threads' GPUs name them, or calls hip…, ur…, musa… */
 static bool is_amd(const struct run *run, const struct side_tables *tables)
 {
+	static const char *const gpus[] = {"AMD", "Intel", "MTT", NULL};
+	static const char *const calls[] = {"hip", "ur", "pi", "ze", "musa", NULL};
 	const struct trace *t = run->trace;
 	bool amd = false;
 	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
-		amd = strncmp(names_text(t->names, t->gpus[g].name), "AMD", 3) == 0;
+		amd = begins_one_of(names_text(t->names, t->gpus[g].name), gpus);
 	for (size_t i = 0; i < tables->n_api && !amd; i++)
-		amd = strncmp(names_text(t->names, tables->api[i].name), "hip", 3) == 0;
+		amd = begins_one_of(names_text(t->names, tables->api[i].name), calls);
 	return amd;
 }
 

@@ -19,7 +19,7 @@ struct side_facts {
 	struct stopwatch_side timed;    /* its runs without a profiler */
 	const struct fact *ranks_apart; /* its repeats are ranks of one run, or rows contradict each other
 	                                   (possible_rows); NULL: not so */
-	bool amd;                       /* its GPUs are AMD's, which Nsight Compute cannot measure */
+	bool amd;                       /* its GPUs are AMD's, or Intel's …: Nsight Compute measures NVIDIA's */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
 	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */

@@ -248,11 +248,11 @@ static void count_launches(struct tables *b, const struct run *part)
 			b->launches[part->steps.op_step[i]]++;
 }
 
-/* Share of the measured steps that launch as many kernels as most of them do. */
+/* Share of the measured steps that launch as many kernels as most of them do; one step alone says nothing of that. */
 static double steady_launches(uint32_t *count, const struct run *run)
 {
 	uint32_t longest = 0;
-	if (!run->steps.found)
+	if (!run->steps.found || run->n_steps < 2)
 		return 0;
 	sort_counts(count + run->warmup, run->n_steps);
 	for (uint32_t i = run->warmup, equal = 0; i < run->steps.n; i++) {
