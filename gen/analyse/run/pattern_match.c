@@ -11,7 +11,7 @@
 static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
 static const double AS_MANY = 1.1;                /* times as many at most: of kernels or operations in a cycle */
 
-#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for */
+#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for; or of a cycle's */
 
 /* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
  * say the same; else 0. */
@@ -234,11 +234,43 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 	return is_there_as_often(a, b) && (hidden || about_as_many(a->ops, b->ops));
 }
 
+static bool holds(const struct run_loop *loop, uint32_t name)
+{
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		if (loop->makeup[i].name == name)
+			return true;
+	return false;
+}
+
+/* Whether part of what loop `x` does, and its counterpart `y` does not, is a loop of its own over there, as often as
+ * `x`, and over here none: one cycle here is one of each of two there. */
+static bool is_divided(const struct run_loops *mine, uint32_t x, const struct run_loops *other, uint32_t y,
+                       const struct names *names)
+{
+	const struct run_loop *whole = &mine->list[x];
+	for (uint32_t z = 0; z < other->n; z++) {
+		const struct run_loop *part = &other->list[z];
+		bool here = z == y || !is_there_as_often(whole, part);
+		double gone = 0;
+		for (uint32_t k = 0; k < mine->n && !here; k++)
+			here = k != x && pattern_alike(&mine->list[k], part, names);
+		for (uint32_t i = 0; i < whole->n_makeup && !here; i++) {
+			const struct run_loop_op *op = &whole->makeup[i];
+			bool moved = !op->comm && !holds(&other->list[y], op->name) && holds(part, op->name);
+			gone += moved ? op->time : 0;
+		}
+		if (gone >= LITTLE * run_loop_work(whole))
+			return true;
+	}
+	return false;
+}
+
 bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
                            const struct names *names)
 {
 	const struct run_loops *side[2] = {mine, other};
-	if (!pattern_alike(&mine->list[a], &other->list[b], names))
+	if (!pattern_alike(&mine->list[a], &other->list[b], names) || is_divided(mine, a, other, b, names) ||
+	    is_divided(other, b, mine, a, names))
 		return false;
 	for (int s = 0; s < 2; s++) {
 		double all = 0, alike = 0;

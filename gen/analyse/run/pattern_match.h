@@ -16,7 +16,8 @@
 bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names);
 
 /* Whether loops that are alike are at least half of what repeats in each of two runs, searches of autotuners left out,
- * with loop `a` of one and loop `b` of the other among them. */
+ * with loop `a` of one and loop `b` of the other among them, and no cycle of these two is divided in two loops there.
+ */
 bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
                            const struct names *names);
 
