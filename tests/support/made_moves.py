@@ -45,8 +45,22 @@ def scattered(p, steps, kept):
         p.finish(4)
 
 
+def kept(p, steps, on):
+    """What was computed of one input serves for the next one, too, but for the last layer."""
+    for i in range(steps):
+        step_of(p, layers=1 if on and i % 2 else 6, back=False, opt=False)
+
+
+def skipping(p, steps, first):
+    """A gradient scaler finds its scale: the first steps skip the optimizer."""
+    for i in range(steps):
+        step_of(p, opt=i >= first)
+
+
 MOVES = [
     Pair("tables are made before the loop, nothing is marked", (of(tables, False), of(tables, True)), {UNKNOWN}, set(), 40, (False, False), doubt=True),
+    Pair("every second step computes one layer of six, nothing is marked", (of(kept, False), of(kept, True)), {DIFFERENT, UNKNOWN}, {"compute"} | IDLE, 60, (False, False)),
+    Pair("the first steps skip the optimizer, nothing is marked", (of(skipping, 0), of(skipping, 6)), {SAME, UNKNOWN}, set(), 40, (False, False)),
     Pair("all kernels in half as many blocks, twice as large", (of(reblocked), of(reblocked, 2, 0.95)), {SAME, JOB, UNKNOWN}, {"compute"}),
     Pair("all kernels load four values at once", (of(reblocked), of(reblocked, 4, 0.8)), {JOB, UNKNOWN}, {"compute"}),
     Pair("grids that stride, for all kernels", (of(reblocked), of(reblocked, 16, 0.9)), {JOB, UNKNOWN}, {"compute"}),

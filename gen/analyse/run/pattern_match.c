@@ -35,6 +35,29 @@ static double times_as_many(const struct run_loop *a, const struct run_loop *b)
 	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
 }
 
+static bool about_as_many(double a, double b)
+{
+	return a <= AS_MANY * b && b <= AS_MANY * a;
+}
+
+/* The same of the copies to the device and back: where both directions say so, and each loop has them. */
+static double times_as_many_copies(const struct run_loop *a, const struct run_loop *b, const struct names *names)
+{
+	double times = 0;
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		for (uint32_t k = 0; k < b->n_makeup; k++) {
+			const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
+			const char *name = names_text(names, x->name);
+			if (x->name != y->name || x->n <= 0 ||
+			    (!strstr(name, "Host-to-Device") && !strstr(name, "Device-to-Host")))
+				continue;
+			if (times > 0 && !about_as_many(times, y->n / x->n))
+				return 0;
+			times = y->n / x->n;
+		}
+	return times;
+}
+
 static bool as_often(const struct run_loop *a, const struct run_loop *b)
 {
 	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
@@ -48,7 +71,7 @@ static double speaks_for(const struct run_loop *mine, const struct run_loop *lik
 {
 	double alike = run_loop_alike(mine, like);
 	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
-	return alike >= PATTERN_ALIKE || often ? alike + often + 0.6 * called + 0.5 * mine->share : 0;
+	return alike >= PATTERN_ALIKE || often ? alike + often + 0.1 * called + 0.5 * mine->share : 0;
 }
 
 /* An assignment of rows to columns while it grows: `worth` is by row and column, of which there are as many more as
@@ -139,14 +162,29 @@ uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *lik
 	return is_one ? found : UINT32_MAX;
 }
 
-bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b)
+/* How many cycles of `shorter` are one of `longer`, as often as they are there and as many as it has copies to the
+ * device and back: what is computed of each input may be another matter in every second one. 0: they are not. */
+static uint32_t by_copies(const struct run_loop *shorter, const struct run_loop *longer, const struct names *names)
 {
-	double times = times_as_many(a, b);
-	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b);
+	double often = (double)shorter->n / longer->n, together = round(often);
+	bool whole = together >= 2 && about_as_many(often, together);
+	return whole && about_as_many(times_as_many_copies(shorter, longer, names), together) ? (uint32_t)together : 0;
 }
 
-uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
+bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names)
 {
+	double times = times_as_many(a, b);
+	if (as_often(a, b))
+		return true;
+	return !by_copies(a, b, names) && !by_copies(b, a, names) && (times == 0 || (times > 0.6 && times < 1.7));
+}
+
+uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer,
+                                 const struct names *names)
+{
+	uint32_t copied = by_copies(shorter, longer, names);
+	if (copied)
+		return copied;
 	/* a fix may have changed how many kernels a cycle has, and not how often it is there */
 	double often = (double)shorter->n / longer->n, times = times_as_many(shorter, longer);
 	uint32_t together = (uint32_t)(often + 0.5);
@@ -200,11 +238,6 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 		kinds.list[k].time += op->time;
 	}
 	return kinds;
-}
-
-static bool about_as_many(double a, double b)
-{
-	return a <= AS_MANY * b && b <= AS_MANY * a;
 }
 
 /* But for warm-up and a capture's ends. */
