@@ -46,7 +46,8 @@ struct comparison {
 	struct facts notes;            /* and that are not */
 	const struct fact *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
 	struct renames renames;
-	double clock, clock_share; /* as in judge/work.h */
+	double clock, clock_share; /* as in judge/work.h … */
+	bool clock_told;           /* … likewise */
 	double as_clock;           /* ln: as `clock`, where all kernels of both go by it; else 0 */
 };
 

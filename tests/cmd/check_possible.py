@@ -24,6 +24,18 @@ KERNELS, CALLS = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME"
 PER_STEP = 6  # correlations of a step: five launches and a wait
 
 
+COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+
+
+def copies(db):
+    """One copy to the device in each step, while the host loads."""
+    db.execute(f"CREATE TABLE {COPIES} (start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind)")
+    db.execute("INSERT INTO StringIds VALUES (80, 'cudaMemcpyAsync_v3020')")
+    for i, (at,) in enumerate(db.execute("SELECT start FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()):
+        db.execute(f"INSERT INTO {CALLS} VALUES (?, ?, 0, ?, ?, 80, 0)", (at + 1000, at + 3000, tiny.GLOBAL_PID | tiny.TID, 50_000 + i))
+        db.execute(f"INSERT INTO {COPIES} VALUES (?, ?, 0, 1, 7, ?, ?, 65536, 1, 1, 2)", (at + 5000, at + 7000, 50_000 + i, tiny.GLOBAL_PID))
+
+
 def lose_kernels(db, first, steps):
     db.execute(f"DELETE FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (first * PER_STEP, (first + steps) * PER_STEP))
 
@@ -170,11 +182,13 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Kernels were lost", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
+LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
 SENTENCES = LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
+    "all copies lost": (copies, lambda db: [copies(db), db.execute(f"DELETE FROM {COPIES}")], LOST, [], 1),
+    "copies that copy nothing": (copies, lambda db: [copies(db), db.execute(f"DELETE FROM {COPIES} WHERE correlationId % 3")], None, [], 1),
     "lost at the end": (nothing, lambda db: lose_kernels(db, 55, 5), None, [], 1),
     "all but the ranges of some steps": (nothing, drop_rows([KERNELS, CALLS], *range(3, 59, 6)), EMPTY, [], 1),
     "all but the ranges of some steps, on both sides": (drop_rows([KERNELS, CALLS], 20, 30), drop_rows([KERNELS, CALLS], 15, 25), None, [], 1),

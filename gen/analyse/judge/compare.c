@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double A_THIRD = 1 / 3.; /* … and so much where the job is, … */
-static const double A_HALF = 0.5;     /* … or so much of the others' in the places of the other side's, and input */
-enum { PHASES_SAID = 300 };           /* of a kind: all notes together are a list of at most 1000 */
+static const double A_THIRD = 1 / 3.;   /* … and so much where the job is, … */
+static const double A_HALF = 0.5;       /* … or so much of the others' in the places of the other side's, and input */
+static const double SHOWN_ALIKE = 5e-4; /* of bytes: what is nearer has the same digits in a sentence */
+enum { PHASES_SAID = 300 };             /* of a kind: all notes together are a list of at most 1000 */
 
 void guard_find(struct guard *c, bool material, const struct fact *fact)
 {
@@ -69,7 +70,7 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, double a, double b, double all)
 {
 	double slack = guard_bytes_slack(c, kind);
-	if (fabs(a - b) <= 1e-9 * all || is_by_step(c, a, b))
+	if (fabs(a - b) <= 1e-9 * all || guard_distance(a, b) <= SHOWN_ALIKE || is_by_step(c, a, b))
 		return false;
 	const struct fact *less = FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b),
 	                                   .instead = fmax(a, b), .unit = guard_per(c));

@@ -82,12 +82,13 @@ static void add_fall(struct guard *c, const struct work_fall *f, double all)
 	c->falls = f->n && f->time > GUARD_MATERIAL * all;
 	if (!c->falls)
 		return;
-	bool moved = f->renamed || f->n == 1 || f->grown > GUARD_MATERIAL * all;
+	bool moved = f->renamed || f->n == 1 || f->recut || f->grown > GUARD_MATERIAL * all;
 	c->doubtful |= moved;
 	c->different |= !moved;
-	guard_find(c, true,
-	           FACT_NEW(c->arena, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
-	                    .renamed = f->renamed, .times = f->ratio));
+	if (!f->recut) /* else it is listed that they run in other blocks */
+		guard_find(c, true,
+		           FACT_NEW(c->arena, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
+		                    .renamed = f->renamed, .times = f->ratio));
 }
 
 /* ms a step of CUDA graphs that were traced whole. */
@@ -162,6 +163,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	double all = fmax(k.time[0], k.time[1]);
 	c->out.clock = k.clock;
 	c->out.clock_share = k.clock_share;
+	c->out.clock_told = k.clock_told;
 	c->placed = k.placed;
 	c->grows[0] = k.only[0].n > 0;
 	c->grows[1] = k.only[1].n > 0;

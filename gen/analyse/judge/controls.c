@@ -23,8 +23,9 @@ static const char *slower(double ln)
 
 const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
-	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)), .slower_gpu = slower(c->gpu),
-	                .host = expm1(fabs(c->host)), .slower_host = c->host_seen ? slower(c->host) : "unknown",
+	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)),
+	                .slower_gpu = c->gpu_told ? slower(c->gpu) : "unknown", .host = expm1(fabs(c->host)),
+	                .slower_host = c->host_seen ? slower(c->host) : "unknown",
 	                .allows = c->clock != 0 ? "both" : "host");
 }
 
@@ -33,6 +34,7 @@ struct controls controls_find(const struct side side[2], const struct comparison
 	double shared, host = paces_ratio(&side[0].recording.paces, &side[1].recording.paces, &shared);
 	bool host_seen = shared >= EVIDENCE_CONTROLS;
 	struct controls out = {.gpu = kernels->clock,
+	                       .gpu_told = kernels->clock_told,
 	                       .clock = kernels->as_clock,
 	                       .host = host_seen ? host : 0,
 	                       .host_seen = host_seen};

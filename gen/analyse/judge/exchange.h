@@ -38,9 +38,10 @@ struct exchange_sessions {
 
 /* What both sides have in common tells the state in which each was measured. */
 struct controls {
-	bool known;  /* enough is in common to tell */
-	double gpu;  /* κ: ln of how many times as long the same kernels take in the baseline … */
-	double host; /* ρ: … and the same launches, from one to the next; 0: too few are in common (!host_seen) */
+	bool known;    /* enough is in common to tell */
+	double gpu;    /* κ: ln of how many times as long the same kernels take in the baseline … */
+	bool gpu_told; /* (work.h, clock_told) */
+	double host;   /* ρ: … and the same launches, from one to the next; 0: too few are in common (!host_seen) */
 	bool host_seen;
 	double clock;    /* κ where all kernels of both sides go by it, as with another clock; else 0 */
 	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */

@@ -37,6 +37,7 @@ struct work_fall {
 	uint32_t n;       /* keys; 0: no such family */
 	int less;         /* the side that does less */
 	bool renamed;     /* kernels that have other names there, and run so many times as often */
+	bool recut;       /* hardly less time went with the blocks: others may do as much */
 	double ratio;     /* below 1: it does so much of what the other one does */
 	double time;      /* ns a step that the family takes less there … */
 	double grown;     /* … and that other kernels take more: they may do what is missing */
@@ -72,6 +73,7 @@ struct work_kernels {
 	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
 	                      * baseline, the median by time … */
 	double clock_share;  /* … and what share of the kernels' time they are, on the side where it is less */
+	bool clock_told;     /* it is near 0, or kernels besides the longest changed by it, too: the GPU's state */
 	uint32_t by_step;    /* kernels that run as often per step on both sides, whatever a step works on … */
 	double by_step_time; /* … and what they take, ns a step, on the side where it is more */
 	double by_item_time; /* of those that do more where a step works on more items */

@@ -13,6 +13,7 @@ static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
+static const double FOLLOWS = 1 / 3.;    /* of that ratio, as ln: so much time goes with work that is left out */
 
 /* ---- by the step or by the item ---- */
 
@@ -134,12 +135,14 @@ static bool is_borne_out(const struct work_scale *s, const struct work_row *all,
 	return borne - longest >= CLOSE * time;
 }
 
-/* The same of all kernels that both run with as many blocks, whatever their number, and as it is: the GPU's state. */
+/* The same of all kernels that both run with as many blocks, whatever their number, and as it is: the GPU's state. Of
+ * launches that vary it is by the block, for by chance one side's may have more of them. That it is the state, kernels
+ * besides the longest say: of one alone faster code may be why. */
 static void find_clock(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                        struct work_kernels *k)
 {
 	struct stats_weighed *list = ARENA_NEW(arena, n + 1, struct stats_weighed);
-	double slack, time[2] = {0}, seen[2] = {0};
+	double slack, time[2] = {0}, seen[2] = {0}, borne = 0, longest = 0;
 	size_t found = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
@@ -149,10 +152,18 @@ static void find_clock(const struct work_scale *s, const struct work_row *all, s
 			seen[side] += both ? r->time[side] : 0;
 		}
 		if (both)
-			list[found++] = (struct stats_weighed){-ln_ratio(s, r, false, &slack), r->time[0] + r->time[1]};
+			list[found++] = (struct stats_weighed){(is_sized(r) ? ln_ratio(s, r, true, &slack) : 0) -
+			                                               ln_ratio(s, r, false, &slack),
+			                                       r->time[0] + r->time[1]};
 	}
 	k->clock = found ? stats_weighed_quantile(list, found, 0.5) : 0;
 	k->clock_share = found ? fmin(seen[0] / time[0], seen[1] / time[1]) : 0;
+	for (size_t i = 0; i < found; i++) {
+		bool near = fabs(list[i].value - k->clock) <= SAME_RATIO;
+		borne += near ? list[i].weight : 0;
+		longest = fmax(longest, near ? list[i].weight : 0);
+	}
+	k->clock_told = fabs(k->clock) <= CLOSE || borne - longest >= CLOSE * (time[0] + time[1]);
 }
 
 /* Fills k->alike, factor, off. Blocks that were not recorded may have changed where times did. */
@@ -313,12 +324,21 @@ static bool is_alone_less(const struct work_scale *s, const struct work_fall *f,
 	       fabs(log(r->time[f->less] / r->time[!f->less]) - log(f->ratio)) <= FALLS;
 }
 
-/* Kernels of which one side runs less, in one ratio and in less time. */
+/* Whether other blocks may do as much: hardly less time went with the family's (`time`, by side), and the input is not
+ * less in that ratio. */
+static bool is_recut(const struct work_scale *s, const struct work_fall *f, const double time[2])
+{
+	const double fell = log(f->ratio), input = log(s->input[f->less] / s->input[!f->less]);
+	return log(time[f->less] / time[!f->less]) > FOLLOWS * fell && !(fabs(input - fell) <= FALLS);
+}
+
+/* Kernels of which one side runs less, in one ratio and in less time. Where hardly less time goes with it, other blocks
+ * (larger ones, or such as go on until all is done) may do as much. */
 void work_find_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                     struct work_fall *out)
 {
 	const struct work_row *largest = NULL;
-	double most = 0, ratio = 0;
+	double most = 0, ratio = 0, time[2] = {0};
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
 		double ln = ln_work(s, r), shorter = r->time[0] - r->time[1];
@@ -337,12 +357,15 @@ void work_find_fall(const struct work_scale *s, const struct work_row *all, size
 		if (fabs(ln - ratio) <= FALLS && missing > 0) {
 			out->n++;
 			out->time += missing;
+			for (int side = 0; side < 2; side++)
+				time[side] += r->time[side];
 		} else if (!r->comm && r->time[out->less] > r->time[!out->less]) {
 			out->grown += missing;
 		}
 	}
 	if (out->n == 1 && !is_alone_less(s, out, largest))
 		out->n = 0;
+	out->recut = out->n && is_recut(s, out, time);
 	if (!out->n)
 		find_renamed_fall(s, all, n, arena, out);
 }

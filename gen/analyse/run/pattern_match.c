@@ -11,7 +11,7 @@
 static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
 static const double AS_MANY = 1.1;                /* times as many at most: of kernels or operations in a cycle */
 
-#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for */
+#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for; or of a cycle's */
 
 /* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
  * say the same; else 0. */
@@ -35,6 +35,29 @@ static double times_as_many(const struct run_loop *a, const struct run_loop *b)
 	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
 }
 
+static bool about_as_many(double a, double b)
+{
+	return a <= AS_MANY * b && b <= AS_MANY * a;
+}
+
+/* The same of the copies to the device and back: where both directions say so, and each loop has them. */
+static double times_as_many_copies(const struct run_loop *a, const struct run_loop *b, const struct names *names)
+{
+	double times = 0;
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		for (uint32_t k = 0; k < b->n_makeup; k++) {
+			const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
+			const char *name = names_text(names, x->name);
+			if (x->name != y->name || x->n <= 0 ||
+			    (!strstr(name, "Host-to-Device") && !strstr(name, "Device-to-Host")))
+				continue;
+			if (times > 0 && !about_as_many(times, y->n / x->n))
+				return 0;
+			times = y->n / x->n;
+		}
+	return times;
+}
+
 static bool as_often(const struct run_loop *a, const struct run_loop *b)
 {
 	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
@@ -48,7 +71,7 @@ static double speaks_for(const struct run_loop *mine, const struct run_loop *lik
 {
 	double alike = run_loop_alike(mine, like);
 	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
-	return alike >= PATTERN_ALIKE || often ? alike + often + 0.6 * called + 0.5 * mine->share : 0;
+	return alike >= PATTERN_ALIKE || often ? alike + often + 0.1 * called + 0.5 * mine->share : 0;
 }
 
 /* An assignment of rows to columns while it grows: `worth` is by row and column, of which there are as many more as
@@ -139,14 +162,29 @@ uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *lik
 	return is_one ? found : UINT32_MAX;
 }
 
-bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b)
+/* How many cycles of `shorter` are one of `longer`, as often as they are there and as many as it has copies to the
+ * device and back: what is computed of each input may be another matter in every second one. 0: they are not. */
+static uint32_t by_copies(const struct run_loop *shorter, const struct run_loop *longer, const struct names *names)
 {
-	double times = times_as_many(a, b);
-	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b);
+	double often = (double)shorter->n / longer->n, together = round(often);
+	bool whole = together >= 2 && about_as_many(often, together);
+	return whole && about_as_many(times_as_many_copies(shorter, longer, names), together) ? (uint32_t)together : 0;
 }
 
-uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
+bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names)
 {
+	double times = times_as_many(a, b);
+	if (as_often(a, b))
+		return true;
+	return !by_copies(a, b, names) && !by_copies(b, a, names) && (times == 0 || (times > 0.6 && times < 1.7));
+}
+
+uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer,
+                                 const struct names *names)
+{
+	uint32_t copied = by_copies(shorter, longer, names);
+	if (copied)
+		return copied;
 	/* a fix may have changed how many kernels a cycle has, and not how often it is there */
 	double often = (double)shorter->n / longer->n, times = times_as_many(shorter, longer);
 	uint32_t together = (uint32_t)(often + 0.5);
@@ -202,11 +240,6 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 	return kinds;
 }
 
-static bool about_as_many(double a, double b)
-{
-	return a <= AS_MANY * b && b <= AS_MANY * a;
-}
-
 /* But for warm-up and a capture's ends. */
 static bool is_there_as_often(const struct run_loop *a, const struct run_loop *b)
 {
@@ -234,11 +267,43 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 	return is_there_as_often(a, b) && (hidden || about_as_many(a->ops, b->ops));
 }
 
+static bool holds(const struct run_loop *loop, uint32_t name)
+{
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		if (loop->makeup[i].name == name)
+			return true;
+	return false;
+}
+
+/* Whether part of what loop `x` does, and its counterpart `y` does not, is a loop of its own over there, as often as
+ * `x`, and over here none: one cycle here is one of each of two there. */
+static bool is_divided(const struct run_loops *mine, uint32_t x, const struct run_loops *other, uint32_t y,
+                       const struct names *names)
+{
+	const struct run_loop *whole = &mine->list[x];
+	for (uint32_t z = 0; z < other->n; z++) {
+		const struct run_loop *part = &other->list[z];
+		bool here = z == y || !is_there_as_often(whole, part);
+		double gone = 0;
+		for (uint32_t k = 0; k < mine->n && !here; k++)
+			here = k != x && pattern_alike(&mine->list[k], part, names);
+		for (uint32_t i = 0; i < whole->n_makeup && !here; i++) {
+			const struct run_loop_op *op = &whole->makeup[i];
+			bool moved = !op->comm && !holds(&other->list[y], op->name) && holds(part, op->name);
+			gone += moved ? op->time : 0;
+		}
+		if (gone >= LITTLE * run_loop_work(whole))
+			return true;
+	}
+	return false;
+}
+
 bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
                            const struct names *names)
 {
 	const struct run_loops *side[2] = {mine, other};
-	if (!pattern_alike(&mine->list[a], &other->list[b], names))
+	if (!pattern_alike(&mine->list[a], &other->list[b], names) || is_divided(mine, a, other, b, names) ||
+	    is_divided(other, b, mine, a, names))
 		return false;
 	for (int s = 0; s < 2; s++) {
 		double all = 0, alike = 0;

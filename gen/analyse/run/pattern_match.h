@@ -16,7 +16,8 @@
 bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names);
 
 /* Whether loops that are alike are at least half of what repeats in each of two runs, searches of autotuners left out,
- * with loop `a` of one and loop `b` of the other among them. */
+ * with loop `a` of one and loop `b` of the other among them, and no cycle of these two is divided in two loops there.
+ */
 bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
                            const struct names *names);
 
@@ -26,12 +27,14 @@ bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struc
  */
 uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like);
 
-/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, unless it is
- * there as often. (A fix may well put 300 kernels into one: then the steps are as many as before.) */
-bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b);
+/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, or so many times
+ * the copies to the device and back as it is there less often, unless it is there as often. (A fix may well put 300
+ * kernels into one: then the steps are as many as before.) `names`: those of the makeup. */
+bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names);
 
-/* How many cycles of `shorter` are one of `longer`: a whole number of times the kernels, as many times less often.
- * 0: they are not. */
-uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer);
+/* How many cycles of `shorter` are one of `longer`: a whole number of times the kernels, or copies, as many times less
+ * often. 0: they are not. */
+uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer,
+                                 const struct names *names);
 
 #endif

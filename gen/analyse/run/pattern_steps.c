@@ -132,7 +132,7 @@ void pattern_steps(struct run *run, uint32_t index)
 /* Makes one step of as many cycles of loop `index` as one of `like` is. False: it is no whole number of them. */
 static bool group_like(struct run *run, uint32_t index, const struct run_loop *like)
 {
-	uint32_t together = pattern_cycles_together(&run->loops.list[index], like);
+	uint32_t together = pattern_cycles_together(&run->loops.list[index], like, run->trace->names);
 	if (!together)
 		return false;
 	run_loop_group(run->trace, &run->loops, index, together);
@@ -146,7 +146,7 @@ static bool find_again(struct run *run, const struct run_loops *likes, uint32_t 
 	struct run_loops loops;
 	run_find_loops(run, true, &loops);
 	uint32_t index = pattern_match(&loops, likes, like);
-	if (index == UINT32_MAX || !pattern_same_unit(&likes->list[like], &loops.list[index]))
+	if (index == UINT32_MAX || !pattern_same_unit(&likes->list[like], &loops.list[index], run->trace->names))
 		return false;
 	run->loops = loops;
 	run_loops_name(&run->loops, run->trace);
@@ -412,7 +412,7 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			}
 			if (!same) {
 				mine = 0;
-			} else if (!pattern_same_unit(like, &run->loops.list[mine])) {
+			} else if (!pattern_same_unit(like, &run->loops.list[mine], run->trace->names)) {
 				/* steps that are not the same are not compared */
 				if (!group_like(run, mine, like) &&
 				    !group_like(first, first->loop, &run->loops.list[mine]) &&

@@ -77,7 +77,8 @@ struct run_kernel {
 
 /* What was not recorded (side/holes.h). */
 struct run_holes {
-	size_t lost, launches; /* launches whose kernel is not there; all, of the measured steps */
+	size_t lost, launches; /* launches, of copies where none is there, without their operation; all, of the measured
+	                        * steps */
 	size_t jumps;          /* of the numbers of steps, beyond the usual one, that took longer, too; of steps without
 	                          numbers the silent stretches between them that are as long as whole steps; … */
 	int64_t from, to;      /* … the first of them; of steps without numbers 0 */

@@ -9,7 +9,7 @@
 
 static const double LONGER = 1.5; /* where numbers jump, from one step's start to the next, in usual ones */
 
-/* ---- launches without their kernels ---- */
+/* ---- launches without their operations ---- */
 
 /* When a process captured graphs: what it launches meanwhile runs later, or never. */
 struct captured {
@@ -17,13 +17,14 @@ struct captured {
 };
 
 /* What a call's name says. */
-enum { NAME_LAUNCHES = 1, NAME_BEGINS_CAPTURE = 2, NAME_ENDS_CAPTURE = 4 };
+enum { NAME_LAUNCHES = 1, NAME_BEGINS_CAPTURE = 2, NAME_ENDS_CAPTURE = 4, NAME_COPIES = 8 };
 
 static uint8_t ask_name(const char *name)
 {
 	return (uint8_t)((strstr(name, "Kernel") && !strstr(name, "Graph") ? NAME_LAUNCHES : 0) |
 	                 (strstr(name, "StreamBeginCapture") ? NAME_BEGINS_CAPTURE : 0) |
-	                 (strstr(name, "StreamEndCapture") ? NAME_ENDS_CAPTURE : 0));
+	                 (strstr(name, "StreamEndCapture") ? NAME_ENDS_CAPTURE : 0) |
+	                 (strstr(name, "Memcpy") ? NAME_COPIES : 0));
 }
 
 /* … and fills `said`, by name. Hardly a program captures. */
@@ -62,12 +63,22 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 	return by_process;
 }
 
-/* Launches nest (a runtime call in which the driver's lies): the outer one counts, and has the inner one's kernel. */
+static bool has_copies(const struct trace *t)
+{
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.kind[i] == OP_COPY)
+			return true;
+	return false;
+}
+
+/* Launches nest (a runtime call in which the driver's lies): the outer one counts, and has the inner one's kernel. A
+ * copy may well have nothing to copy, but all of them hardly. */
 static void count_lost(const struct run *run, const uint8_t *said, const bool *has_op, const struct captured *captured,
                        struct run_holes *holes)
 {
 	const struct trace *t = run->trace;
 	const uint8_t *class = t->calls.class;
+	const uint8_t counts = has_copies(t) ? NAME_LAUNCHES : NAME_LAUNCHES | NAME_COPIES;
 	size_t outer = SIZE_MAX, lost = 0, launches = 0;
 	bool counted = false;
 	uint32_t thread = TRACE_NONE;
@@ -75,7 +86,7 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 	struct host_window host = {0};   /* … and its part of the window */
 	for (size_t i = 0; i < t->calls.n; i++) {
 		int64_t start = t->calls.start[i];
-		if (class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
+		if ((class[i] != CALL_LAUNCH && class[i] != CALL_COPY) || !(said[t->calls.name[i]] & counts))
 			continue;
 		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
 			lost -= counted && has_op[i];

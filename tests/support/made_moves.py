@@ -1,0 +1,68 @@
+"""Still more pairs for check_real_pairs.py: work that moves to where no step is, kernels that are cut into other blocks, and
+those that change by factors of their own, so that they tell nothing of the GPU's clock.
+"""
+from made_fixes import *  # noqa: F403: its programs, Pair, of
+
+
+def tables(p, steps, once):
+    """Tables for each step: made in it, or for all steps before the first one."""
+    if once:
+        for _ in range(steps):
+            p.kernel("make_tables(float*)", 2 * MS, 1024)
+        p.sync()
+    for _ in range(steps):
+        p.begin("step")
+        p.host(100 * US)
+        p.copy(1, 1 << 20)
+        if not once:
+            p.kernel("make_tables(float*)", 2 * MS, 1024)
+        forward(p, 5)
+        p.finish(4)
+
+
+def reblocked(p, steps, parts=1, times=1.0):
+    """Both kernels in so many times fewer blocks, each of which does so many times as much: larger ones, vectors of four, or a grid that strides."""
+    for _ in range(steps):
+        p.begin("step")
+        p.host(100 * US)
+        p.copy(1, 1 << 20)
+        for _ in range(20):
+            p.kernel("axpy_kernel(float*)", 80 * US * times, 4096 // parts)
+            p.kernel("stencil_kernel(float*)", 60 * US * times, 2048 // parts)
+        p.finish(4)
+
+
+def scattered(p, steps, kept):
+    """Kernels whose data stay in the cache get faster, each by another factor."""
+    for _ in range(steps):
+        p.begin("step")
+        p.host(50 * US)
+        p.copy(1, 1 << 20)
+        for _ in range(25):
+            p.kernel("scatter(float*)", (60 if kept else 75) * US, 1024)
+            p.kernel("gather(float*)", (50 if kept else 80) * US, 1024)
+            p.kernel("scan(int*)", 30 * US, 256)
+        p.finish(4)
+
+
+def kept(p, steps, on):
+    """What was computed of one input serves for the next one, too, but for the last layer."""
+    for i in range(steps):
+        step_of(p, layers=1 if on and i % 2 else 6, back=False, opt=False)
+
+
+def skipping(p, steps, first):
+    """A gradient scaler finds its scale: the first steps skip the optimizer."""
+    for i in range(steps):
+        step_of(p, opt=i >= first)
+
+
+MOVES = [
+    Pair("tables are made before the loop, nothing is marked", (of(tables, False), of(tables, True)), {UNKNOWN}, set(), 40, (False, False), doubt=True),
+    Pair("every second step computes one layer of six, nothing is marked", (of(kept, False), of(kept, True)), {DIFFERENT, UNKNOWN}, {"compute"} | IDLE, 60, (False, False)),
+    Pair("the first steps skip the optimizer, nothing is marked", (of(skipping, 0), of(skipping, 6)), {SAME, UNKNOWN}, set(), 40, (False, False)),
+    Pair("all kernels in half as many blocks, twice as large", (of(reblocked), of(reblocked, 2, 0.95)), {SAME, JOB, UNKNOWN}, {"compute"}),
+    Pair("all kernels load four values at once", (of(reblocked), of(reblocked, 4, 0.8)), {JOB, UNKNOWN}, {"compute"}),
+    Pair("grids that stride, for all kernels", (of(reblocked), of(reblocked, 16, 0.9)), {JOB, UNKNOWN}, {"compute"}),
+    Pair("the cache helps kernels, each by another factor", (of(scattered, False), of(scattered, True)), {JOB, UNKNOWN}, {"compute"}, unsaid=r"GPU [0-9.]+ % slower"),
+]
