@@ -285,6 +285,14 @@ static void test_fixed_things(void **state)
 	static const char *const kept[] = {"nvkernel_solve_F1L210_2", NULL};
 	const struct repeated before = {copied, 40, LONG}, after = {kept, 40, SHORT};
 	assert_true(repeated_pair(s, &before, &after, NULL).verdict.has_speedup);
+	/* a step whose forward pass is calculated again: as many steps, of the same kernels, twice as many at most */
+	static const char *const again[] = {"convolve_fprop", "bn_fw_inf", "leaky_relu",
+	                                    "convolve_fprop", "bn_fw_inf", "leaky_relu",
+	                                    "convolve_dgrad", "adam",      NULL};
+	const struct repeated longer = {again, 40, LONG}, more = {again, 60, LONG};
+	assert_true(repeated_pair(s, &gan, &longer, NULL).verdict.has_speedup);
+	assert_true(repeated_pair(s, &longer, &gan, NULL).verdict.has_speedup);
+	assert_false(repeated_pair(s, &gan, &more, NULL).verdict.has_speedup);
 	/* a graph hides what it holds, and nothing speaks for another number of them */
 	const struct repeated other = {graph, 60, SHORT};
 	assert_false(repeated_pair(s, &gan, &other, NULL).verdict.has_speedup);

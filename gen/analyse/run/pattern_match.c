@@ -9,9 +9,10 @@
 #include <string.h>
 
 static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
-static const double AS_MANY = 1.1;                /* times as many at most: of kernels or operations in a cycle */
+static const double AS_MANY = 1.1, TWICE = 2;     /* times as many at most: of kernels or operations in a cycle */
 
-#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for */
+/* Of the GPU time: what is less is matched only if it is asked for, and may be of a kind of its own. */
+#define LITTLE 0.05
 
 /* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
  * say the same; else 0. */
@@ -202,9 +203,25 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 	return kinds;
 }
 
-static bool about_as_many(double a, double b)
+/* Whether neither is more than `times` the other. */
+static bool about_as_many(double a, double b, double times)
 {
-	return a <= AS_MANY * b && b <= AS_MANY * a;
+	return a <= times * b && b <= times * a;
+}
+
+/* The share of the kernel time of each of two loops that is of kinds which both have, neither more than `times` as many
+ * as the other: the lesser of the two. */
+static double shared_kinds(const struct kinds *x, const struct kinds *y, double times)
+{
+	double same[2] = {0};
+	for (uint32_t i = 0; i < x->n; i++)
+		for (uint32_t k = 0; k < y->n; k++)
+			if (strcmp(x->list[i].name, y->list[k].name) == 0 &&
+			    about_as_many(x->list[i].n, y->list[k].n, times)) {
+				same[0] += x->list[i].time;
+				same[1] += y->list[k].time;
+			}
+	return x->time > 0 && y->time > 0 ? fmin(same[0] / x->time, same[1] / y->time) : 0;
 }
 
 /* But for warm-up and a capture's ends. */
@@ -218,20 +235,16 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 {
 	struct arena scratch = {0};
 	const struct kinds x = kinds_of(a, names, &scratch), y = kinds_of(b, names, &scratch);
-	double same[2] = {0};
-	for (uint32_t i = 0; i < x.n; i++)
-		for (uint32_t k = 0; k < y.n; k++)
-			if (strcmp(x.list[i].name, y.list[k].name) == 0 && about_as_many(x.list[i].n, y.list[k].n)) {
-				same[0] += x.list[i].time;
-				same[1] += y.list[k].time;
-			}
+	bool third = shared_kinds(&x, &y, AS_MANY) >= A_THIRD;
+	bool more = shared_kinds(&x, &y, TWICE) >= HALF && shared_kinds(&x, &y, DBL_MAX) >= 1 - LITTLE;
 	arena_release(&scratch);
-	if (x.time > 0 && y.time > 0 && same[0] >= A_THIRD * x.time && same[1] >= A_THIRD * y.time)
+	if (third)
 		return true;
 	bool hidden = x.hidden >= HALF * x.time || y.hidden >= HALF * y.time;
 	if (!hidden && times_as_many(a, b) > 0 && times_as_many(b, a) > 0)
 		return true;
-	return is_there_as_often(a, b) && (hidden || about_as_many(a->ops, b->ops));
+	/* casts, and what is calculated again, come on top of what each step has: of the same kinds */
+	return is_there_as_often(a, b) && (hidden || more || about_as_many(a->ops, b->ops, AS_MANY));
 }
 
 bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
