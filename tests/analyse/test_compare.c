@@ -182,6 +182,20 @@ static void test_work_that_is_left_out(void **state)
 	assert_non_null(said_in(&a->comparison.differences, a->names, "Only the baseline runs fill, "));
 }
 
+/* Two of three elementwise kernels of a step have another name where one step in ten casts weights beside its work. */
+static void test_another_name_where_steps_differ(void **state)
+{
+	struct program full = {.part = {{.phase = "forward", .name = "gemm(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"}}},
+		       mixed = full;
+	mixed.part[2].name = mixed.part[3].name = "add_half(half *)";
+	for (int i = 4; i < MOST; i++)
+		mixed.part[i] = (struct part){"forward", "cast(half *)", 1, 20, 5000 * US, 0, 0};
+	expect(*state, full, mixed, SAME_WORK_UNKNOWN);
+}
+
 static void test_a_kernel_elsewhere_is_no_replacement(void **state)
 {
 	/* No optimizer any more, and another kernel in the forward pass. */
@@ -470,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_same),
 		TEST(test_work_that_is_left_out),
+		TEST(test_another_name_where_steps_differ),
 		TEST(test_a_kernel_elsewhere_is_no_replacement),
 		TEST(test_less_under_the_same_names),
 		TEST(test_nothing_in_common),
