@@ -442,9 +442,9 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 {
 	struct scene *s = *state;
 	struct trace_source a = trace_source_unknown(), b = a;
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
 	a.has_ranges = b.has_os_calls = true;
-	struct facts options = conditions_options(&a, &b, &s->arena);
+	struct facts options = conditions_options(&a, &b, false, &s->arena);
 	assert_int_equal(options.n, 2);
 	assert_string_equal(
 		said(options.list[0], NULL),
@@ -452,13 +452,15 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	assert_string_equal(said(options.list[1], NULL),
 	                    "Only the baseline has NVTX ranges. Capture both sides with the "
 	                    "same options.");
+	/* PyTorch noted operators on both sides, and would have noted annotations */
+	assert_int_equal(conditions_options(&a, &b, true, &s->arena).n, 1);
 	a.traced = b.traced = "cuda,nvtx,osrt";
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
 	b.traced = "cuda,osrt";
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
 	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
-	assert_int_equal(conditions_options(&b, &a, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&b, &a, false, &s->arena).n, 1);
 }
 
 /* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less.
