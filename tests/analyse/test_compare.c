@@ -182,6 +182,20 @@ static void test_work_that_is_left_out(void **state)
 	assert_non_null(said_in(&a->comparison.differences, a->names, "Only the baseline runs fill, "));
 }
 
+/* Two of three elementwise kernels of a step have another name where one step in ten casts weights beside its work. */
+static void test_another_name_where_steps_differ(void **state)
+{
+	struct program full = {.part = {{.phase = "forward", .name = "gemm(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"},
+	                                {.phase = "forward", .name = "add(float *)"}}},
+		       mixed = full;
+	mixed.part[2].name = mixed.part[3].name = "add_half(half *)";
+	for (int i = 4; i < MOST; i++)
+		mixed.part[i] = (struct part){"forward", "cast(half *)", 1, 20, 5000 * US, 0, 0};
+	expect(*state, full, mixed, SAME_WORK_UNKNOWN);
+}
+
 static void test_a_kernel_elsewhere_is_no_replacement(void **state)
 {
 	/* No optimizer any more, and another kernel in the forward pass. */
@@ -428,9 +442,9 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 {
 	struct scene *s = *state;
 	struct trace_source a = trace_source_unknown(), b = a;
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
 	a.has_ranges = b.has_os_calls = true;
-	struct facts options = conditions_options(&a, &b, &s->arena);
+	struct facts options = conditions_options(&a, &b, false, &s->arena);
 	assert_int_equal(options.n, 2);
 	assert_string_equal(
 		said(options.list[0], NULL),
@@ -438,13 +452,15 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	assert_string_equal(said(options.list[1], NULL),
 	                    "Only the baseline has NVTX ranges. Capture both sides with the "
 	                    "same options.");
+	/* PyTorch noted operators on both sides, and would have noted annotations */
+	assert_int_equal(conditions_options(&a, &b, true, &s->arena).n, 1);
 	a.traced = b.traced = "cuda,nvtx,osrt";
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
 	b.traced = "cuda,osrt";
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
 	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */
-	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
-	assert_int_equal(conditions_options(&b, &a, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&b, &a, false, &s->arena).n, 1);
 }
 
 /* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less.
@@ -470,6 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_same),
 		TEST(test_work_that_is_left_out),
+		TEST(test_another_name_where_steps_differ),
 		TEST(test_a_kernel_elsewhere_is_no_replacement),
 		TEST(test_less_under_the_same_names),
 		TEST(test_nothing_in_common),

@@ -288,6 +288,15 @@ def check_recorded(table, gapline):
     five = gapline.report(*[os.path.join(RECORDED, "five-passes.gapline")] * 2)[1]["baseline"]["steps"]  # its own clock: 9.8023 ms
     table.check("five passes on an H100: a pass is a step", five["measured"] == 4 and abs(five["period_ms"]["mean"] / 9.8023 - 1) < 0.01,
                 (five["measured"], five["period_ms"]["mean"]), 9.8023)
+    cast = gapline.report(*[os.path.join(RECORDED, f"cast-passes-{side}.gapline") for side in ("baseline", "fixed")])[1]
+    for side, n, truth in ("baseline", 11, 20.6182), ("fixed", 10, 5.2048):  # its own clock
+        found = cast[side]["steps"]
+        table.check(f"passes of which some cast weights, {side}: a pass is a step", found["measured"] == n and
+                    abs(found["period_ms"]["mean"] / truth - 1) < 0.02, (found["measured"], found["period_ms"]["mean"]), truth)
+    verdict = cast["verdict"]
+    table.check("passes of which some cast weights: the speedup of their own clock, other work not proven", verdict["result"] == "faster" and
+                verdict["ci95"][0] < 20.6182 / 5.2048 < verdict["ci95"][1] and verdict["same_work"] == "unknown",
+                (verdict["result"], verdict["ci95"], verdict["same_work"]), 20.6182 / 5.2048)
     table.check("gradients that are not filled with zeros, and not added to them: unknown", work == "unknown", work)
 
 

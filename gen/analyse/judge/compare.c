@@ -151,10 +151,10 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 	for (size_t r = 1; r < facts->n_runs; r++) {
 		const struct trace_source *a = &facts->runs[0].source, *b = &facts->runs[r].source;
 		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
-		const char *what = strcmp(gpus, other) != 0               ? "gpus"
-		                   : strcmp(a->driver, b->driver) != 0    ? "driver"
-		                   : conditions_options(a, b, c->arena).n ? "options"
-		                                                          : NULL;
+		const char *what = strcmp(gpus, other) != 0                                      ? "gpus"
+		                   : strcmp(a->driver, b->driver) != 0                           ? "driver"
+		                   : conditions_options(a, b, side->n_operators > 0, c->arena).n ? "options"
+		                                                                                 : NULL;
 		if (what)
 			guard_find(c, true,
 			           FACT_NEW(c->arena, runs_set_up_apart, side == c->b, .what = what,
@@ -168,7 +168,8 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	compare_text(c, true, "gpu", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
 	compare_text(c, true, "driver", a->driver, b->driver);
 	compare_text(c, false, "profiler", a->exporter, b->exporter);
-	const struct facts options = conditions_options(a, b, c->arena);
+	const bool operators = c->a->n_operators > 0 && c->b->n_operators > 0;
+	const struct facts options = conditions_options(a, b, operators, c->arena);
 	for (uint32_t i = 0; i < options.n; i++)
 		guard_find(c, true, options.list[i]);
 	bool material = false;

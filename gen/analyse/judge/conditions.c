@@ -68,14 +68,16 @@ const char *conditions_ranges(const struct trace_source *a, const struct trace_s
 	return kineto != (b->kind == SOURCE_KINETO) ? "ranges" : kineto ? "annotations" : "nvtx";
 }
 
-struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
+struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, bool operators,
+                                struct arena *arena)
 {
 	const struct {
 		const char *what;
 		bool baseline, fixed;
 	} kinds[] = {
 		{"os_calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
-		{conditions_ranges(a, b), recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
+		{conditions_ranges(a, b), operators || recorded(a->has_ranges, a, "nvtx"),
+	         operators || recorded(b->has_ranges, b, "nvtx")},
 		{"calls", a->has_calls, b->has_calls},
 	};
 	struct facts options = {0};

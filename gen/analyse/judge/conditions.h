@@ -18,8 +18,10 @@ double conditions_clock(const struct side side[2]);
 const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b);
 
 /* A fact for each kind of rows (ranges, calls of the operating system, of CUDA) that was recorded of `a` only, or
- * of `b` only. What gapline was asked to trace and did not see the program did not do: that is none. In `arena`. */
-struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena);
+ * of `b` only. What gapline was asked to trace and did not see the program did not do: that is none. Nor are
+ * annotations where PyTorch noted `operators`, with which it notes them. In `arena`. */
+struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, bool operators,
+                                struct arena *arena);
 
 /* What stands beside a verdict. */
 struct conditions_said {

@@ -212,6 +212,14 @@ static bool changes(const struct search *s, const struct work_row *r, int sign)
 	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there) && !has_as_many_blocks(r);
 }
 
+/* Whether a kernel runs more often, or may: one that the other side has nowhere needs no more evidence to be what
+ * stands in for another, however much its steps differ. */
+static bool may_grow(const struct search *s, const struct work_row *r)
+{
+	return changes(s, r, 1) ||
+	       (!r->comm && !(r->instances[1 - s->less] > 0) && r->instances[s->less] > s->scale->slack);
+}
+
 enum { PHASE_USED = 1, PHASE_SHRINKS = 2 };
 
 static void find_phases(struct search *s)
@@ -243,12 +251,12 @@ static enum work_instead stands_in(const struct search *s, size_t grown, size_t 
 	bool now_and_then = left > s->scale->slack && !is_whole(s->scale, left) &&
 	                    is_whole(s->scale, s->all[missing].instances[1 - s->less]);
 	enum work_instead found = WORK_NOTHING;
-	if (!changes(s, &s->all[grown], 1) || (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less])))
+	if (!may_grow(s, &s->all[grown]) || (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less])))
 		return WORK_NOTHING;
 	for (size_t g = s->first[grown]; g < s->first[grown + 1] && found != WORK_LITTLE; g++) {
 		const struct work_row *r = &s->rows->row[g];
 		const uint8_t phase = s->phase[r->phase];
-		if (!changes(s, r, 1))
+		if (!may_grow(s, r))
 			continue;
 		if (!r->phase || !(phase & PHASE_USED) || shrinks_in(s, missing, r->phase))
 			found = WORK_LITTLE;

@@ -5,6 +5,7 @@ struct end {
 	uint32_t last;           /* of them */
 	bool works, host, input; /* other kernels; the host has to do with it; other copies in */
 	bool read;               /* the host takes something from the device */
+	bool looks_up;           /* an input is looked up, or a result picked, as in no usual cycle */
 	uint32_t others, again;  /* ops that no usual cycle has; those beyond that and beyond whole cycles */
 };
 
@@ -22,6 +23,7 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 			continue;
 		works = works || s->flags[i] & PATTERN_WORK;
 		end->input = end->input || s->flags[i] & PATTERN_INPUT;
+		end->looks_up = end->looks_up || s->flags[i] & PATTERN_LOOKUP;
 		others++;
 	}
 	size_t usual = others + (fit->grade[k] == GRADE_NONE ? 0 : fit->ops);
@@ -40,7 +42,7 @@ static bool is_sure(const struct pattern_fit *fit, const struct end *end)
 	bool much = (end->works || fit->ops <= RULE_SPARE) && end->others + end->host >= RULE_QUARTER * fit->ops;
 	/* who only waits takes no loss to print */
 	bool waits = end->host && !end->read;
-	return end->others >= end->again && (end->input || !end->host || waits || much);
+	return end->looks_up || (end->others >= end->again && (end->input || !end->host || waits || much));
 }
 
 /* Whether cycle `k` holds an optimizer's kernel that no usual cycle has: behind several micro-batches. */
@@ -79,9 +81,9 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 {
 	const struct pattern_fit *fit = &f->fit;
 	bool by_update = count_updates(s, f) >= RULE_MANY;
-	if (!by_update && (f->bursts || usual_has(s, fit, PATTERN_UPDATE)))
+	if (!by_update && usual_has(s, fit, PATTERN_UPDATE))
 		return false;
-	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
+	uint32_t n = 0, sure = 0, even = 0, looked = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
 	struct end end = {0};
 	bool goes_on = false;
 	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
@@ -101,11 +103,14 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 			layers = 0;
 			last[n++] = end.last;
 			sure += by_update || is_sure(fit, &end);
+			looked += by_update || end.looks_up;
 		}
 		layers += fit->grade[k] != GRADE_NONE;
 		end = next;
 		goes_on = ends;
 	}
+	if (f->bursts && looked < n) /* what parts runs may be anything else */
+		return false;
 	if (n + 1 < (s->of_pytorch ? RULE_CYCLES : RULE_CYCLES_VARIED))
 		return false;
 	for (uint32_t i = 2; i < n; i++) { /* a longer sequence now and then */
@@ -124,8 +129,9 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 	for (uint32_t i = 0; i < n; i++)
 		cut[i + whole] = fit->cut[last[i] + 1];
 	struct pattern_found found = {0};
+	/* where each begins with a lookup, one that casts weights beside what the others do is a pass like any */
 	bool good = pattern_cuts_try(s, cut, n + whole, arena, &found) && !found.bursts &&
-	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * RULE_MOST;
+	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * (looked == n ? RULE_HALF : RULE_MOST);
 	found.fewest = fewest;
 	found.most = most;
 	if (good)

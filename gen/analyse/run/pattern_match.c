@@ -9,9 +9,11 @@
 #include <string.h>
 
 static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
-static const double AS_MANY = 1.1;                /* times as many at most: of kernels or operations in a cycle */
+static const double AS_MANY = 1.1, TWICE = 2;     /* times as many at most: of kernels or operations in a cycle */
 
-#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for; or of a cycle's */
+/* Of the GPU time: what is less is matched only if it is asked for, and may be of a kind of its own; or of a cycle's.
+ */
+#define LITTLE 0.05
 
 /* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
  * say the same; else 0. */
@@ -35,9 +37,10 @@ static double times_as_many(const struct run_loop *a, const struct run_loop *b)
 	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
 }
 
-static bool about_as_many(double a, double b)
+/* Whether neither is more than `times` the other. */
+static bool about_as_many(double a, double b, double times)
 {
-	return a <= AS_MANY * b && b <= AS_MANY * a;
+	return a <= times * b && b <= times * a;
 }
 
 /* The same of the copies to the device and back: where both directions say so, and each loop has them. */
@@ -51,7 +54,7 @@ static double times_as_many_copies(const struct run_loop *a, const struct run_lo
 			if (x->name != y->name || x->n <= 0 ||
 			    (!strstr(name, "Host-to-Device") && !strstr(name, "Device-to-Host")))
 				continue;
-			if (times > 0 && !about_as_many(times, y->n / x->n))
+			if (times > 0 && !about_as_many(times, y->n / x->n, AS_MANY))
 				return 0;
 			times = y->n / x->n;
 		}
@@ -167,8 +170,10 @@ uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *lik
 static uint32_t by_copies(const struct run_loop *shorter, const struct run_loop *longer, const struct names *names)
 {
 	double often = (double)shorter->n / longer->n, together = round(often);
-	bool whole = together >= 2 && about_as_many(often, together);
-	return whole && about_as_many(times_as_many_copies(shorter, longer, names), together) ? (uint32_t)together : 0;
+	bool whole = together >= 2 && about_as_many(often, together, AS_MANY);
+	return whole && about_as_many(times_as_many_copies(shorter, longer, names), together, AS_MANY)
+	               ? (uint32_t)together
+	               : 0;
 }
 
 bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names)
@@ -240,6 +245,21 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 	return kinds;
 }
 
+/* The share of the kernel time of each of two loops that is of kinds which both have, neither more than `times` as many
+ * as the other: the lesser of the two. */
+static double shared_kinds(const struct kinds *x, const struct kinds *y, double times)
+{
+	double same[2] = {0};
+	for (uint32_t i = 0; i < x->n; i++)
+		for (uint32_t k = 0; k < y->n; k++)
+			if (strcmp(x->list[i].name, y->list[k].name) == 0 &&
+			    about_as_many(x->list[i].n, y->list[k].n, times)) {
+				same[0] += x->list[i].time;
+				same[1] += y->list[k].time;
+			}
+	return x->time > 0 && y->time > 0 ? fmin(same[0] / x->time, same[1] / y->time) : 0;
+}
+
 /* But for warm-up and a capture's ends. */
 static bool is_there_as_often(const struct run_loop *a, const struct run_loop *b)
 {
@@ -251,20 +271,16 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 {
 	struct arena scratch = {0};
 	const struct kinds x = kinds_of(a, names, &scratch), y = kinds_of(b, names, &scratch);
-	double same[2] = {0};
-	for (uint32_t i = 0; i < x.n; i++)
-		for (uint32_t k = 0; k < y.n; k++)
-			if (strcmp(x.list[i].name, y.list[k].name) == 0 && about_as_many(x.list[i].n, y.list[k].n)) {
-				same[0] += x.list[i].time;
-				same[1] += y.list[k].time;
-			}
+	bool third = shared_kinds(&x, &y, AS_MANY) >= A_THIRD;
+	bool more = shared_kinds(&x, &y, TWICE) >= HALF && shared_kinds(&x, &y, DBL_MAX) >= 1 - LITTLE;
 	arena_release(&scratch);
-	if (x.time > 0 && y.time > 0 && same[0] >= A_THIRD * x.time && same[1] >= A_THIRD * y.time)
+	if (third)
 		return true;
 	bool hidden = x.hidden >= HALF * x.time || y.hidden >= HALF * y.time;
 	if (!hidden && times_as_many(a, b) > 0 && times_as_many(b, a) > 0)
 		return true;
-	return is_there_as_often(a, b) && (hidden || about_as_many(a->ops, b->ops));
+	/* casts, and what is calculated again, come on top of what each step has: of the same kinds */
+	return is_there_as_often(a, b) && (hidden || more || about_as_many(a->ops, b->ops, AS_MANY));
 }
 
 static bool holds(const struct run_loop *loop, uint32_t name)

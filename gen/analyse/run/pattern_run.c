@@ -14,8 +14,9 @@
 struct part {
 	struct pattern_ops ops;
 	struct pattern pattern;
-	double time, in_loops; /* GPU time: of the sequence, of its loops */
+	double time, in_loops; /* GPU time: of the sequence without what is moved, of its loops */
 	double tried;          /* of what was left out of it, an autotuner's trials */
+	double moved;          /* of loops of copies that end before the first one that computes begins */
 	bool *opens;           /* by op: a stretch of its loop begins with it */
 	bool most;             /* its first loop is most of what repeats */
 	bool layers;           /* what most of the time repeated was no step: a model's layers */
@@ -64,6 +65,24 @@ static void find_stretches(struct part *part, struct arena *arena)
 	}
 }
 
+/* Loops of copies alone before the first one that computes are a model's weights on their way in: start-up. */
+static void leave_moved(struct part *part, const bool *computes, const bool *layers)
+{
+	const struct pattern_sequence *s = &part->ops.sequence;
+	size_t begin = s->n, last[RULE_LOOPS + 1] = {0};
+	for (size_t i = s->n; i-- > 0;) {
+		uint8_t loop = part->pattern.loop[i];
+		begin = computes[loop] && !layers[loop] && loop ? i : begin;
+		last[loop] = last[loop] ? last[loop] : i;
+	}
+	for (uint32_t l = 0; l < part->pattern.n_loops && begin < s->n; l++)
+		if (!computes[l + 1] && last[l + 1] < begin) {
+			part->moved += part->pattern.loops[l].time;
+			part->pattern.loops[l].time = 0;
+		}
+	part->time -= part->moved;
+}
+
 /* Loops of copies alone are a model's weights on their way in, in a process that computes, and those that are next to
  * nothing are not worth a row. A model's layers are no steps. */
 static void drop_loops(const struct trace *t, struct part *part)
@@ -80,9 +99,11 @@ static void drop_loops(const struct trace *t, struct part *part)
 	for (uint32_t l = 0; l <= p->n_loops; l++)
 		any |= computes[l];
 	pattern_calls_inside(t, &part->ops, p, layers);
+	leave_moved(part, computes, layers);
 	for (uint32_t l = 0; l < p->n_loops; l++) {
 		part->layers |= layers[l + 1] && p->loops[l].time >= part->time * RULE_HALF;
-		if (!layers[l + 1] && computes[l + 1] == any && p->loops[l].time >= part->time * RULE_LITTLE) {
+		if (!layers[l + 1] && computes[l + 1] == any && p->loops[l].time > 0 &&
+		    p->loops[l].time >= part->time * RULE_LITTLE) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}
@@ -313,7 +334,7 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 	                                .list = ARENA_NEW(arena, part->pattern.n_loops, struct run_loop),
 	                                .launcher = ARENA_NEW(arena, part->pattern.n_loops, uint32_t),
 	                                .in_loops = part->in_loops,
-	                                .searched = searched_time(t, part) + part->tried,
+	                                .searched = searched_time(t, part) + part->tried + part->moved,
 	                                .tried = part->tried};
 	for (uint32_t l = 0; l < part->pattern.n_loops; l++) {
 		const struct pattern_loop *from = &part->pattern.loops[l];
