@@ -128,14 +128,7 @@ int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, str
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "result", verdict_result_name(v->result));
 	json_number(&json, "speedup", v->has_speedup ? v->speedup : NAN);
-	if (v->has_interval) {
-		json_array(&json, "ci95");
-		json_number(&json, NULL, v->lo);
-		json_number(&json, NULL, v->hi);
-		json_end_array(&json);
-	} else {
-		json_null(&json, "ci95");
-	}
+	json_range(&json, "ci95", v->has_interval, v->lo, v->hi);
 	json_text(&json, "measured", verdict_measure_name(v->measured));
 	json_text(&json, "same_work", same_work_name(a->comparison.same_work));
 	json_text(&json, "same_result", result_state_name(a->comparison.result.state));

@@ -54,12 +54,9 @@ void facts_json_params(struct json *json, const char *key, const struct fact *fa
 void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names)
 {
 	struct arena arena = {0};
-	if (!fact) {
-		json_null(json, key);
+	if (!json_maybe(json, key, fact))
 		return;
-	}
 	const struct fact_info *info = &fact_info[fact->id];
-	json_object(json, key);
 	json_text(json, "id", info->id);
 	json_text(json, "severity", fact_severity_name(info->severity));
 	json_text(json, "side", fact_side_name(fact->side));
