@@ -1,10 +1,10 @@
 /* What concerns the capture as a whole: GPUs, processes, versions, messages. Nothing here names a host, a user or an
  * environment variable: there is no such thing in a spool. */
+#include "base/sort.h"
 #include "capture/convert_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -162,8 +162,7 @@ static void write_gpus(struct convert *c)
 	uint32_t *id = ARENA_NEW(&c->work, c->n_gpus, uint32_t);
 	for (uint32_t i = 0; i < c->n_gpus; i++)
 		order[i] = &c->gpus[i];
-	if (c->n_gpus)
-		qsort(order, c->n_gpus, sizeof *order, compare_places);
+	SORT(order, c->n_gpus, compare_places);
 	for (uint32_t i = 0; i < c->n_gpus; i++) {
 		id[order[i] - c->gpus] = i;
 		write_gpu(p, order[i], i);

@@ -3,7 +3,6 @@
 #include "base/sort.h"
 #include "capture/convert_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Windows of collection: --delay, --duration, cudaProfilerStart and -Stop. A spool holds somewhat more than was asked
@@ -85,7 +84,7 @@ static void sort_calls(struct file *f)
 	for (uint32_t i = 0; i < f->threads.n; i++) {
 		struct thread_calls *t = &f->thread_calls[i];
 		if (t->unsorted)
-			qsort(t->calls, t->n, sizeof *t->calls, compare_starts);
+			SORT(t->calls, t->n, compare_starts);
 	}
 }
 

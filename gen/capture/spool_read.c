@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,8 +40,7 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	closedir(dir);
 	if (problem)
 		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(problem));
-	if (*n)
-		qsort(*names, *n, sizeof **names, compare_names);
+	SORT(*names, *n, compare_names);
 	return 0;
 }
 

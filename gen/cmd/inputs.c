@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/opt.h"
+#include "base/sort.h"
 #include "base/unpack.h"
 #include "cmd/page_evidence.h"
 #include "cmd/saving.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -168,8 +168,7 @@ static int by_text(const void *a, const void *b)
 
 static void list_sort(struct opt_list *list)
 {
-	if (list->n)
-		qsort(list->item, list->n, sizeof *list->item, by_text);
+	SORT(list->item, list->n, by_text);
 }
 
 /* What only looks like a profile is kept, so that reading it gives the reason: a capture that failed must not vanish

@@ -3,6 +3,7 @@
 #include "analyse/analyse.h"
 #include "base/json_reader.h"
 #include "base/list.h"
+#include "base/sort.h"
 #include "render/render.h"
 
 #include <ctype.h>
@@ -189,8 +190,7 @@ static struct numbers numbers_of(const char *page, const char *version, struct a
 			at += n;
 		}
 	}
-	if (out.n)
-		qsort(out.list, out.n, sizeof *out.list, by_section_and_text);
+	SORT(out.list, out.n, by_section_and_text);
 	return out;
 }
 

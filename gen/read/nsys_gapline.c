@@ -1,6 +1,7 @@
 /* What gapline noted about a capture, beside the tables of nsys's layout (capture/annotate.h): how it was captured, and
  * samples of the GPUs. Profiles from elsewhere have none of these tables. */
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
 #include <stdio.h>
@@ -332,8 +333,7 @@ int nsys_read_stopwatch(struct nsys *r)
 		LIST_GROW(&scratch, rows, n, room);
 		rows[n++] = (struct row){run, flaw};
 	}
-	if (n)
-		qsort(rows, n, sizeof *rows, compare_rows);
+	SORT(rows, n, compare_rows);
 	struct energy_row *energy = NULL;
 	size_t n_energy = 0;
 	int rc = scan_close(&s);

@@ -95,8 +95,7 @@ static int compare_notes(const void *a, const void *b, void *names)
 /* The last name that was given is the one that counts. */
 static void take_notes(struct nsys *r, struct notes *notes)
 {
-	if (notes->n)
-		qsort_r(notes->list, notes->n, sizeof *notes->list, compare_notes, r->names);
+	SORT_BY(notes->list, notes->n, compare_notes, r->names);
 	for (size_t i = 0; i < notes->n; i++) {
 		const struct note *one = &notes->list[i];
 		if (one->type == TYPE_DOMAIN)
@@ -203,8 +202,7 @@ int nsys_read_thread_names(struct nsys *r)
 		LIST_GROW(&scratch, list, n, room);
 		list[n++] = one;
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_system_names);
+	SORT(list, n, compare_system_names);
 	for (size_t i = 0; i < n; i++)
 		build_system_name(&r->build, (uint64_t)list[i].thread, build_number(list[i].name));
 	arena_release(&scratch);

@@ -1,4 +1,5 @@
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
 #include <ctype.h>
@@ -208,8 +209,7 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 		                                        .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
 		                                        .cuda = !s.has[SMS] || sms > 0};
 	}
-	if (*rows)
-		qsort(*rows, t->n_gpus, sizeof **rows, compare_gpus);
+	SORT(*rows, t->n_gpus, compare_gpus);
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i] = (*rows)[i].gpu;
 	return scan_close(&s);

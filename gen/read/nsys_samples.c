@@ -4,9 +4,9 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ENUM_SAMPLING_THREAD_STATE. A thread that does not run is looked at when it stops, and not at even distances. */
@@ -57,7 +57,7 @@ static void order_times(struct nsys *r, struct pending *p)
 	size_t kept = 0;
 	for (size_t i = 1; i < p->n; i++)
 		if (p->list[i].id <= p->list[i - 1].id) {
-			qsort(p->list, p->n, sizeof *p->list, compare_looked);
+			SORT(p->list, p->n, compare_looked);
 			break;
 		}
 	for (size_t i = 0; i < p->n; i++)
@@ -111,8 +111,7 @@ static int compare_gil(const void *a, const void *b)
 static void order_locks(struct pending *p)
 {
 	struct locks *l = &p->locks;
-	if (l->n)
-		qsort(l->list, l->n, sizeof *l->list, compare_gil);
+	SORT(l->list, l->n, compare_gil);
 	l->of = ARENA_NEW(&p->arena, l->n, size_t);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct lock_row *one = &l->list[i];
@@ -298,8 +297,7 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 		LIST_GROW(&scratch, held, n, room);
 		held[n++] = f;
 	}
-	if (n)
-		qsort(held, n, sizeof *held, compare_frames);
+	SORT(held, n, compare_frames);
 	for (size_t i = 0; i < n; i++)
 		take_frame(r, p, stack, &held[i]);
 	end_stack(r, stack);

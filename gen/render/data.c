@@ -419,7 +419,7 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 		lanes_build(a, side, &arena, lanes);
 		w.items[side] = ARENA_NEW(&arena, lanes->n, struct items);
 		for (uint32_t i = 0; i < lanes->n; i++) {
-			qsort(lanes->lane[i].segments, lanes->lane[i].n, sizeof(struct segment), by_start);
+			SORT(lanes->lane[i].segments, lanes->lane[i].n, by_start);
 			uint32_t n = lanes->lane[i].n < MOST_SEGMENTS ? lanes->lane[i].n : MOST_SEGMENTS + 1;
 			w.items[side][i].item = ARENA_NEW(&arena, n, struct item);
 		}

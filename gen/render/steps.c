@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "render/pictures.h"
 
 #include "base/buf.h"
@@ -6,7 +7,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	WIDTH = 1200,
@@ -56,8 +56,7 @@ static size_t measured_of(const struct side *s, struct arena *arena, int64_t **s
 	for (uint32_t r = 0; r < s->n_runs; r++)
 		for (size_t i = first_measured(&s->runs[r]); i < s->runs[r].n_periods; i++)
 			(*sorted)[n++] = s->runs[r].period[i];
-	if (n)
-		qsort(*sorted, n, sizeof **sorted, by_length);
+	SORT(*sorted, n, by_length);
 	return n;
 }
 

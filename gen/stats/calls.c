@@ -5,7 +5,6 @@
 #include "base/list.h"
 #include "stats/tally.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,8 +36,7 @@ static int compare_listed(const void *a, const void *b)
 /* Longest first, equal ones by their start; at most as many as asked for. */
 static void list_cut(struct list *list, const struct stats_request *request)
 {
-	if (list->n)
-		qsort(list->item, list->n, sizeof *list->item, compare_listed);
+	SORT(list->item, list->n, compare_listed);
 	if (request->rows >= 0 && (uint64_t)request->rows < list->n)
 		list->n = (size_t)request->rows;
 }

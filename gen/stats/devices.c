@@ -4,7 +4,6 @@
 #include "base/sort.h"
 #include "stats/reports.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what keeps a device busy ---- */
@@ -51,8 +50,7 @@ static struct overheads overheads_of(const struct trace *trace, struct arena *ar
 			list.item[list.n++] =
 				(struct overhead){trace->threads[v->thread[i]].process, {v->start[i], v->end[i]}};
 	}
-	if (list.n)
-		qsort(list.item, list.n, sizeof *list.item, compare_overheads);
+	SORT(list.item, list.n, compare_overheads);
 	return list;
 }
 

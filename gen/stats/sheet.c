@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n)
 	struct sheet_cell *sorted = ARENA_NEW(sheet->arena, sheet->n_rows * width, struct sheet_cell);
 	for (size_t i = 0; i < sheet->n_rows; i++)
 		row[i] = i;
-	qsort_r(row, sheet->n_rows, sizeof *row, compare_rows, &sorting);
+	SORT_BY(row, sheet->n_rows, compare_rows, &sorting);
 	for (size_t i = 0; i < sheet->n_rows; i++)
 		memcpy(sorted + i * width, sheet->cells + row[i] * width, width * sizeof *sorted);
 	sheet->cells = sorted;

@@ -6,7 +6,6 @@
 #include "trace/classify.h"
 #include "trace/hlo.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- joining ---- */
@@ -246,7 +245,7 @@ static const uint32_t *order_keys(const uint64_t *keys, uint32_t n, struct arena
 	uint32_t *number = ARENA_NEW(scratch, n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (struct numbered){keys[i], i};
-	qsort(list, n, sizeof *list, compare_numbered);
+	SORT(list, n, compare_numbered);
 	for (uint32_t i = 0; i < n; i++)
 		number[list[i].index] = i;
 	return number;
@@ -370,8 +369,7 @@ static int compare_samples(const void *a, const void *b)
 
 void build_order_samples(struct build *b)
 {
-	if (b->trace->n_gpu_samples)
-		qsort(b->trace->gpu_samples, b->trace->n_gpu_samples, sizeof *b->trace->gpu_samples, compare_samples);
+	SORT(b->trace->gpu_samples, b->trace->n_gpu_samples, compare_samples);
 }
 
 void build_finish(struct build *b)

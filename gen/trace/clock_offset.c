@@ -120,7 +120,7 @@ static double reach_of_quarters(const struct clock_collective *list, size_t n, c
 	size_t shift = part / SHIFTS ? part / SHIFTS : 1;
 	double within = 0;
 	memcpy(timed, list, n * sizeof *timed);
-	qsort(timed, n, sizeof *timed, compare_times);
+	SORT(timed, n, compare_times);
 	while (part < n) {
 		size_t end = i + part < n ? i + part : n, begin = end - part;
 		size_t before = begin > shift ? begin - shift : 0, behind = end + shift < n ? end + shift : n;
@@ -248,8 +248,7 @@ size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint3
 	struct clock_transfer *list = transfers->list;
 	size_t n = 0, room = 0;
 	*out = NULL;
-	if (transfers->n)
-		qsort(list, transfers->n, sizeof *list, compare_transfers);
+	SORT(list, transfers->n, compare_transfers);
 	for (size_t i = 0, end; i < transfers->n; i = end) {
 		size_t turn = i;
 		for (end = i; end < transfers->n && !compare_ranks(&list[i], &list[end]); end++)

@@ -3,11 +3,11 @@
 #include "base/list.h"
 #include "base/parallel.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/clock_offset.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double GIVES_WAY = 20e3; /* ns: bounds that have to give way by more are of no clock */
@@ -141,8 +141,7 @@ static void put_in_order(struct aligning *c, bool streams, struct kernel *list, 
 {
 	struct arena *arena = &c->scratch;
 	o->list = list;
-	if (c->n)
-		qsort_r(list, c->n, sizeof *list, compare_kernels, &streams);
+	SORT_BY(list, c->n, compare_kernels, &streams);
 	for (size_t i = 0; i < c->n; i++) {
 		bool other_key = !i || compare_keys(&o->list[i - 1], &o->list[i], streams) != 0;
 		if (other_key || o->list[i - 1].host != o->list[i].host) {

@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -58,8 +59,7 @@ static size_t find_launches(const struct trace *t, struct arena *scratch, struct
 		LIST_GROW(scratch, list, n, room);
 		list[n++] = (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]};
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_launches);
+	SORT(list, n, compare_launches);
 	*out = list;
 	return n;
 }
@@ -93,8 +93,7 @@ static void join(const struct trace *t, size_t n_calls, struct arena *arena, str
 			out->ops[out->n_ops++] = (struct comm_op){l->op, (uint32_t)first, (uint32_t)(to - first)};
 		from = to;
 	}
-	if (out->n_ops)
-		qsort(out->ops, out->n_ops, sizeof *out->ops, compare_ops);
+	SORT(out->ops, out->n_ops, compare_ops);
 	arena_release(&scratch);
 }
 
@@ -114,10 +113,8 @@ void comm_calls_find(const struct trace *t, struct arena *arena, struct comm_cal
 			out->members[out->n_members++] = (struct comm_member){
 				c->comm[i], t->threads[c->thread[i]].process, c->rank[i], c->ranks[i]};
 	}
-	if (n)
-		qsort_r(out->calls, n, sizeof *out->calls, compare_calls, (void *)c);
-	if (out->n_members)
-		qsort(out->members, out->n_members, sizeof *out->members, compare_members);
+	SORT_BY(out->calls, n, compare_calls, c);
+	SORT(out->members, out->n_members, compare_members);
 	join(t, n, arena, out);
 }
 

@@ -1,9 +1,9 @@
 #include "trace/held.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Calls nest: the driver's ends inside the runtime's. */
@@ -103,8 +103,7 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	for (size_t i = 0; i < n; i++)
 		if (list[i].thread == TRACE_NONE)
 			list[i].thread = thread_inside(t, list[i].process, list[i].born);
-	if (n)
-		qsort(list, n, sizeof *list, compare);
+	SORT(list, n, compare);
 	for (size_t i = 0; i < n && list[i].thread != TRACE_NONE; i++) {
 		const uint32_t name[HELD_BYS] = {range_at(t, &walk, list[i].thread, list[i].born), list[i].in_operator};
 		if ((!name[HELD_BY_RANGE] && !name[HELD_BY_OPERATOR]) || list[i].bytes <= 0)

@@ -4,7 +4,6 @@
 #include "trace/again.h"
 #include "trace/stacks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Appends n items to a list of *count. */
@@ -160,7 +159,7 @@ static void join_samples(struct trace *t, const struct trace *from, const struct
 		t->gpu_samples[t->n_gpu_samples + i].time = time_map_of(map, from->gpu_samples[i].time);
 	}
 	t->n_gpu_samples = n;
-	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
+	SORT(t->gpu_samples, n, compare_samples);
 }
 
 /* The files are of one run, so their timed runs are the same ones, if more than one file has them. */

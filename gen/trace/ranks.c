@@ -401,7 +401,7 @@ static const struct fact *arrange(struct ranks_file *files, size_t n, uint32_t r
 		list[i].by_rank = ranks;
 		list[i].by_pid = one_host;
 	}
-	qsort(list, m, sizeof *list, compare_members);
+	SORT(list, m, compare_members);
 	for (size_t i = 0; i < m; i++) {
 		list[i].file->place = (uint32_t)i;
 		list[i].file->offset = has_time(list[i].file) ? list[i].file->trace->source.started - begin : 0;

@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A list that may be changed; `list` may be NULL where there is none. */
@@ -36,8 +35,7 @@ static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, s
 		}
 	}
 	b->n_rows = kept;
-	if (kept)
-		qsort_r(b->rows, kept, sizeof *b->rows, budget_compare_idle, names);
+	SORT_BY(b->rows, kept, budget_compare_idle, names);
 }
 
 static void bound_phases(struct side *side, struct names *names, struct arena *arena)
@@ -191,8 +189,7 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 			}
 		} while (*end++);
 	}
-	if (n)
-		qsort_r(list, n, sizeof *list, by_all, names);
+	SORT_BY(list, n, by_all, names);
 	side->modules = list;
 	side->n_modules =
 		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);

@@ -32,8 +32,7 @@ static size_t rank(const struct exchange_run *const run[2], const size_t n[2], s
 			if (run[s][r].start != 0)
 				out[all++] = (struct ranked){
 					.start = run[s][r].start, .end = run[s][r].end, .index = r, .side = s};
-	if (all)
-		qsort(out, all, sizeof *out, by_start);
+	SORT(out, all, by_start);
 	int64_t until = INT64_MIN;
 	for (size_t i = 0; i < all; i++) {
 		stretch += i > 0 && out[i].start - until > EVIDENCE_PAUSE;

@@ -9,7 +9,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double GONE = 0.2; /* of the cost: so little is left of what is resolved, or was there of what is new … */
@@ -396,7 +395,6 @@ struct findings findings_build(const struct findings_input *in, struct arena *ar
 		find_in_pair(&p, in, arena, &out);
 	else
 		find_in_sides(&p, in, arena, &out);
-	if (out.n)
-		qsort(out.list, out.n, sizeof *out.list, compare_findings);
+	SORT(out.list, out.n, compare_findings);
 	return out;
 }

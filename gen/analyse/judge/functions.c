@@ -2,7 +2,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double SMALL = 0.01; /* of a step: less idle time has no list of its own */
@@ -143,8 +142,7 @@ static void list_holders(const struct sample_sums *sums, uint32_t row, struct sa
 			all[n].time[s] = h->time[s] * scale_of(&tree->rows[row], s);
 		n++;
 	}
-	if (n)
-		qsort_r(all, n, sizeof *all, compare_holders, (void *)sums->names);
+	SORT_BY(all, n, compare_holders, sums->names);
 	cause->n_holders = n < MOST ? n : MOST;
 	cause->holders_left_out = n - cause->n_holders;
 	cause->holders = ARENA_NEW(arena, cause->n_holders, struct lock_holder);
@@ -162,8 +160,7 @@ static void list_causes(const struct sample_sums *sums, const double period[2], 
 	struct ranked ranked = {tree, sums->names};
 	for (uint32_t r = 0; r < n; r++)
 		row[r] = r;
-	if (n)
-		qsort_r(row, n, sizeof *row, compare_rows, &ranked);
+	SORT_BY(row, n, compare_rows, &ranked);
 	out->cause = ARENA_NEW(arena, FUNCTIONS_CAUSES, struct sampled_cause);
 	for (uint32_t i = 0; i < n && out->n_causes < FUNCTIONS_CAUSES; i++) {
 		const struct sample_row *r = &tree->rows[row[i]];

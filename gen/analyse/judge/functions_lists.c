@@ -1,10 +1,10 @@
 /* Lists of functions, and the part of their tree that a picture shows. */
 #include "analyse/judge/functions_parts.h"
+#include "base/sort.h"
 
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- lists ---- */
@@ -90,8 +90,7 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 		                 functions_change(all[i].self, all[i].untold, all[i].samples, sample[i]) != 0;
 		all[used++] = all[i];
 	}
-	if (used)
-		qsort_r(all, used, sizeof *all, compare_functions, &ranked);
+	SORT_BY(all, used, compare_functions, &ranked);
 	struct function_list list = {.n = used < FUNCTIONS_ROWS ? used : FUNCTIONS_ROWS};
 	list.left_out = used - list.n;
 	list.row = ARENA_NEW(arena, list.n, struct function_row);
@@ -215,8 +214,7 @@ void functions_draw(const struct sample_sums *sums, struct functions *out, struc
 		if (fmax(sums->total[i][0], sums->total[i][1]) >= VISIBLE * out->width)
 			order[seen++] = i;
 	}
-	if (seen)
-		qsort_r(order, seen, sizeof *order, compare_nodes, (void *)sums);
+	SORT_BY(order, seen, compare_nodes, sums);
 	for (uint32_t i = seen; i-- > 0;) { /* from the smallest on, each before its siblings */
 		uint32_t parent = sums->tree->nodes[order[i]].parent;
 		uint32_t *head = parent == TRACE_NONE ? &first : &d.child[parent];

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEAVIEST = 5 };
@@ -95,8 +94,7 @@ static uint32_t find_heaviest(const struct run *run, struct heavy **list, struct
 		h->ns += (double)(ops->end[i] - ops->start[i]);
 		h->first = ops->start[i] < h->first ? ops->start[i] : h->first;
 	}
-	if (n)
-		qsort(*list, n, sizeof **list, by_time);
+	SORT(*list, n, by_time);
 	return n < HEAVIEST ? n : HEAVIEST;
 }
 

@@ -6,7 +6,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a kernel and shape take in the profile. */
@@ -329,7 +328,7 @@ struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_repor
 	out.kernel = ARENA_NEW(arena, m.n_groups, struct kernel_inside);
 	if (m.n_groups) {
 		memcpy(out.kernel, m.groups, m.n_groups * sizeof *out.kernel);
-		qsort(out.kernel, out.n, sizeof *out.kernel, compare_groups);
+		SORT(out.kernel, out.n, compare_groups);
 	}
 	arena_release(&m.scratch);
 	return out;

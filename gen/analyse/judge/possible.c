@@ -1,8 +1,8 @@
 #include "analyse/judge/possible.h"
 
 #include "analyse/judge/evidence.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- holes ---- */
@@ -39,8 +39,7 @@ static struct meeting *find_meetings(const struct trace *t, size_t *n, struct ar
 		if (t->ops.kind[i] == OP_COMM)
 			list[(*n)++] = (struct meeting){t->source.started + t->ops.start[i],
 			                                t->source.started + t->ops.end[i]};
-	if (*n)
-		qsort(list, *n, sizeof *list, by_start);
+	SORT(list, *n, by_start);
 	return list;
 }
 

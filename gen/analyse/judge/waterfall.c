@@ -8,7 +8,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct parts {
@@ -58,8 +57,7 @@ static uint32_t by_key(const struct side *of, int side, const struct renames *re
 		                : side             ? renames_baseline(renames, b->rows[i].phase)
 		                                   : b->rows[i].phase;
 	}
-	if (b->n_rows)
-		qsort(list, b->n_rows, sizeof *list, compare_keys);
+	SORT(list, b->n_rows, compare_keys);
 	for (uint32_t i = 0; i < b->n_rows; i++) {
 		list[i].per_step /= side_items(of);
 		if (n && compare_keys(&list[n - 1], &list[i]) == 0)
@@ -430,8 +428,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
 		differs = differs || p.list[i].delta != 0;
 	}
 	struct waterfall out = {.part = p.list, .n = differs ? p.n : 0};
-	if (out.n)
-		qsort_r(out.part, out.n, sizeof *out.part, compare_parts, (struct names *)(uintptr_t)names);
+	SORT_BY(out.part, out.n, compare_parts, names);
 	for (uint32_t i = 0; i < out.n && i < BOUND_ROWS; i++) {
 		struct reason part = {.part = out.part[i]};
 		add_interval(&tables, &part);

@@ -1,6 +1,5 @@
 #include "analyse/run/collectives.h"
-
-#include <stdlib.h>
+#include "base/sort.h"
 
 static int compare(int64_t a, int64_t b)
 {
@@ -162,8 +161,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 		ops[i].partner = UINT32_MAX;
 		ops[i].arrived = ops[i].start;
 	}
-	if (n)
-		qsort(ops, n, sizeof *ops, compare_ops);
+	SORT(ops, n, compare_ops);
 	for (size_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && ops[end].key == ops[i].key; end++)
 			;
@@ -171,8 +169,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 	}
 	for (size_t i = 0; i < n; i++)
 		out->unmatched += !ops[i].matched;
-	if (out->n)
-		qsort(out->list, out->n, sizeof *out->list, compare_collectives);
+	SORT(out->list, out->n, compare_collectives);
 }
 
 /* ---- one device ---- */
@@ -220,8 +217,7 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 		m = add(events, m, ops[i]->point ? BUBBLE : WAITS, ops[i]->start, ops[i]->arrived, start, end);
 		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
 	}
-	if (m)
-		qsort(events, m, sizeof *events, compare_events);
+	SORT(events, m, compare_events);
 	for (size_t i = 0; i + 1 < m; i++) {
 		open[events[i].kind] += events[i].change;
 		int64_t ns = events[i + 1].time - events[i].time;
@@ -311,8 +307,7 @@ void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *
 	bool *refused = ARENA_NEW(&scratch, n, bool), *has = ARENA_NEW(&scratch, n, bool);
 	for (size_t i = 0; i < n_transfers; i++)
 		transfers[i].partner = UINT32_MAX;
-	if (n_transfers)
-		qsort_r(transfers, n_transfers, sizeof *transfers, compare_transfers, ops);
+	SORT_BY(transfers, n_transfers, compare_transfers, ops);
 	for (size_t i = 0, end; i < n_transfers; i = end) {
 		for (end = i + 1; end < n_transfers && !compare_pairs(&transfers[i], &transfers[end], ops); end++)
 			;

@@ -7,7 +7,6 @@
 #include "trace/classify.h"
 #include "trace/comm_calls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct list {
@@ -278,8 +277,7 @@ static void put_together(struct view *v)
 	for (int kind = COMM_TOGETHER + 1; kind <= COMM_OTHER; kind++)
 		for (size_t i = 0; i < v->of[kind].n; i++)
 			out->ops[out->n++] = v->of[kind].op[i];
-	if (out->n)
-		qsort(out->ops, out->n, sizeof *out->ops, compare_places);
+	SORT(out->ops, out->n, compare_places);
 	out->first_of = ARENA_NEW(v->ops, (size_t)v->run->n_devices + 1, size_t);
 	for (size_t i = 0; i < out->n; i++)
 		out->first_of[out->ops[i].rank + 1]++;

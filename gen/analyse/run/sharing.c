@@ -1,8 +1,7 @@
 #include "analyse/run/sharing.h"
 
 #include "base/search.h"
-
-#include <stdlib.h>
+#include "base/sort.h"
 
 /* A process begins or stops to keep the GPU busy. */
 struct event {
@@ -101,7 +100,7 @@ void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, str
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		if (t->devices[d].gpu == gpu)
 			n += add_device(t, &t->devices[d], events + n);
-	qsort(events, n, sizeof *events, compare_events);
+	SORT(events, n, compare_events);
 	out->start = ARENA_NEW(arena, n, int64_t);
 	out->end = ARENA_NEW(arena, n, int64_t);
 	out->owner = ARENA_NEW(arena, n, uint32_t);

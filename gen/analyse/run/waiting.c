@@ -7,7 +7,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct view {
@@ -363,7 +362,7 @@ void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, doubl
 				ns[w->whom] += w->weight;
 		}
 	if (n && follow)
-		qsort(all, n, sizeof *all, compare_ones);
+		SORT(all, n, compare_ones);
 	for (size_t i = 0; i < n && follow; i++)
 		pass_on(&all[i], of_rank, ns);
 	arena_release(&scratch);
