@@ -6,7 +6,6 @@
 #include "read/kineto.h"
 #include "trace/classify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Domains: of what counts as a phase, and of its details. */
@@ -234,8 +233,7 @@ static struct items sorted(struct phases *p, const struct items *a, const struct
 		memcpy(all.list, a->list, a->n * sizeof *all.list);
 	if (b->n)
 		memcpy(all.list + a->n, b->list, b->n * sizeof *all.list);
-	if (all.n)
-		qsort(all.list, all.n, sizeof *all.list, by_start);
+	SORT(all.list, all.n, by_start);
 	return all;
 }
 
@@ -343,12 +341,9 @@ void kineto_give_ranges(struct kineto *k, int64_t origin)
 	                   .class = ARENA_NEW(&k->scratch, k->names->n, uint8_t),
 	                   .is_main = ARENA_NEW(&k->scratch, k->n_threads, bool)};
 	build_from(k->build, "ranges");
-	if (k->n_spans)
-		qsort(k->spans, k->n_spans, sizeof *k->spans, compare_spans);
-	if (k->n_links)
-		qsort(k->links, k->n_links, sizeof *k->links, kineto_compare_links);
-	if (k->n_backs)
-		qsort(k->backs, k->n_backs, sizeof *k->backs, kineto_compare_links);
+	SORT(k->spans, k->n_spans, compare_spans);
+	SORT(k->links, k->n_links, kineto_compare_links);
+	SORT(k->backs, k->n_backs, kineto_compare_links);
 	find_main_threads(&p);
 	kineto_find_owners(k);
 	for (size_t i = 0, next; i < k->n_spans; i = next) {

@@ -1,8 +1,8 @@
+#include "base/sort.h"
 #include "digest/numbers.h"
 #include "table/fields.h"
 #include "table/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -223,7 +223,7 @@ static void number_names(struct writer *w)
 	for (uint32_t i = 0; i < w->names->n; i++)
 		if (w->used[i])
 			id[n++] = i;
-	qsort_r(id, n, sizeof *id, by_text, (void *)w->names);
+	SORT_BY(id, n, by_text, w->names);
 	for (uint32_t i = 0; i < n; i++)
 		number[id[i]] = names_add_text(&w->strings, names_text(w->names, id[i]));
 	w->number = number;
@@ -246,7 +246,7 @@ static struct step_tables ordered(struct writer *w, const struct step_tables *ta
 		struct launch_pace *list = ARENA_NEW(&w->scratch, paces->n, struct launch_pace);
 		if (paces->n) {
 			memcpy(list, paces->list, paces->n * sizeof *list);
-			qsort_r(list, paces->n, sizeof *list, by_launch, w->number);
+			SORT_BY(list, paces->n, by_launch, w->number);
 		}
 		paces->list = list;
 	}

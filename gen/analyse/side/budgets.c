@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One contribution to an idle row: sorted and merged, they give the rows of a device, or of the mean over devices. */
@@ -36,7 +35,7 @@ static int compare_shares(const void *a, const void *b, void *names)
 
 static void sort_shares(struct share *list, size_t n, struct names *names)
 {
-	qsort_r(list, n, sizeof *list, compare_shares, names);
+	SORT_BY(list, n, compare_shares, names);
 }
 
 int budget_compare_idle(const void *a, const void *b, void *names)
@@ -91,8 +90,7 @@ static void make_rows(const struct share *list, size_t n, struct arena *arena, s
 		row->per_step += list[i].fact.per_step;
 		row->opened[key->opened] += list[i].fact.per_step;
 	}
-	if (out->n_rows)
-		qsort_r(out->rows, out->n_rows, sizeof *out->rows, budget_compare_idle, names);
+	SORT_BY(out->rows, out->n_rows, budget_compare_idle, names);
 }
 
 /* What one device of one run contributes. */

@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -318,8 +317,7 @@ struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, s
 		for (uint32_t i = 0; i < totals.n; i++)
 			out.phases[i] = (struct metric_phase){totals.names[i], longest(&totals.phase[i]) / totals.steps,
 			                                      means_of(&totals.phase[i], NULL)};
-		if (totals.n)
-			qsort(out.phases, totals.n, sizeof *out.phases, compare_phases);
+		SORT(out.phases, totals.n, compare_phases);
 		out.n_phases = totals.n < METRIC_PHASES ? totals.n : METRIC_PHASES;
 	}
 	arena_release(&scratch);

@@ -2,7 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int compare_phases(const void *a, const void *b, void *names)
@@ -121,8 +120,7 @@ struct side_phases phases_end(struct phases *p, const struct run *runs, const st
 	}
 	for (uint32_t i = 0; i < mean->n_rows; i++)
 		phase_of(out, p->slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
-	if (out->n)
-		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, runs[0].trace->names);
+	SORT_BY(out->list, out->n, compare_phases, runs[0].trace->names);
 	for (uint32_t i = 0; i < out->n; i++) {
 		out->list[i].rank = i + 1;
 		out->list[i].memory = memory ? out->list[i].memory : 0;

@@ -3,8 +3,8 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/pattern.h"
 #include "analyse/run/rank_steps.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void quality_find(struct quality *q, struct arena *arena, const struct fact *fact)
@@ -59,8 +59,7 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 				diagnostics[q->n_diagnostics++] = t->diagnostics[i];
 		}
 	}
-	if (q->n_dropped)
-		qsort(dropped, q->n_dropped, sizeof *dropped, compare_dropped);
+	SORT(dropped, q->n_dropped, compare_dropped);
 	q->dropped = dropped;
 	q->diagnostics = diagnostics;
 }

@@ -5,8 +5,8 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct open {
@@ -373,7 +373,6 @@ void ranges_end_run(struct ranges_builder *b, const struct run *run)
 
 struct side_ranges ranges_end(struct ranges_builder *b)
 {
-	if (b->n_rows)
-		qsort_r(b->rows, b->n_rows, sizeof *b->rows, by_time, b->names);
+	SORT_BY(b->rows, b->n_rows, by_time, b->names);
 	return (struct side_ranges){b->rows, b->n_rows};
 }

@@ -7,7 +7,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What ranks say to each other: one row for each operation of each communicator. */
@@ -75,8 +74,7 @@ static struct side_comms comms_build(const struct run *run, const struct waiting
 	for (uint32_t i = 0; i < w->n_rows; i++)
 		if (w->rows[i].kernels)
 			rows[n++] = w->rows[i];
-	if (n)
-		qsort_r(rows, n, sizeof *rows, compare_rows, run->trace->names);
+	SORT_BY(rows, n, compare_rows, run->trace->names);
 	struct side_comms out = {.n = n < COMMS_MOST ? n : COMMS_MOST};
 	out.left_out = n - out.n;
 	out.list = ARENA_NEW(arena, out.n, struct comm_result);
@@ -462,7 +460,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	find_straggler(runs, waiting, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], median, &out->straggler);
-	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
+	SORT(out->list, out->n, compare_ranks);
 	out->map = maps.own;
 	if (runs[median_run].steps.found)
 		memcpy(out->parts, maps.parts, sizeof out->parts);

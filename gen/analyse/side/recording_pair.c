@@ -10,7 +10,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double LEAST_NS_A_CALL = 800;  /* recording.c says where that was seen */
@@ -403,8 +402,7 @@ static int by_key(const void *a, const void *b)
 
 void paces_sort(struct launch_paces *paces)
 {
-	if (paces->n)
-		qsort(paces->list, paces->n, sizeof *paces->list, by_key);
+	SORT(paces->list, paces->n, by_key);
 }
 
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena)

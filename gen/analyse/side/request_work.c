@@ -5,7 +5,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of an op, what lies in a request. */
@@ -69,8 +68,7 @@ static void take_pieces(struct pieces *p, const struct run *part, const int64_t 
 			p->n = first;
 		any = any || own;
 	}
-	if (p->n)
-		qsort(p->list, p->n, sizeof *p->list, by_start);
+	SORT(p->list, p->n, by_start);
 }
 
 void request_work_add(struct run *run, const struct run *part)

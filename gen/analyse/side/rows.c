@@ -1,6 +1,7 @@
 #include "analyse/side/rows.h"
 
 #include "analyse/side/run_table.h"
+#include "base/sort.h"
 
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
@@ -11,7 +12,6 @@
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- kernels ---- */
@@ -87,8 +87,7 @@ static int by_text(const void *a, const void *b, void *names)
 
 static void end_kernels(struct run *run)
 {
-	if (run->n_kernels)
-		qsort_r(run->kernels, run->n_kernels, sizeof *run->kernels, by_text, run->trace->names);
+	SORT_BY(run->kernels, run->n_kernels, by_text, run->trace->names);
 }
 
 /* ---- host work ---- */

@@ -10,7 +10,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	STEPS_SHOWN = 3,
@@ -210,8 +209,7 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
 		lane->ops[lane->n_ops++] = op_span_of(v, of->run, i, start, end);
 	}
-	if (out->n_streams)
-		qsort(out->streams, out->n_streams, sizeof *out->streams, compare_streams);
+	SORT(out->streams, out->n_streams, compare_streams);
 	arena_release(&scratch);
 }
 
