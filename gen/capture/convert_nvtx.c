@@ -88,8 +88,7 @@ static void push(struct file *f, uint32_t tid, const struct spool_event *e, int6
 {
 	struct stack *s = stack_of(f, tid, e->domain);
 	forget_before(f, s, start);
-	LIST_GROW(&f->arena, s->open, s->n, s->room);
-	s->open[s->n++] = (struct interval){start, row};
+	LIST_ADD(&f->arena, s->open, s->n, s->room, (struct interval){start, row});
 }
 
 static void pop(struct file *f, uint32_t tid, const struct spool_event *e, int64_t end)

@@ -240,8 +240,7 @@ static void scan_window(struct file *f, const unsigned char *payload, size_t n)
 	convert_add_window(f, &window);
 	if (window.open)
 		return;
-	LIST_GROW(&f->arena, f->closes, f->n_closes, f->close_room);
-	f->closes[f->n_closes++] = convert_time(f, (uint64_t)window.time);
+	LIST_ADD(&f->arena, f->closes, f->n_closes, f->close_room, convert_time(f, (uint64_t)window.time));
 }
 
 static void set_text(char *text, size_t room, const unsigned char *payload, size_t n)

@@ -33,8 +33,7 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 		size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
 		if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
 			continue;
-		LIST_GROW(arena, *names, *n, room);
-		(*names)[(*n)++] = arena_copy(arena, entry->d_name, length);
+		LIST_ADD(arena, *names, *n, room, arena_copy(arena, entry->d_name, length));
 	}
 	int problem = errno;
 	closedir(dir);

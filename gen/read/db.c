@@ -204,8 +204,7 @@ static void add_view(void *context, sqlite3_stmt *row)
 	const char *name = (const char *)sqlite3_column_text(row, 0);
 	if (!name)
 		return;
-	LIST_GROW(db->arena, db->views, db->n_views, list->room);
-	db->views[db->n_views++] = arena_copy(db->arena, name, strlen(name));
+	LIST_ADD(db->arena, db->views, db->n_views, list->room, arena_copy(db->arena, name, strlen(name)));
 }
 
 /* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and

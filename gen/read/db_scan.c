@@ -48,12 +48,10 @@ static void add_name(void *context, sqlite3_stmt *row)
 		return;
 	name = arena_copy(list->arena, name, strlen(name));
 	if (sqlite3_column_int(row, HIDDEN) != 0) {
-		LIST_GROW(list->arena, list->generated, list->n_generated, list->generated_room);
-		list->generated[list->n_generated++] = name;
+		LIST_ADD(list->arena, list->generated, list->n_generated, list->generated_room, name);
 		return;
 	}
-	LIST_GROW(list->arena, list->names, list->n, list->room);
-	list->names[list->n++] = name;
+	LIST_ADD(list->arena, list->names, list->n, list->room, name);
 }
 
 static int list_columns(struct db *db, const char *table, struct column_list *list)

@@ -279,9 +279,9 @@ static int read_energy(struct nsys *r, struct arena *arena, struct energy_row **
 	scan_open(&s, &r->db, "GAPLINE_ENERGY", columns, N);
 	while (scan_row(&s)) {
 		const char *uuid = text_of(&s, UUID, arena);
-		LIST_GROW(arena, *rows, *n, room);
-		(*rows)[(*n)++] = (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
-		                                      uuid ? find_gpu(r, uuid, "") : TRACE_NONE};
+		LIST_ADD(arena, *rows, *n, room,
+		         (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
+		                             uuid ? find_gpu(r, uuid, "") : TRACE_NONE});
 	}
 	return scan_close(&s);
 }
@@ -330,8 +330,7 @@ int nsys_read_stopwatch(struct nsys *r)
 		const char *flaw = nsys_value_flaw(&s);
 		if (!flaw && (steps != run.steps || launches != run.launches))
 			flaw = "has a number of steps or launches that makes no sense";
-		LIST_GROW(&scratch, rows, n, room);
-		rows[n++] = (struct row){run, flaw};
+		LIST_ADD(&scratch, rows, n, room, (struct row){run, flaw});
 	}
 	SORT(rows, n, compare_rows);
 	struct energy_row *energy = NULL;

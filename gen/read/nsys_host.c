@@ -121,8 +121,7 @@ static void read_peak(struct nsys *r, int64_t pid, const char *text, size_t n)
 	peak.bytes = strtoll(at, &end, 10);
 	if (end == at || *end || peak.device < 0 || peak.bytes < 0 || peak.bytes > most)
 		return;
-	LIST_GROW(r->arena, r->peaks, r->n_peaks, r->room_peaks);
-	r->peaks[r->n_peaks++] = peak;
+	LIST_ADD(r->arena, r->peaks, r->n_peaks, r->room_peaks, peak);
 }
 
 int nsys_read_ranges(struct nsys *r)
@@ -168,8 +167,8 @@ int nsys_read_ranges(struct nsys *r)
 			read_peak(r, thread.pid, text, n);
 		if (type != TYPE_DOMAIN && type != TYPE_THREAD_NAME)
 			continue;
-		LIST_GROW(&notes.arena, notes.list, notes.n, notes.room);
-		notes.list[notes.n++] = (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)};
+		LIST_ADD(&notes.arena, notes.list, notes.n, notes.room,
+		         (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)});
 	}
 	take_notes(r, &notes);
 	return scan_close(&s);
@@ -199,8 +198,7 @@ int nsys_read_thread_names(struct nsys *r)
 		one.priority = scan_int_or(&s, PRIORITY, 0);
 		if (s.flaws) /* a name less, no event less */
 			continue;
-		LIST_GROW(&scratch, list, n, room);
-		list[n++] = one;
+		LIST_ADD(&scratch, list, n, room, one);
 	}
 	SORT(list, n, compare_system_names);
 	for (size_t i = 0; i < n; i++)

@@ -89,8 +89,7 @@ static void add_row(struct memory *m, const struct event *event, int64_t kind)
 		note_all(t, event->process, MEMORY_NO_PLACE);
 		return;
 	}
-	LIST_GROW(&m->scratch, m->events, m->n, m->room);
-	m->events[m->n++] = *event;
+	LIST_ADD(&m->scratch, m->events, m->n, m->room, *event);
 }
 
 static int read_rows(struct memory *m)

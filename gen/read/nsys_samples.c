@@ -89,8 +89,7 @@ static int read_times(struct nsys *r, struct pending *p)
 			build_drop(&r->build, ROWS_SAMPLES, flaw);
 			continue;
 		}
-		LIST_GROW(&p->arena, p->list, p->n, p->room);
-		p->list[p->n++] = one;
+		LIST_ADD(&p->arena, p->list, p->n, p->room, one);
 	}
 	order_times(r, p);
 	return scan_close(&s);
@@ -138,8 +137,7 @@ static int read_locks(struct nsys *r, struct pending *p)
 		row.flaw = nsys_value_flaw(&s);
 		if (holder)
 			row.holder = nsys_thread(holder);
-		LIST_GROW(&p->arena, l->list, l->n, l->room);
-		l->list[l->n++] = (struct lock_row){row, sample};
+		LIST_ADD(&p->arena, l->list, l->n, l->room, (struct lock_row){row, sample});
 	}
 	order_locks(p);
 	return scan_close(&s);
@@ -294,8 +292,7 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 			take_frame(r, p, stack, &f);
 			continue;
 		}
-		LIST_GROW(&scratch, held, n, room);
-		held[n++] = f;
+		LIST_ADD(&scratch, held, n, room, f);
 	}
 	SORT(held, n, compare_frames);
 	for (size_t i = 0; i < n; i++)

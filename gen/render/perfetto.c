@@ -65,8 +65,7 @@ static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, 
 		if (time < from)
 			continue;
 		for (uint32_t f = t->samples.stack[i]; f; f = t->stacks.frames[f].parent) {
-			LIST_GROW(&scratch, chain, length, room);
-			chain[length++] = f;
+			LIST_ADD(&scratch, chain, length, room, f);
 		}
 		if (until < time)
 			close_below(&s, 0, until);
@@ -227,8 +226,7 @@ static uint32_t row_of(struct writer *w, struct rows *rows, int64_t start, int64
 		rows->n++;
 		row->number = add_row(w, i ? arena_format(&w->arena, "%s (%u)", rows->name, i + 1) : rows->name);
 	}
-	LIST_GROW(&w->arena, row->end, row->n, row->room);
-	row->end[row->n++] = end;
+	LIST_ADD(&w->arena, row->end, row->n, row->room, end);
 	return row->number;
 }
 

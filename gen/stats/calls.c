@@ -23,8 +23,7 @@ struct list {
 
 static void list_add(struct list *list, int64_t start, int64_t end, size_t row)
 {
-	LIST_GROW(list->arena, list->item, list->n, list->room);
-	list->item[list->n++] = (struct listed){end - start, start, (uint32_t)row};
+	LIST_ADD(list->arena, list->item, list->n, list->room, (struct listed){end - start, start, (uint32_t)row});
 }
 
 static int compare_listed(const void *a, const void *b)

@@ -37,8 +37,7 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 		uint32_t thread = t->ranges.thread[i], name = t->ranges.name[i];
 		uint32_t at = keymap_add(&keys, (uint64_t)thread << 32 | name);
 		if (at == *n) {
-			LIST_GROW(arena, list, *n, room);
-			list[(*n)++] = (struct again_ranges){.thread = thread, .name = name};
+			LIST_ADD(arena, list, *n, room, (struct again_ranges){.thread = thread, .name = name});
 		}
 		list[at].n++;
 	}

@@ -5,8 +5,7 @@
 
 uint32_t build_node(struct build *b, uint64_t thread, int64_t time)
 {
-	LIST_GROW(b->arena, b->nodes, b->n_nodes, b->node_room);
-	b->nodes[b->n_nodes++] = (struct build_node){thread, time};
+	LIST_ADD(b->arena, b->nodes, b->n_nodes, b->node_room, (struct build_node){thread, time});
 	return b->n_nodes;
 }
 

@@ -186,15 +186,15 @@ void clock_transfers_add(struct clock_transfers *transfers, const struct trace *
 		const struct comm_member *me = comm_calls_member(calls, c->comm[call], process);
 		if ((!send && strcmp(name, "ncclRecv") != 0) || !me || c->peer[call] == TRACE_NONE)
 			continue;
-		LIST_GROW(arena, transfers->list, transfers->n, transfers->room);
-		transfers->list[transfers->n++] = (struct clock_transfer){.comm = c->comm[call],
-		                                                          .from = send ? me->rank : c->peer[call],
-		                                                          .to = send ? c->peer[call] : me->rank,
-		                                                          .send = send,
-		                                                          .host = host,
-		                                                          .launched = launched,
-		                                                          .start = start,
-		                                                          .end = end};
+		LIST_ADD(arena, transfers->list, transfers->n, transfers->room,
+		         (struct clock_transfer){.comm = c->comm[call],
+		                                 .from = send ? me->rank : c->peer[call],
+		                                 .to = send ? c->peer[call] : me->rank,
+		                                 .send = send,
+		                                 .host = host,
+		                                 .launched = launched,
+		                                 .start = start,
+		                                 .end = end});
 	}
 }
 
@@ -259,9 +259,9 @@ size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint3
 		const struct clock_transfer *to_b = list + (forth ? i : turn), *to_a = list + (forth ? turn : i);
 		size_t n_to_b = forth ? x : y, n_to_a = forth ? y : x;
 		for (size_t k = 0; k < n_to_b && k < n_to_a; k++) {
-			LIST_GROW(arena, *out, n, room);
-			(*out)[n++] = (struct clock_collective){.entered = {to_b[k].start, to_a[k].start},
-			                                        .left = {to_a[n_to_a + k].end, to_b[n_to_b + k].end}};
+			LIST_ADD(arena, *out, n, room,
+			         (struct clock_collective){.entered = {to_b[k].start, to_a[k].start},
+			                                   .left = {to_a[n_to_a + k].end, to_b[n_to_b + k].end}});
 		}
 	}
 	return n;

@@ -123,15 +123,15 @@ static void find_kernels(struct aligning *c)
 				known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
 			if (known[name] != 1)
 				continue;
-			LIST_GROW(&c->scratch, c->kernels, c->n, c->room);
-			c->kernels[c->n++] = (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
-			                                     .name = name,
-			                                     .stream = t->ops.stream[i],
-			                                     .host = c->host_of[p],
-			                                     .device = device + t->ops.device[i],
-			                                     .launched = launched(t, i),
-			                                     .start = start,
-			                                     .end = end};
+			LIST_ADD(&c->scratch, c->kernels, c->n, c->room,
+			         (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
+			                         .name = name,
+			                         .stream = t->ops.stream[i],
+			                         .host = c->host_of[p],
+			                         .device = device + t->ops.device[i],
+			                         .launched = launched(t, i),
+			                         .start = start,
+			                         .end = end});
 		}
 		device += t->n_devices;
 	}
@@ -145,13 +145,12 @@ static void put_in_order(struct aligning *c, bool streams, struct kernel *list, 
 	for (size_t i = 0; i < c->n; i++) {
 		bool other_key = !i || compare_keys(&o->list[i - 1], &o->list[i], streams) != 0;
 		if (other_key || o->list[i - 1].host != o->list[i].host) {
-			LIST_GROW(arena, o->spans, o->n_spans, o->room);
-			o->spans[o->n_spans++] = (struct span){.host = o->list[i].host, .first = i};
+			LIST_ADD(arena, o->spans, o->n_spans, o->room,
+			         (struct span){.host = o->list[i].host, .first = i});
 		}
 		o->spans[o->n_spans - 1].n++;
 		if (other_key) {
-			LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
-			o->keys[o->n_keys++] = o->n_spans - 1;
+			LIST_ADD(arena, o->keys, o->n_keys, o->key_room, o->n_spans - 1);
 		}
 	}
 	LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
@@ -270,9 +269,9 @@ static void add_pairs(struct pairs *pairs, const struct seen *a, const struct se
 {
 	size_t k = shift < 0 ? (size_t)-shift : 0, j = shift > 0 ? (size_t)shift : 0;
 	for (; k < a->n && j < b->n; k++, j++) {
-		LIST_GROW(scratch, pairs->list, pairs->n, pairs->room);
-		pairs->list[pairs->n++] = (struct clock_collective){.entered = {a->list[k].entered, b->list[j].entered},
-		                                                    .left = {a->list[k].left, b->list[j].left}};
+		LIST_ADD(scratch, pairs->list, pairs->n, pairs->room,
+		         (struct clock_collective){.entered = {a->list[k].entered, b->list[j].entered},
+		                                   .left = {a->list[k].left, b->list[j].left}});
 	}
 }
 
@@ -297,8 +296,7 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 	struct clock_collective *more;
 	size_t n = clock_transfers_pair(&c->transfers, a, b, &scratch, &more);
 	for (size_t i = 0; i < n; i++) {
-		LIST_GROW(&scratch, pairs.list, pairs.n, pairs.room);
-		pairs.list[pairs.n++] = more[i];
+		LIST_ADD(&scratch, pairs.list, pairs.n, pairs.room, more[i]);
 	}
 	bool found = pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
 	arena_release(&scratch);

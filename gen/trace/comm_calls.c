@@ -56,8 +56,8 @@ static size_t find_launches(const struct trace *t, struct arena *scratch, struct
 		uint32_t launch = t->ops.launch[i];
 		if (t->ops.kind[i] != OP_COMM || launch == TRACE_NONE || (t->ops.flags[i] & OPF_GRAPH_NODE))
 			continue;
-		LIST_GROW(scratch, list, n, room);
-		list[n++] = (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]};
+		LIST_ADD(scratch, list, n, room,
+		         (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]});
 	}
 	SORT(list, n, compare_launches);
 	*out = list;

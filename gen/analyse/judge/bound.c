@@ -178,8 +178,8 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 			end += strcspn(end, "/");
 			uint32_t row = keymap_add(&paths, names_add(names, path, (size_t)(end - path)));
 			if (row == n) {
-				LIST_GROW(arena, list, n, room);
-				list[n++] = (struct owner_result){.name = (uint32_t)paths.keys[row]};
+				LIST_ADD(arena, list, n, room,
+				         (struct owner_result){.name = (uint32_t)paths.keys[row]});
 			}
 			list[row].all_instances += own->instances;
 			list[row].all += own->per_step;

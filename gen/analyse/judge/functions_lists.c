@@ -162,8 +162,7 @@ static void add_part(struct drawing *d, uint32_t node, uint32_t parent, const do
 	uint32_t n = 0, room = 0, inner = node;
 	*part = (struct stack_part){.parent = parent, .cause = row->cause, .phase = row->phase};
 	for (uint32_t next; (next = only_callee(d, inner)) != TRACE_NONE; inner = next) {
-		LIST_GROW(d->arena, callers, n, room);
-		callers[n++] = sums->tree->functions[sums->tree->nodes[inner].function];
+		LIST_ADD(d->arena, callers, n, room, sums->tree->functions[sums->tree->nodes[inner].function]);
 	}
 	part->callers = callers;
 	part->n_callers = n;

@@ -56,8 +56,8 @@ static void add_rows(struct match *m)
 			uint64_t shape = ops->shape ? ops->shape[i] : 0;
 			uint32_t at = keymap_add(&m->rows_at, key_of(ops->name[i], shape));
 			if (at == m->n_rows) {
-				LIST_GROW(&m->scratch, m->rows, m->n_rows, m->room);
-				m->rows[m->n_rows++] = (struct row){.name = ops->name[i], .shape = shape};
+				LIST_ADD(&m->scratch, m->rows, m->n_rows, m->room,
+				         (struct row){.name = ops->name[i], .shape = shape});
 			}
 			m->rows[at].instances += weight;
 			m->rows[at].per_step += (double)(ops->end[i] - ops->start[i]) * weight;

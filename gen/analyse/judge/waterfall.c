@@ -18,8 +18,7 @@ struct parts {
 
 static void add_part(struct parts *p, struct waterfall_part part)
 {
-	LIST_GROW(p->arena, p->list, p->n, p->room);
-	p->list[p->n++] = part;
+	LIST_ADD(p->arena, p->list, p->n, p->room, part);
 }
 
 static const double ROUNDING = 1e-12; /* of a step */

@@ -86,9 +86,9 @@ void fold_count(const struct names *names, const struct again_ranges *ranges, ui
 			if (c->of[name] == 0)
 				continue; /* the empty name */
 			if (c->of[name] > c->n) {
-				LIST_GROW(arena, c->list, c->n, c->room);
-				c->list[c->n++] = (struct fold_count){.text = arena_copy(arena, text, length),
-				                                      .thread = TRACE_NONE};
+				LIST_ADD(arena, c->list, c->n, c->room,
+				         (struct fold_count){.text = arena_copy(arena, text, length),
+				                             .thread = TRACE_NONE});
 			}
 		}
 		struct fold_count *e = &c->list[c->of[name] - 1];

@@ -195,8 +195,7 @@ struct pieces {
 static void collect(void *context, const struct doing *piece)
 {
 	struct pieces *p = context;
-	LIST_GROW(&p->scratch, p->piece, p->n, p->room);
-	p->piece[p->n++] = *piece;
+	LIST_ADD(&p->scratch, p->piece, p->n, p->room, *piece);
 }
 
 /* Whether the launching thread waited in any part of the gap that no other process filled. */
@@ -438,8 +437,7 @@ static void add_lasting(struct charge *c, size_t i, const struct gap *gap)
 		candidate.phase = c->run->by_work ? 0 : run_phase(c->run, p->phase);
 	}
 	candidate.length = end - start;
-	LIST_GROW(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room);
-	c->lasting[c->n_lasting++] = candidate;
+	LIST_ADD(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room, candidate);
 }
 
 static uint32_t name_of(const struct run *run, uint32_t op)

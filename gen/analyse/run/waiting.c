@@ -74,14 +74,14 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 		v->own->room = v->n_of_device;
 		v->own->list = ARENA_NEW(&v->scratch, v->own->room, struct rank_wait);
 	}
-	LIST_GROW(&v->scratch, v->own->list, v->own->n, v->own->room);
-	v->own->list[v->own->n++] = (struct rank_wait){.start = wait->start,
-	                                               .end = wait->end,
-	                                               .since = v->since[i],
-	                                               .came = op->start,
-	                                               .last = op->arrived,
-	                                               .whom = op->partner,
-	                                               .bubble = bubble};
+	LIST_ADD(&v->scratch, v->own->list, v->own->n, v->own->room,
+	         (struct rank_wait){.start = wait->start,
+	                            .end = wait->end,
+	                            .since = v->since[i],
+	                            .came = op->start,
+	                            .last = op->arrived,
+	                            .whom = op->partner,
+	                            .bubble = bubble});
 }
 
 /* When the ranks of each of the device's kernels had met before, in a kernel of the same communicator and operation. */

@@ -58,8 +58,7 @@ struct work_kinds work_kinds_of(const struct trace *t, struct arena *arena)
 		if (*known)
 			continue;
 		*known = true;
-		LIST_GROW(arena, out.list, out.n, room);
-		out.list[out.n++] = op;
+		LIST_ADD(arena, out.list, out.n, room, op);
 	}
 	arena_release(&scratch);
 	return out;
