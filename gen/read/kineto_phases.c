@@ -158,13 +158,13 @@ static void give_annotation(struct phases *p, const struct kineto_span *s)
 
 static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum name_class class, bool annotation)
 {
-	LIST_GROW(&p->k->scratch, to->list, to->n, to->room);
-	to->list[to->n++] = (struct item){.start = s->start,
-	                                  .end = s->end,
-	                                  .name = s->name,
-	                                  .thread = s->thread,
-	                                  .class = (uint8_t) class,
-	                                  .annotation = annotation};
+	LIST_ADD(&p->k->scratch, to->list, to->n, to->room,
+	         (struct item){.start = s->start,
+	                       .end = s->end,
+	                       .name = s->name,
+	                       .thread = s->thread,
+	                       .class = (uint8_t) class,
+	                       .annotation = annotation});
 }
 
 /* Spans that nest, in the order of their starts. */
@@ -248,8 +248,7 @@ static void group_backward(struct phases *p)
 		                   !starts_between(&loop, group.end, of->list[next].start, TRACE_NONE);
 		     next++)
 			group.end = of->list[next].end > group.end ? of->list[next].end : group.end;
-		LIST_GROW(&p->k->scratch, p->groups.list, p->groups.n, p->groups.room);
-		p->groups.list[p->groups.n++] = group;
+		LIST_ADD(&p->k->scratch, p->groups.list, p->groups.n, p->groups.room, group);
 		give(p, group.thread, group.start, group.end, text_key(p, "backward"), PHASES);
 		for (; i < next; i++)
 			give(p, group.thread, of->list[i].start, of->list[i].end, operator_name(p, of->list[i].name),

@@ -45,8 +45,7 @@ static void find_ends(const struct kineto *k, const struct kineto_span *s, size_
 		if (!kineto_is_optimizer(k, s))
 			continue;
 		until = s->end;
-		LIST_GROW(arena, out->list, out->n, out->room);
-		out->list[out->n++] = (struct end){s->end, s->name, work};
+		LIST_ADD(arena, out->list, out->n, out->room, (struct end){s->end, s->name, work});
 		work = 0;
 	}
 }
@@ -128,8 +127,8 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 		known = are_alike(e->list[i].work, e->list[i + turns].work);
 	for (size_t i = turns - 1; i < e->n; i += turns) {
 		if (known) {
-			LIST_GROW(&k->scratch, k->steps, k->n_steps, k->step_room);
-			k->steps[k->n_steps++] = (struct kineto_step){start, e->list[i].time, first->thread};
+			LIST_ADD(&k->scratch, k->steps, k->n_steps, k->step_room,
+			         (struct kineto_step){start, e->list[i].time, first->thread});
 		}
 		known = true;
 		start = e->list[i].time;

@@ -230,8 +230,7 @@ static void add_silent(const struct trace *t, const struct step_thread *thread, 
 		if (fabs(steps - round(steps)) > WHOLE)
 			continue;
 		whole++;
-		LIST_GROW(holes->work, holes->silent, holes->n_silent, holes->silent_room);
-		holes->silent[holes->n_silent++] = thread->step[i];
+		LIST_ADD(holes->work, holes->silent, holes->n_silent, holes->silent_room, thread->step[i]);
 	}
 	if (whole >= LEAST_WHOLE && (double)whole >= MOST_WHOLE * (double)silent)
 		out->jumps += whole;

@@ -265,8 +265,7 @@ static uint32_t *captured_rows(struct replays *p, uint32_t call)
 			k++;
 		if (k < n)
 			continue;
-		LIST_GROW(p->scratch, rows, n, room);
-		rows[n++] = row;
+		LIST_ADD(p->scratch, rows, n, room, row);
 	}
 	rows[0] = n - 1;
 	return rows;

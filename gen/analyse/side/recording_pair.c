@@ -259,11 +259,11 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 			const struct trace_stopwatch *w = &t->stopwatch[i];
 			if (steps && !w->steps && !w->unused) {
-				LIST_GROW(arena, whole, out.n_whole, whole_room);
-				whole[out.n_whole++] = (struct stopwatch_run){.step = (double)w->time,
-				                                              .start = w->start,
-				                                              .looked = w->looked,
-				                                              .place = place};
+				LIST_ADD(arena, whole, out.n_whole, whole_room,
+				         (struct stopwatch_run){.step = (double)w->time,
+				                                .start = w->start,
+				                                .looked = w->looked,
+				                                .place = place});
 				continue;
 			}
 			const char *unused = misfit(&runs[r], steps, w);
@@ -272,14 +272,14 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 				continue;
 			}
 			double n = steps_of(&runs[r], w);
-			LIST_GROW(arena, list, out.n_runs, room);
-			list[out.n_runs++] = (struct stopwatch_run){
-				.step = (double)w->time / n,
-				.steps = w->steps ? llround(n) : 0,
-				.start = w->start,
-				.looked = w->looked,
-				.energy = w->energy > 0 ? (double)w->energy / n / 1e3 : (double)w->energy,
-				.place = place};
+			LIST_ADD(arena, list, out.n_runs, room,
+			         (struct stopwatch_run){.step = (double)w->time / n,
+			                                .steps = w->steps ? llround(n) : 0,
+			                                .start = w->start,
+			                                .looked = w->looked,
+			                                .energy = w->energy > 0 ? (double)w->energy / n / 1e3
+			                                                        : (double)w->energy,
+			                                .place = place});
 		}
 	}
 	out.runs = list;

@@ -55,10 +55,10 @@ static void take_pieces(struct pieces *p, const struct run *part, const int64_t 
 		for (; i < end && t->ops.start[i] < span[1]; i++) {
 			if (t->ops.end[i] <= span[0])
 				continue;
-			LIST_GROW(&p->scratch, p->list, p->n, p->room);
-			p->list[p->n++] = (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
-			                                 t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
-			                                 part->steps.op_step[i] == step};
+			LIST_ADD(&p->scratch, p->list, p->n, p->room,
+			         (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
+			                        t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
+			                        part->steps.op_step[i] == step});
 			own = own || part->steps.op_step[i] == step;
 		}
 		if (own && !any && first) {

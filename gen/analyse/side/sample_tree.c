@@ -183,8 +183,7 @@ static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
 	struct arena scratch = {0};
 	uint32_t depth = 0, *frame = NULL, room = 0;
 	for (uint32_t f = stack; f; f = s->frames[f].parent) {
-		LIST_GROW(&scratch, frame, depth, room);
-		frame[depth++] = f;
+		LIST_ADD(&scratch, frame, depth, room, f);
 	}
 	uint32_t node = node_below(v->tree, TRACE_NONE, TRACE_NONE, row);
 	while (depth)

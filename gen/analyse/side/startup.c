@@ -37,8 +37,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		if (kind[op] == UNSEEN) {
 			kind[op] = pattern_run_searches(t, op) ? OF_SEARCH : SEEN;
 			first[op] = launch;
-			LIST_GROW(&scratch, name, names, room);
-			name[names++] = op;
+			LIST_ADD(&scratch, name, names, room, op);
 		} else if (t->calls.start[launch] < t->calls.start[first[op]]) {
 			first[op] = launch;
 		}

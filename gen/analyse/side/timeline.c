@@ -226,8 +226,8 @@ static void add_piece(void *context, const struct doing *piece)
 	int64_t start = piece->start, end = piece->end;
 	if (!clip_to(list->view, &start, &end))
 		return;
-	LIST_GROW(list->view->arena, out->pieces, out->n_pieces, list->room);
-	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
+	LIST_ADD(list->view->arena, out->pieces, out->n_pieces, list->room,
+	         (struct gap_piece){start, end, piece->cause, piece->phase, piece->call});
 }
 
 /* Gaps, and bubbles between them: device `at` of the run. */

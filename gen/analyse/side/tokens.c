@@ -75,8 +75,8 @@ static void take_ranges(struct tokens *k, const struct step_thread *thread)
 		uint32_t step = thread->step[steps_open_at(thread, start)];
 		if (step == TRACE_NONE || t->ranges.clipped[i])
 			continue;
-		LIST_GROW(&k->scratch, k->list, k->n, k->room);
-		k->list[k->n++] = (struct token){step, is[0], is[1], start, end, .done = end, .until = end};
+		LIST_ADD(&k->scratch, k->list, k->n, k->room,
+		         (struct token){step, is[0], is[1], start, end, .done = end, .until = end});
 	}
 }
 
