@@ -53,10 +53,9 @@ int cmd_claim(int argc, char **argv)
 		else if (output_replaces_path(&out, operands.item[0])) {
 			err_set(&err, "%s: this output would replace an input", path);
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		} else if (out.exists && !out.stream && !out.standard && !force) {
-			err_set(&err, "%s: exists already; --force replaces it", path);
+		} else if (output_keep(&out, force, &err))
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		} else
+		else
 			status = claim(operands.item[0], &out, &arena);
 		if (status == CMD_DONE && !quiet)
 			cmd_say_written(&out, 1);

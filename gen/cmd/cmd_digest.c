@@ -86,16 +86,9 @@ static int digest_profiles(struct digest_command *c, const struct opt_list *oper
 	    result_collides(&c->result, c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&c->inputs, "profile", operands, &c->arena, &err);
-	for (size_t i = 0; i < c->inputs.n && !status; i++)
-		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
-			if (output_replaces(&c->out[o], &c->inputs.item[i].file)) {
-				err_set(&err, "%s: this output would replace the input", c->out[o].path);
-				status = CMD_WRONG_USAGE;
-			}
-	if (!status && c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
-		err_set(&err, "%s: exists already; --force replaces it", c->output);
+	if (!status && (inputs_spared(&c->inputs, c->out, c->result.path ? 2 : 1, "the input", &err) ||
+	                output_keep(&c->out[0], c->force, &err)))
 		status = CMD_WRONG_USAGE;
-	}
 	if (status)
 		return cmd_fail(status, &err);
 	if (!c->quiet)

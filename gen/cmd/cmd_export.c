@@ -53,12 +53,8 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 	struct inputs in;
 	const struct opt_list given = {&input, 1};
 	int status = inputs_find(&in, "profile", &given, &arena, err);
-	for (size_t i = 0; i < in.n && !status; i++)
-		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
-			if (output_replaces(&c->out[o], &in.item[i].file)) {
-				err_set(err, "%s: this output would replace an input", c->out[o].path);
-				status = CMD_WRONG_USAGE;
-			}
+	if (!status && inputs_spared(&in, c->out, c->result.path ? 2 : 1, "an input", err))
+		status = CMD_WRONG_USAGE;
 	if (!status && !c->quiet)
 		inputs_say_passed_over(&in, 1, &arena);
 	if (!status && inputs_export(&in, 1, c->quiet, &arena, err))
@@ -112,12 +108,8 @@ static int export(struct export_command *c, const struct opt_list *operands)
 {
 	struct err err;
 	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
-	    result_collides(&c->result, c->out, 1, &err))
+	    result_collides(&c->result, c->out, 1, &err) || output_keep(&c->out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
-		err_set(&err, "%s: exists already; --force replaces it", c->output);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	int status = export_begin(&c->made, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 	for (size_t i = 0; i < operands->n && !status; i++)
 		status = add_input(c, operands->item[i], &err);

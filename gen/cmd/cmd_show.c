@@ -37,13 +37,9 @@ static int show(struct compare *c, const struct opt_list *operands)
 	struct analysis analysis;
 	if (compare_prepare(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = inputs_find(inputs, "profile", operands, &c->arena, &err);
+	int status = inputs_find_one(inputs, operands, &c->arena, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	if (inputs->n != 1) {
-		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs->n);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	if (compare_spare_inputs(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)

@@ -97,10 +97,8 @@ int compare_spare_inputs(const struct compare *c, struct err *err)
 {
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++)
-			for (size_t i = 0; i < c->sides[s].n; i++)
-				if (output_replaces(&c->outputs[o], &c->sides[s].item[i].file))
-					return err_set(err, "%s: this output would replace an input",
-					               c->outputs[o].path);
+			if (inputs_spared(&c->sides[s], &c->outputs[o], 1, "an input", err))
+				return -1;
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++) {
 			if (output_replaces_path(&c->outputs[o], c->db))

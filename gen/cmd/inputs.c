@@ -347,6 +347,25 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 	return inputs_find_or_saved(inputs, side, given, NULL, arena, err);
 }
 
+int inputs_find_one(struct inputs *inputs, const struct opt_list *given, struct arena *arena, struct err *err)
+{
+	int status = inputs_find(inputs, "profile", given, arena, err);
+	if (status || inputs->n == 1)
+		return status;
+	err_set(err, "%s: holds %zu profiles; name one of them", given->item[0], inputs->n);
+	return CMD_WRONG_USAGE;
+}
+
+int inputs_spared(const struct inputs *inputs, const struct output *outputs, size_t n, const char *what,
+                  struct err *err)
+{
+	for (size_t i = 0; i < inputs->n; i++)
+		for (size_t o = 0; o < n; o++)
+			if (output_replaces(&outputs[o], &inputs->item[i].file))
+				return err_set(err, "%s: this output would replace %s", outputs[o].path, what);
+	return 0;
+}
+
 void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,
                       struct arena *arena)
 {
