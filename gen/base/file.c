@@ -149,12 +149,11 @@ int pointer_refuse(const char *path, const char *inside, struct err *err)
 		buf_add(&name, strchr("*?[]{}!\\,#", *c) ? "?" : c, 1);
 	buf_text(&command, "git ");
 	if (file != path) {
-		struct buf folder = {0};
+		BUF_LOCAL(folder);
 		buf_add(&folder, path, (size_t)(file - path));
 		buf_text(&command, "-C ");
 		buf_word(&command, folder.data, "");
 		buf_text(&command, " ");
-		buf_release(&folder);
 	}
 	buf_text(&command, "lfs pull --include ");
 	buf_quoted(&command, name.data);

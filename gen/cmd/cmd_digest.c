@@ -54,16 +54,13 @@ static int make(struct digest_command *c, struct err *err)
 
 static int say(const struct digest_command *c)
 {
-	struct arena arena = {0};
-	struct buf text = {0};
+	ARENA_LOCAL(arena);
+	BUF_LOCAL(text);
 	buf_format(&text, "%s\n",
 	           SAY(NULL, &arena, digest_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->out[0].n,
 	               .events = (int64_t)c->made.rows, .files = (int64_t)c->inputs.n,
 	               .left_out = (int64_t)c->made.left_out));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&text);
-	arena_release(&arena);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int make_result(struct digest_command *c, struct err *err)

@@ -48,7 +48,7 @@ static int add_runs(struct export_command *c, struct inputs *in, struct names *n
 static int add_input(struct export_command *c, const char *input, struct err *err)
 {
 	struct progress progress;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct inputs in;
 	const struct opt_list given = {&input, 1};
@@ -71,7 +71,6 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 		}
 		progress_end(&progress);
 	}
-	arena_release(&arena);
 	return status;
 }
 
@@ -91,17 +90,14 @@ static int make_result(struct export_command *c, struct err *err)
 
 static int say(const struct export_command *c)
 {
-	struct arena arena = {0};
-	struct buf text = {0};
+	ARENA_LOCAL(arena);
+	BUF_LOCAL(text);
 	const int64_t *n = c->made.rows;
 	buf_format(&text, "%s\n",
 	           SAY(NULL, &arena, export_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->made.n,
 	               .runs = n[EXPORT_RUNS], .steps = n[EXPORT_STEPS], .gaps = n[EXPORT_GAPS],
 	               .kernels = n[EXPORT_KERNELS]));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&text);
-	arena_release(&arena);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int export(struct export_command *c, const struct opt_list *operands)

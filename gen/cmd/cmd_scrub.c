@@ -38,7 +38,7 @@ static void add_count(struct facts *list, int64_t n, const char *what, struct ar
 static int say(const struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct facts left = {0};
 	struct buf text = {0}, tables = {0};
 	add_count(&left, copy->options, "options", &arena);
@@ -61,7 +61,6 @@ static int say(const struct scrub_command *c, const char *profile)
 	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 	buf_release(&tables);
 	buf_release(&text);
-	arena_release(&arena);
 	return status;
 }
 

@@ -140,14 +140,12 @@ int compare_write_outputs(struct compare *c, const struct analysis *analysis, st
 /* On standard output, or beside it when that carries a report. */
 static int print_verdict(const struct compare *c, const struct analysis *analysis)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
 	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
 	if (!c->n_outputs)
 		cmd_add_hint(&text, "report");
-	int status = cmd_print_beside(c->outputs, c->n_outputs, &text);
-	buf_release(&text);
-	return status;
+	return cmd_print_beside(c->outputs, c->n_outputs, &text);
 }
 
 static int gate_status(const struct analysis *analysis)

@@ -221,14 +221,13 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	in->folder = TRACE_NONE;
 	if (!found.n) {
-		struct buf word = {0};
+		BUF_LOCAL(word);
 		buf_word(&word, folder, "");
 		err_set(err,
 		        "%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain "
 		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files); folders in it are "
 		        "searched with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
 		        folder, word.data);
-		buf_release(&word);
 		return CMD_BAD_PROFILE;
 	}
 	return status;

@@ -95,11 +95,9 @@ static bool begins_with(const char *path, int64_t empty, const void *magic, size
 /* The file's name as one word of a shell's command line. */
 static const char *shell_name(struct db *db)
 {
-	struct buf word = {0};
+	BUF_LOCAL(word);
 	buf_word(&word, db->path, "");
-	const char *copy = arena_format(db->arena, "%s", word.data);
-	buf_release(&word);
-	return copy;
+	return arena_format(db->arena, "%s", word.data);
 }
 
 /* What SQLite leaves beside a file that somebody still writes to, or did not finish writing to. An immutable file has

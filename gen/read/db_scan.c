@@ -56,14 +56,12 @@ static void add_name(void *context, sqlite3_stmt *row)
 
 static int list_columns(struct db *db, const char *table, struct column_list *list)
 {
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	*list = (struct column_list){.arena = db->arena};
 	buf_text(&sql, "PRAGMA table_xinfo(");
 	quote(&sql, table, strlen(table));
 	buf_text(&sql, ")");
-	int result = db_each(db, sql.data, table, add_name, list);
-	buf_release(&sql);
-	return result;
+	return db_each(db, sql.data, table, add_name, list);
 }
 
 /* -1 with the scan's `err` where a column that is asked for, or one of its alternatives, is generated. */
@@ -137,13 +135,12 @@ static const char *rowid_of(struct db *db, const char *table, const char *const 
 	for (size_t i = 0; i < sizeof rowids / sizeof *rowids && !found; i++)
 		if (!has_column(names, n_names, rowids[i], strlen(rowids[i])))
 			found = rowids[i];
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	sqlite3_stmt *statement = NULL;
 	buf_format(&sql, "SELECT %s FROM ", found ? found : "NULL");
 	quote(&sql, table, strlen(table));
 	bool known = found && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK;
 	sqlite3_finalize(statement);
-	buf_release(&sql);
 	return known ? found : NULL;
 }
 

@@ -312,7 +312,7 @@ int nsys_read_stopwatch(struct nsys *r)
 	                                      "unused", "step", "launches", "looked"};
 	struct scan s;
 	nsys_scan(r, &s, "GAPLINE_STOPWATCH", columns, N);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct row *rows = NULL;
 	size_t n = 0, room = 0;
 	while (scan_row(&s)) {
@@ -342,6 +342,5 @@ int nsys_read_stopwatch(struct nsys *r)
 		rows[i].run.energy = rows[i].run.unused ? 0 : energy_of(r->trace, rows[i].run.start, energy, n_energy);
 		build_stopwatch(&r->build, &rows[i].run, rows[i].flaw);
 	}
-	arena_release(&scratch);
 	return rc;
 }

@@ -79,7 +79,7 @@ static void put(struct walk *w, const struct json_value *value, bool commands)
 static int copy_masked(const struct json_value *root, const char *path, struct scrub_text *text,
                        struct scrub_copy *copy, struct err *err)
 {
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	struct walk w = {.text = text};
 	learn(text, root);
 	json_init(&w.json, &out);
@@ -93,7 +93,6 @@ static int copy_masked(const struct json_value *root, const char *path, struct s
 	copy->n = out.n;
 	copy->masked = scrub_text_changed(text);
 	copy->is_run = true;
-	buf_release(&out);
 	return result;
 }
 

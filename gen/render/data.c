@@ -410,7 +410,7 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 
 int data_write(const struct analysis *a, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct writer w = {.a = a, .arena = &arena};
 	w.number = ARENA_NEW(&arena, a->names->n, uint32_t);
 	w.used = ARENA_NEW(&arena, a->names->n, uint32_t);
@@ -433,6 +433,5 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 		buf_release(&json);
 		w.least = w.least ? 2 * w.least : 250;
 	} while (status == 0);
-	arena_release(&arena);
 	return status < 0 ? -1 : 0;
 }

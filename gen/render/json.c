@@ -85,7 +85,7 @@ static void write_energy(struct json *json, const struct energy_change *e)
 /* Without steps: kernels one to one. */
 static void write_once(struct json *json, const struct analysis *a)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n;
 	const struct card_once *list = card_once(a, &scratch, &n);
 	json_array(json, "kernels_once");
@@ -100,7 +100,6 @@ static void write_once(struct json *json, const struct analysis *a)
 		json_end_object(json);
 	}
 	json_end_array(json);
-	arena_release(&scratch);
 }
 
 static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
@@ -121,7 +120,7 @@ static void write_part(struct json *json, const struct analysis *a, const struct
 static void write_why(struct json *json, const struct analysis *a)
 {
 	const struct waterfall *w = &a->waterfall;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	json_object(json, "why");
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, w->n_reasons); i++) {
 		const struct reason *r = &w->reason[i];
@@ -149,7 +148,6 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_end_object(json);
 	}
 	json_end_object(json);
-	arena_release(&scratch);
 }
 
 static void write_same_result(struct json *json, const struct same_result *r, const struct names *names)
@@ -344,11 +342,9 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 
 int render_json_evidence(const struct analysis *a, struct buf *out, struct err *err)
 {
-	struct buf evidence = {0};
+	BUF_LOCAL(evidence);
 	view_evidence(a, &evidence);
-	int result = write_result(a, &evidence, out, err);
-	buf_release(&evidence);
-	return result;
+	return write_result(a, &evidence, out, err);
 }
 
 /* What stands in the place of a result that could not be made. Its JUnit file is junit.c's. */

@@ -421,7 +421,7 @@ static void write_rates(struct json *json, const struct analysis *a, int side)
 
 void json_side(struct json *json, const struct analysis *a, const struct side *s)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct folded folded = {0};
 	if (!a->all_ranks)
 		folded = folded_make(s, a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE, &arena);
@@ -446,5 +446,4 @@ void json_side(struct json *json, const struct analysis *a, const struct side *s
 	write_memory(json, a->names, s);
 	write_data(json, a, s);
 	json_end_object(json);
-	arena_release(&arena);
 }

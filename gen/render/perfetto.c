@@ -403,12 +403,11 @@ static void add_samples(struct writer *w, uint32_t thread)
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_function *f = &t->stacks.functions[t->stacks.frames[slice[i].frame].function];
 		const struct sampled_function function = {f->name, f->module, f->kind};
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		begin_slice(w, "function", say_function(w->analysis->names, &function, NAME, &scratch), row,
 		            slice[i].start, slice[i].end);
 		add_name(w, "module", f->module);
 		end_slice(w);
-		arena_release(&scratch);
 	}
 }
 

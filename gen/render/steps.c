@@ -63,7 +63,7 @@ static size_t measured_of(const struct side *s, struct arena *arena, int64_t **s
 /* A point for each pixel that the curve passes; steps beyond the axis are counted in words. */
 static uint32_t draw_curve(const struct tails *t, const int64_t *period, size_t n, xmlNode *line)
 {
-	struct buf path = {0};
+	BUF_LOCAL(path);
 	uint32_t beyond = 0;
 	double last = -1;
 	for (size_t i = 0; i < n; i++) {
@@ -76,7 +76,6 @@ static uint32_t draw_curve(const struct tails *t, const int64_t *period, size_t 
 	}
 	if (path.n)
 		svg_path(line, path.data);
-	buf_release(&path);
 	return beyond;
 }
 

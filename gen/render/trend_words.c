@@ -98,7 +98,7 @@ const char *trend_direction(const struct trend_series *s)
 
 void trend_terminal(const struct trend *t, struct buf *out)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (size_t i = 0; i < t->n_series; i++) {
 		const struct trend_series *s = &t->series[i];
 		buf_format(out, "%s\n",
@@ -130,7 +130,6 @@ void trend_terminal(const struct trend *t, struct buf *out)
 			buf_format(out, "%s\n",
 			           SAY(NULL, &arena, commit_unused, .commit = t->commits[i].name,
 			               .why = t->commits[i].unused));
-	arena_release(&arena);
 }
 
 static const char *const PART_KEYS[TREND_PARTS] = {"compute", "comm_exposed", "copy_exposed", "idle"};

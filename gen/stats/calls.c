@@ -76,7 +76,7 @@ void stats_syncs(const struct trace *trace, const struct stats_request *request,
 	};
 	STATS_COLUMNS(out, columns);
 	const struct trace_calls *calls = &trace->calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct list list = {.arena = &arena};
 	const uint8_t *matches = match_calls(trace, is_sync, &arena);
 	for (size_t i = 0; i < calls->n; i++)
@@ -93,7 +93,6 @@ void stats_syncs(const struct trace *trace, const struct stats_request *request,
 		*cell++ = sheet_whole(thread->tid);
 		*cell = sheet_text(names_text(trace->names, stats_call_name(calls, item->row)));
 	}
-	arena_release(&arena);
 }
 
 /* ---- copies and memsets ---- */
@@ -154,7 +153,7 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
                      bool (*op)(const struct trace_ops *, size_t), struct sheet *out)
 {
 	const struct trace_ops *ops = &trace->ops;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct list list = {.arena = &arena};
 	const uint8_t *matches = match_calls(trace, call, &arena);
 	for (size_t i = 0; i < ops->n; i++)
@@ -179,7 +178,6 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
 		*cell++ = sheet_whole(ops->stream[i]);
 		*cell = sheet_text(names_text(trace->names, stats_call_name(&trace->calls, ops->launch[i])));
 	}
-	arena_release(&arena);
 }
 
 #define WHERE_COLUMNS                                                                                                  \
@@ -305,7 +303,7 @@ void stats_launch_sum(const struct trace *trace, const struct stats_request *req
 	STATS_COLUMNS(out, columns);
 	const struct trace_ops *ops = &trace->ops;
 	const struct trace_calls *calls = &trace->calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct launches l = {trace, ARENA_NEW(&arena, ops->n, uint32_t), ARENA_NEW(&arena, ops->n, int64_t),
 	                     ARENA_NEW(&arena, ops->n, int64_t)};
@@ -345,5 +343,4 @@ void stats_launch_sum(const struct trace *trace, const struct stats_request *req
 	const struct sheet_order by[] = {{TOTAL_MEAN, true}, {KERNEL_NAME, false}, {API_NAME, false},
 	                                 {PID, false},       {TID, false},         {DEVICE, false}};
 	sheet_sort(out, by, sizeof by / sizeof *by);
-	arena_release(&arena);
 }

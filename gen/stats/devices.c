@@ -145,13 +145,12 @@ void stats_gaps(const struct trace *trace, const struct stats_request *request, 
 	};
 	STATS_COLUMNS(out, columns);
 	stats_note_graphs(trace, request, out);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct overheads overheads = overheads_of(trace, &arena);
 	for (uint32_t d = 0; d < trace->n_devices; d++)
 		add_gaps(trace, &trace->devices[d], request, &overheads, out);
 	sheet_sort(out, (const struct sheet_order[]){{1, true}, {2, false}}, 2);
 	number_rows(out, request);
-	arena_release(&arena);
 }
 
 /* ---- gpu_time_util ---- */
@@ -227,10 +226,9 @@ void stats_utilization(const struct trace *trace, const struct stats_request *re
 	};
 	STATS_COLUMNS(out, columns);
 	stats_note_graphs(trace, request, out);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (uint32_t d = 0; d < trace->n_devices; d++)
 		add_uses(trace, &trace->devices[d], request, &arena, out);
 	sheet_sort(out, (const struct sheet_order[]){{1, false}, {2, true}, {3, false}}, 3);
 	number_rows(out, request);
-	arena_release(&arena);
 }

@@ -57,7 +57,7 @@ static int compare_rows(const void *x, const void *y, void *context)
 void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n)
 {
 	struct sorting sorting = {sheet, by, n};
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	size_t *row = ARENA_NEW(&arena, sheet->n_rows, size_t), width = sheet->n_columns;
 	struct sheet_cell *sorted = ARENA_NEW(sheet->arena, sheet->n_rows * width, struct sheet_cell);
 	for (size_t i = 0; i < sheet->n_rows; i++)
@@ -67,7 +67,6 @@ void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n)
 		memcpy(sorted + i * width, sheet->cells + row[i] * width, width * sizeof *sorted);
 	sheet->cells = sorted;
 	sheet->room = sheet->n_rows;
-	arena_release(&arena);
 }
 
 /* Makes the decimal number in `text` one unit of its last digit larger in magnitude. */
@@ -230,7 +229,7 @@ static void pad(struct buf *out, unsigned n, char with)
 void sheet_aligned(const struct sheet *sheet, struct buf *out)
 {
 	char number[2 * NUMBER_ROOM];
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	unsigned *width = ARENA_NEW(&arena, sheet->n_columns, unsigned);
 	const struct sheet_cell *cell = sheet->cells;
 	for (size_t c = 0; c < sheet->n_columns; c++)
@@ -266,7 +265,6 @@ void sheet_aligned(const struct sheet *sheet, struct buf *out)
 		}
 		buf_add(out, "\n", 1);
 	}
-	arena_release(&arena);
 }
 
 /* ---- JSON ---- */

@@ -114,7 +114,7 @@ enum { QUARTERS = 4, SHIFTS = 8, FEWEST = 4 };
 static double reach_of_quarters(const struct clock_collective *list, size_t n, const struct clock_offset *o,
                                 int64_t base, const struct corner *said, double reach)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct clock_collective *timed = ARENA_NEW(&scratch, n, struct clock_collective);
 	size_t part = n / QUARTERS > FEWEST ? n / QUARTERS : FEWEST, i = 0;
 	size_t shift = part / SHIFTS ? part / SHIFTS : 1;
@@ -131,7 +131,6 @@ static double reach_of_quarters(const struct clock_collective *list, size_t n, c
 			break;
 		i += shift;
 	}
-	arena_release(&scratch);
 	return within;
 }
 

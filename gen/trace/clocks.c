@@ -279,7 +279,7 @@ static void add_pairs(struct pairs *pairs, const struct seen *a, const struct se
 static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock_offset *out)
 {
 	struct pairs pairs = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	for (int by_stream = 0; by_stream < 2 && !pairs.n; by_stream++) {
 		const struct ordered *o = by_stream ? &c->by_stream : &c->by_key;
 		for (size_t key = 0; key < o->n_keys; key++) {
@@ -298,9 +298,7 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 	for (size_t i = 0; i < n; i++) {
 		LIST_ADD(&scratch, pairs.list, pairs.n, pairs.room, more[i]);
 	}
-	bool found = pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
-	arena_release(&scratch);
-	return found;
+	return pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
 }
 
 /* ---- all hosts ---- */

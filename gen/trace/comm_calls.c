@@ -75,7 +75,7 @@ static bool is_of_one_communicator(const struct trace_comm_calls *c, const uint3
 static void join(const struct trace *t, size_t n_calls, struct arena *arena, struct comm_calls *out)
 {
 	const struct trace_comm_calls *c = &t->comm_calls;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct launch *launches;
 	size_t n = find_launches(t, &scratch, &launches), from = 0, to = 0; /* [from, to): not launched for yet */
 	out->ops = ARENA_NEW(arena, n, struct comm_op);
@@ -94,7 +94,6 @@ static void join(const struct trace *t, size_t n_calls, struct arena *arena, str
 		from = to;
 	}
 	SORT(out->ops, out->n_ops, compare_ops);
-	arena_release(&scratch);
 }
 
 void comm_calls_find(const struct trace *t, struct arena *arena, struct comm_calls *out)

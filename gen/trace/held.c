@@ -95,7 +95,7 @@ static void keep_largest(const struct trace *t, struct parts *parts, struct trac
 
 void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list, size_t n)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct parts by[HELD_BYS] = {{ARENA_NEW(&work, n, struct trace_held), 0},
 	                             {ARENA_NEW(&work, n, struct trace_held), 0}};
 	struct walk walk = {.thread = TRACE_NONE, .outer = ARENA_NEW(&work, t->ranges.n, uint32_t)};
@@ -119,7 +119,6 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	}
 	for (int of = 0; of < HELD_BYS; of++)
 		keep_largest(t, &by[of], t->devices[device].held[of]);
-	arena_release(&work);
 }
 
 void held_add_level(struct trace *t, uint32_t device, int64_t start, int64_t end, int64_t bytes)

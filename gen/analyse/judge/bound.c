@@ -42,7 +42,7 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 {
 	if (side->n_phases <= BOUND_ROWS)
 		return;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct phase_result rest = {
 		.name = names_add_text(names, side->phases_by_work ? "(other work)" : "(other ranges)")};
 	bool *left_out = ARENA_NEW(&scratch, names->n, bool);
@@ -77,7 +77,6 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all - between,
 	                      .what = side->phases_by_work ? "work_phases" : "phases",
 	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept - 1 - between));
-	arena_release(&scratch);
 }
 
 /* ---- kernels ---- */
@@ -166,7 +165,7 @@ static int by_all(const void *a, const void *b, void *names)
 /* A module has what the modules in it have, and may own nothing itself: "GPT" and "GPT/Block" of "GPT/Block/Linear". */
 static void bound_modules(struct side *side, struct names *names, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap paths;
 	struct owner_result *list = NULL;
 	size_t n = 0, room = 0;
@@ -193,7 +192,6 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 	side->modules = list;
 	side->n_modules =
 		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);
-	arena_release(&scratch);
 }
 
 /* ---- ranges ---- */

@@ -219,7 +219,7 @@ static void measure_sessions(const struct exchange_run *const run[2], const size
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2])
 {
 	struct exchange out = {0};
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct ranked *ranked = ARENA_NEW(&work, n[0] + n[1], struct ranked);
 	size_t all = rank(run, n, ranked);
 	judge_order(ranked, all, n, &out);
@@ -228,7 +228,6 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 		out.apart = EVIDENCE_APART;
 	if (out.sessions)
 		measure_sessions(run, n, ranked, all, &work, &out);
-	arena_release(&work);
 	return out;
 }
 

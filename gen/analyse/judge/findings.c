@@ -118,7 +118,7 @@ static uint32_t list_moved(const struct pair *p, size_t r, int s, double *const 
  * by other rules or by none: beyond what was there and not claimed before. Whoever claims it there carries it. */
 static void find_moved(struct pair *p, size_t r, int s)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *sum[2];
 	for (int i = 0; i < 2; i++)
 		sum[i] = ARENA_NEW(&scratch, (size_t)p->n_keys + 1, double);
@@ -134,7 +134,6 @@ static void find_moved(struct pair *p, size_t r, int s)
 		for (uint32_t i = 0; i < n; i++)
 			p->cost[q].carried += list[i].moved * of_other[list[i].key] / list[i].rest;
 	}
-	arena_release(&scratch);
 }
 
 /* Whether the rule speaks on the side, of a cost that no finding of the other side has already. */

@@ -129,7 +129,7 @@ static int compare_holders(const void *a, const void *b, void *context)
 static void list_holders(const struct sample_sums *sums, uint32_t row, struct sampled_cause *cause, struct arena *arena)
 {
 	enum { MOST = 16 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	struct lock_holder *all = ARENA_NEW(&scratch, tree->holder_keys.n, struct lock_holder);
 	uint32_t n = 0;
@@ -148,13 +148,12 @@ static void list_holders(const struct sample_sums *sums, uint32_t row, struct sa
 	cause->holders = ARENA_NEW(arena, cause->n_holders, struct lock_holder);
 	for (uint32_t i = 0; i < cause->n_holders; i++)
 		cause->holders[i] = all[i];
-	arena_release(&scratch);
 }
 
 static void list_causes(const struct sample_sums *sums, const double period[2], struct functions *out,
                         struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n = tree->row_keys.n, *row = ARENA_NEW(&scratch, n, uint32_t);
 	struct ranked ranked = {tree, sums->names};
@@ -176,7 +175,6 @@ static void list_causes(const struct sample_sums *sums, const double period[2], 
 		}
 		list_holders(sums, row[i], cause, arena);
 	}
-	arena_release(&scratch);
 }
 
 static bool any_samples(const struct side_facts *facts, uint32_t n_sides)
@@ -192,7 +190,7 @@ struct functions functions_build(const struct side *side, const struct side_fact
                                  const struct renames *renames, const struct names *names, struct arena *arena)
 {
 	struct functions out = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct sample_tree tree;
 	double period[2] = {INFINITY, INFINITY};
 	if (!any_samples(facts, n_sides)) /* gaps are walked once more for them */
@@ -221,6 +219,5 @@ struct functions functions_build(const struct side *side, const struct side_fact
 			}
 		functions_draw(&sums, &out, arena);
 	}
-	arena_release(&scratch);
 	return out;
 }

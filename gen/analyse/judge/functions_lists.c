@@ -55,7 +55,7 @@ static int compare_functions(const void *a, const void *b, void *context)
 
 struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n = tree->function_keys.n, used = 0;
 	uint32_t from = row == TRACE_NONE ? 0 : sums->first[row];
@@ -100,7 +100,6 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 		else
 			for (int s = 0; s < 2; s++)
 				list.rest[s] += all[i].self[s];
-	arena_release(&scratch);
 	return list;
 }
 
@@ -198,7 +197,7 @@ static void add_children(struct drawing *d, uint32_t first, uint32_t parent)
 
 void functions_draw(const struct sample_sums *sums, struct functions *out, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n = sums->tree->n_nodes, seen = 0, first = TRACE_NONE, *order = ARENA_NEW(&scratch, n, uint32_t);
 	struct drawing d = {.sums = sums,
 	                    .out = out,
@@ -223,5 +222,4 @@ void functions_draw(const struct sample_sums *sums, struct functions *out, struc
 	add_children(&d, first, TRACE_NONE);
 	for (uint32_t i = 0; i < out->n_parts; i++) /* which grow meanwhile */
 		add_children(&d, d.child[d.node[i]], i);
-	arena_release(&scratch);
 }

@@ -44,7 +44,7 @@ static int compare_pairs(const void *a, const void *b)
 
 static void join(struct ncu_side side[2], const struct names *names, struct arena *arena, struct kernels_inside *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n[2];
 	for (int s = 0; s < 2; s++)
 		n[s] = side[s].n = side[s].n < LOOKED_AT ? side[s].n : LOOKED_AT;
@@ -74,7 +74,6 @@ static void join(struct ncu_side side[2], const struct names *names, struct aren
 		out->n--;
 	out->more = out->n > KERNELS_INSIDE ? out->n - KERNELS_INSIDE : 0;
 	out->n -= out->more;
-	arena_release(&scratch);
 }
 
 /* In FLOP and bytes where every kernel shown has the counters for it, also those of the peaks; else in shares of the

@@ -180,7 +180,7 @@ double waterfall_slack(const struct waterfall_part *part)
 /* The interval of a part, and of idle time added up over causes or phases. */
 static void add_interval(const struct row_source *t, struct reason *reason)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct row_side side[2];
 	bool known = t->facts && reason->part.kind <= PART_IDLE;
 	for (int s = 0; s < 2 && known; s++) {
@@ -201,7 +201,6 @@ static void add_interval(const struct row_source *t, struct reason *reason)
 		reason->part.within = i.known ? i.within : 0;
 		reason->part.half = i.known ? i.half : 0;
 	}
-	arena_release(&scratch);
 }
 
 /* ---- why ---- */
@@ -381,7 +380,7 @@ static void find_reasons(struct waterfall *w, const struct row_source *t, enum v
 
 static void add_idle(struct parts *p, const struct side *a, const struct side *b, const struct renames *renames)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct idle_row *rows_a, *rows_b;
 	uint32_t n_a = by_key(a, 0, renames, &scratch, &rows_a), n_b = by_key(b, 1, renames, &scratch, &rows_b);
 	for (uint32_t i = 0, j = 0; i < n_a || j < n_b;) {
@@ -397,7 +396,6 @@ static void add_idle(struct parts *p, const struct side *a, const struct side *b
 		i += order <= 0;
 		j += order >= 0;
 	}
-	arena_release(&scratch);
 }
 
 struct waterfall waterfall_build(const struct side side[2], const struct side_facts *facts,

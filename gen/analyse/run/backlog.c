@@ -22,7 +22,7 @@ void backlog_note(struct run *run, const struct run *part)
 {
 	const struct trace *t = part->trace;
 	uint32_t n = run->steps.n;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	if (!run->steps.found)
 		return;
 	if (!run->lag) {
@@ -47,7 +47,6 @@ void backlog_note(struct run *run, const struct run *part)
 			run->lag[k] = lag < run->lag[k] ? lag : run->lag[k];
 		}
 	}
-	arena_release(&scratch);
 }
 
 /* One thread a rank has the steps, one after the other: those of several workers end in any order. */

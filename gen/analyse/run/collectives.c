@@ -204,7 +204,7 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
                                      void (*waits)(void *context, const struct stretch *stretch, bool bubble),
                                      void *context)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * (compute->n + copies->n) + 1, struct event);
 	struct comm_parts parts = {0};
 	int open[BUSY_KINDS] = {0};
@@ -237,7 +237,6 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 		if ((waiting && !hidden) || bubble)
 			waits(context, &(struct stretch){events[i].time, events[i + 1].time}, bubble);
 	}
-	arena_release(&scratch);
 	return parts;
 }
 
@@ -303,7 +302,7 @@ static void meet(struct collective_op *ops, const struct transfer *t, bool *refu
 void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *transfers, size_t n_transfers,
                           int64_t tolerance)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *refused = ARENA_NEW(&scratch, n, bool), *has = ARENA_NEW(&scratch, n, bool);
 	for (size_t i = 0; i < n_transfers; i++)
 		transfers[i].partner = UINT32_MAX;
@@ -324,5 +323,4 @@ void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *
 			ops[i].partner = UINT32_MAX;
 		}
 	}
-	arena_release(&scratch);
 }

@@ -82,7 +82,7 @@ static void index_owners(const struct trace *t, struct arena *arena, struct shar
 
 void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, struct sharing *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t ops = 0, n = 0;
 	uint32_t process = TRACE_NONE;
 	bool several = false;
@@ -121,7 +121,6 @@ void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, str
 		out->owner[out->n++] = owner;
 	}
 	index_owners(t, arena, out);
-	arena_release(&scratch);
 }
 
 /* The first stretch that ends after `t`. */
@@ -220,7 +219,7 @@ static struct stretches common(const struct stretches *a, const struct stretches
 void beside_find(const struct trace *t, uint32_t d, struct arena *arena, struct comm_beside *out)
 {
 	const struct trace_device *device = &t->devices[d];
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct stretches comm = find_busy(t, device, OP_COMM, OP_COMM, &scratch);
 	*out = (struct comm_beside){0};
 	if (comm.n) {
@@ -229,5 +228,4 @@ void beside_find(const struct trace *t, uint32_t d, struct arena *arena, struct 
 		out->compute = common(&compute, &comm, arena);
 		out->copies = common(&copies, &comm, arena);
 	}
-	arena_release(&scratch);
 }

@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b, void *context)
 
 static double median_of_many(const struct tally *t)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *order = ARENA_NEW(&scratch, t->values.n, uint32_t);
 	uint64_t all = 0, before = 0;
 	double sum = 0;
@@ -45,7 +45,6 @@ static double median_of_many(const struct tally *t)
 		sum += before <= all / 2 && all / 2 < until ? value : 0;
 		before = until;
 	}
-	arena_release(&scratch);
 	return sum / 2;
 }
 
