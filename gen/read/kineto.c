@@ -391,7 +391,7 @@ static int check_kind(const struct kineto *k, enum packing packing)
 	bool foreign = !k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions;
 	if (k->is_trace && k->events && !foreign)
 		return 0;
-	struct buf command = {0};
+	BUF_LOCAL(command);
 	buf_text(&command, begin[packing]);
 	buf_word(&command, k->path, "");
 	if (packing != PACKING_NONE)
@@ -408,7 +408,6 @@ static int check_kind(const struct kineto *k, enum packing packing)
 		        "operator, a CUDA call or GPU work; see what wrote it with: %s; record programs of any other "
 		        "framework with: gapline capture",
 		        k->path, (long long)k->events, command.data);
-	buf_release(&command);
 	return -1;
 }
 

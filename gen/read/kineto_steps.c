@@ -137,7 +137,7 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 
 void kineto_find_steps(struct kineto *k)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct ends e = {0};
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
@@ -147,5 +147,4 @@ void kineto_find_steps(struct kineto *k)
 		keep_lead(&e, find_lead(&e));
 		add_steps(k, &e, &k->spans[i]);
 	}
-	arena_release(&scratch);
 }

@@ -412,7 +412,7 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct rows rows = {.names = names, .arena = &scratch};
 	*out = (struct work_kernels){0};
 	for (int side = 0; side < 2; side++) {
@@ -445,5 +445,4 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 		search.phase = ARENA_NEW(&scratch, names->n, uint8_t);
 		find_left_out(&search, &out->left_out[search.less]);
 	}
-	arena_release(&scratch);
 }

@@ -164,7 +164,7 @@ static struct budget mean_of(const struct side_budgets *of, struct share *shares
 static void add_facts(struct share *shares, size_t n, bool by_work, struct names *names, struct arena *arena,
                       struct side_budgets *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t), n_phases = 0;
 	if (by_work) { /* rules ask for the programs' own phases */
 		for (size_t i = 0; i < n; i++)
@@ -182,7 +182,6 @@ static void add_facts(struct share *shares, size_t n, bool by_work, struct names
 	}
 	out->idle = list;
 	out->n_idle = (uint32_t)n;
-	arena_release(&scratch);
 }
 
 static struct comm_facts comm_of(const struct side_budgets *of, const bool *communicates)
@@ -203,7 +202,7 @@ static struct comm_facts comm_of(const struct side_budgets *of, const bool *comm
 struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
                                   struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct names *names = runs[0].trace->names;
 	size_t n_shares = 0, room = 1;
 	struct side_budgets out = {.n_devices = n_devices};
@@ -239,6 +238,5 @@ struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices
 	out.mean = mean_of(&out, shares, &n_shares, arena, names);
 	add_facts(shares, n_shares, runs[0].by_work, names, arena, &out);
 	out.comm = comm_of(&out, communicates);
-	arena_release(&scratch);
 	return out;
 }

@@ -103,12 +103,11 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 static void add_launches(const struct run *part, struct run_holes *holes)
 {
 	const struct trace *t = part->trace;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
 	uint8_t *said = ARENA_NEW(&work, t->names->n, uint8_t);
 	const struct captured *captured = find_captured(t, said, has_op, &work);
 	count_lost(part, said, has_op, captured, holes);
-	arena_release(&work);
 }
 
 /* ---- numbered steps that jump ---- */

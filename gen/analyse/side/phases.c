@@ -42,7 +42,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			}
 		}
 		uint32_t thread = s->threads[m].thread;
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		int64_t *until = ARENA_NEW(&scratch, run->n_phases, int64_t); /* the end of a phase's last range */
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 			int64_t begin = t->ranges.start[i];
@@ -57,7 +57,6 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			if (opens || t->ranges.end[i] > *last)
 				*last = t->ranges.end[i];
 		}
-		arena_release(&scratch);
 	}
 }
 
@@ -65,7 +64,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 static void add_launched_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *seen = ARENA_NEW(&scratch, t->calls.n + 1, bool);
 	weight /= run->steps.n_ranks;
 	for (size_t i = 0; i < t->ops.n; i++) {
@@ -79,7 +78,6 @@ static void add_launched_phases(struct run *run, struct side_phases *out, uint32
 			seen[launch] = true;
 		}
 	}
-	arena_release(&scratch);
 }
 
 struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)

@@ -138,7 +138,7 @@ static uint32_t kind_of(const struct run *run, uint32_t i)
 static void add_kinds(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *count = ARENA_NEW(&scratch, run->trace->names->n, uint32_t), most = 0, others = 0;
 	struct facts *list = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < run->n_devices; i++) {
@@ -160,7 +160,6 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 		             FACT_NEW(arena, gpus_of_several_kinds, FACT_NO_SIDE, .others = list,
 		                      .more = others > NAMED ? others - NAMED : 0, .most = count[most],
 		                      .gpu = names_text(run->trace->names, most)));
-	arena_release(&scratch);
 }
 
 /* Ranks that take part and of which nobody marked the steps. */

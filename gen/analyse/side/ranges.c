@@ -70,7 +70,7 @@ static bool ends_first(const void *a, const void *b, const void *context)
 /* The ends of a thread's ranges, in order; no more than are open at a time are looked at together. */
 static void order_ends(const struct trace *t, uint32_t thread, int64_t *end)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	int64_t *open = NULL;
 	size_t n = 0, room = 0, at = t->first_range[thread];
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
@@ -81,7 +81,6 @@ static void order_ends(const struct trace *t, uint32_t thread, int64_t *end)
 	}
 	for (; n; heap_pop(open, n--, sizeof *open, ends_first, NULL))
 		end[at++] = open[0];
-	arena_release(&scratch);
 }
 
 static struct launched launched_begin(const struct trace *t, struct arena *scratch)
@@ -338,7 +337,7 @@ struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct are
 
 void ranges_add(struct ranges_builder *b, const struct run *part)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	b->run = part;
 	b->launched = sum_launched(part, &scratch);
 	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++)
@@ -348,7 +347,6 @@ void ranges_add(struct ranges_builder *b, const struct run *part)
 	b->launched = (struct launched){0};
 	if (part->captured)
 		add_captured(b, &scratch);
-	arena_release(&scratch);
 }
 
 void ranges_end_run(struct ranges_builder *b, const struct run *run)

@@ -67,7 +67,7 @@ static void fill(const struct run *run, const struct comm_row *row, struct comm_
 /* Of the side's median run. */
 static struct side_comms comms_build(const struct run *run, const struct waiting *w, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct comm_row *rows = ARENA_NEW(&scratch, w->n_rows, struct comm_row);
 	int64_t *comms = ARENA_NEW(&scratch, w->n_rows, int64_t);
 	uint32_t n = 0, n_comms = 0;
@@ -87,7 +87,6 @@ static struct side_comms comms_build(const struct run *run, const struct waiting
 			comms[n_comms++] = rows[i].comm;
 		out.list[i].communicator = rows[i].comm ? k + 1 : 0;
 	}
-	arena_release(&scratch);
 	return out;
 }
 
@@ -376,7 +375,7 @@ static void find_late_steps(const struct run *run, const struct waiting *w, stru
 {
 	enum { FEWEST = 3 };
 	static const double MOST = 0.8; /* of the steps: that is always */
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t device = run->device_at[out->device], last = 0, regular = 0, distance = 0;
 	if (!run->steps.found || device == TRACE_NONE || run->n_devices < 2)
 		return;
@@ -400,14 +399,13 @@ static void find_late_steps(const struct run *run, const struct waiting *w, stru
 		out->late = 0;
 	else if (out->late >= FEWEST && regular == out->late - 1 && distance >= 2)
 		out->every = distance;
-	arena_release(&scratch);
 }
 
 /* Each device's host, and whom it waits for in sends and receives. */
 static void find_places(const struct run *run, const struct waiting *w, struct ranks_result *out)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint64_t *host = ARENA_NEW(&scratch, run->n_devices, uint64_t);
 	uint32_t n = 0;
 	for (uint32_t d = 0; d < out->n; d++) {
@@ -423,13 +421,12 @@ static void find_places(const struct run *run, const struct waiting *w, struct r
 	}
 	for (uint32_t d = 0; d < out->n && n < 2; d++)
 		out->list[d].host = 0;
-	arena_release(&scratch);
 }
 
 struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
                                 const struct side_budgets *side, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct ranks_result result = {0}, *out = &result;
 	const struct waiting *median = &waiting[median_run];
 	for (size_t r = 0; r < n; r++)
@@ -467,6 +464,5 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	out->comms = comms.list;
 	out->n_comms = comms.n;
 	out->comms_left_out = comms.left_out;
-	arena_release(&scratch);
 	return result;
 }

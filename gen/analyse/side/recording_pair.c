@@ -457,7 +457,7 @@ static struct common find_common(const struct launch_paces *baseline, const stru
 
 double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const struct common common = find_common(baseline, fixed, shared, &work);
 	double out = 0;
 	if (common.n) {
@@ -465,15 +465,12 @@ double paces_apart(const struct launch_paces *baseline, const struct launch_pace
 		double high = stats_weighed_quantile(common.longer, common.n, 1 - QUARTER);
 		out = low > 0 || high < 0 ? stats_weighed_quantile(common.longer, common.n, 0.5) : 0;
 	}
-	arena_release(&work);
 	return out;
 }
 
 double paces_ratio(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const struct common common = find_common(baseline, fixed, shared, &work);
-	double out = common.n ? stats_weighed_middle(common.ratio, common.n, QUARTER) : 0;
-	arena_release(&work);
-	return out;
+	return common.n ? stats_weighed_middle(common.ratio, common.n, QUARTER) : 0;
 }

@@ -178,11 +178,10 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	keymap_init(&g->kernels.keys, g->work);
 	tokens_begin(run);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct run *part = parts_open(run, i, &scratch);
 		parts_charge(run, i, part);
 		add_rows(g, run, part, host);
-		arena_release(&scratch);
 	}
 	run_end_charge(run);
 	end_kernels(run);

@@ -35,7 +35,7 @@ struct view {
 /* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
 static uint32_t most_typical(const struct run *run, uint32_t shown)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t first = run->warmup - 1, n = run->n_periods - first; /* measured periods */
 	double *log_period = ARENA_NEW(&scratch, n, double), *sorted = ARENA_NEW(&scratch, n, double);
 	for (uint32_t i = 0; i < n; i++)
@@ -52,7 +52,6 @@ static uint32_t most_typical(const struct run *run, uint32_t shown)
 			best = i;
 		}
 	}
-	arena_release(&scratch);
 	return first + best;
 }
 
@@ -176,7 +175,7 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 	uint32_t device = of->run->devices[of->at].device;
 	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
 	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap streams;
 	keymap_init(&streams, &scratch);
 	while (first < last && t->ops.end[first] <= v->start)
@@ -210,7 +209,6 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 		lane->ops[lane->n_ops++] = op_span_of(v, of->run, i, start, end);
 	}
 	SORT(out->streams, out->n_streams, compare_streams);
-	arena_release(&scratch);
 }
 
 struct piece_list {
