@@ -143,7 +143,8 @@ bool pointer_is(const struct file_head *head)
  * left open. */
 int pointer_refuse(const char *path, const char *inside, struct err *err)
 {
-	struct buf name = {0}, command = {0};
+	BUF_LOCAL(name);
+	BUF_LOCAL(command);
 	const char *file = file_name(path);
 	for (const char *c = file; *c; c++)
 		buf_add(&name, strchr("*?[]{}!\\,#", *c) ? "?" : c, 1);
@@ -159,7 +160,5 @@ int pointer_refuse(const char *path, const char *inside, struct err *err)
 	buf_quoted(&command, name.data);
 	err_set(err, "%s: %sa pointer of Git LFS, which stands for the file that was not fetched; fetch it with: %s",
 	        path, inside, command.data);
-	buf_release(&command);
-	buf_release(&name);
 	return -1;
 }

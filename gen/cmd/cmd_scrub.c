@@ -40,7 +40,8 @@ static int say(const struct scrub_command *c, const char *profile)
 	const struct scrub_copy *copy = &c->copy;
 	ARENA_LOCAL(arena);
 	struct facts left = {0};
-	struct buf text = {0}, tables = {0};
+	BUF_LOCAL(text);
+	BUF_LOCAL(tables);
 	add_count(&left, copy->options, "options", &arena);
 	add_count(&left, copy->processes, "processes", &arena);
 	add_count(&left, copy->threads, "threads", &arena);
@@ -58,10 +59,7 @@ static int say(const struct scrub_command *c, const char *profile)
 	               .tables = named ? arena_copy(&arena, tables.data, tables.n) : NULL,
 	               .more = (int64_t)(copy->n_left_out - named)),
 	           SAY(NULL, &arena, scrub_changed, .n = (int64_t)copy->masked, .run = copy->is_run));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&tables);
-	buf_release(&text);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int make_copy(struct scrub_command *c, const struct input *input, struct err *err)

@@ -261,7 +261,8 @@ static void find_near(const char *folder, const char *given, struct buf *near)
 static int missing(const char *path, struct err *err)
 {
 	struct stat file;
-	struct buf folder = {0}, near = {0};
+	BUF_LOCAL(folder);
+	BUF_LOCAL(near);
 	const char *name = file_name(path);
 	size_t n = (size_t)(name - path);
 	buf_add(&folder, n ? path : "./", n ? n : 2);
@@ -278,8 +279,6 @@ static int missing(const char *path, struct err *err)
 		else
 			err_set(err, "%s: no such file", path);
 	}
-	buf_release(&folder);
-	buf_release(&near);
 	return -1;
 }
 

@@ -267,7 +267,7 @@ size_t db_guess_rows(const struct db *db, const char *name)
 	const char *table = db_table(db, name);
 	if (!table)
 		return 0;
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	buf_text(&sql, "SELECT max(rowid) FROM ");
 	quote(&sql, table, strlen(table));
 	sqlite3_stmt *statement = NULL;
@@ -277,7 +277,6 @@ size_t db_guess_rows(const struct db *db, const char *name)
 	    sqlite3_step(statement) == SQLITE_ROW)
 		rows = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
-	buf_release(&sql);
 	int64_t most = db->bytes / ROW_USUAL_BYTES;
 	return rows < 0 ? 0 : (size_t)(rows < most ? rows : most);
 }

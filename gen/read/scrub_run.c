@@ -120,14 +120,13 @@ int scrub_original_check(struct source *source, struct err *err)
 {
 	const struct read_wish wishes[] = {{.without_gpu = true}, {.without_gpu = true, .details = true}};
 	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
-		struct arena arena = {0};
+		ARENA_LOCAL(arena);
 		struct names names;
 		struct trace trace = {.names = &names};
 		struct source quiet = *source; /* what is told as done is the copy */
 		quiet.reading.parent = NULL;
 		names_init(&names, &arena);
 		int result = nsys_read(source->path, &wishes[i], &quiet, &names, &arena, &trace, err);
-		arena_release(&arena);
 		if (result != 0)
 			return -1;
 	}

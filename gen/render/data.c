@@ -428,9 +428,8 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 	do {
 		while (!join_all(&w))
 			w.least = w.least ? 2 * w.least : 250;
-		struct buf json = {0};
+		BUF_LOCAL(json);
 		status = write_json(&w, &json, err) ? -1 : pack(&json, out, err);
-		buf_release(&json);
 		w.least = w.least ? 2 * w.least : 250;
 	} while (status == 0);
 	return status < 0 ? -1 : 0;

@@ -54,7 +54,7 @@ static size_t common(const struct open_stack *s, const uint32_t *chain, size_t n
 static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, int64_t from, int64_t interval,
                                         struct arena *arena, size_t *n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct open_stack s = {.arena = arena};
 	uint32_t *chain = NULL;
 	size_t room = 0;
@@ -81,7 +81,6 @@ static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, 
 			until = t->samples.time[i + 1]; /* they come a little late, too */
 	}
 	close_below(&s, 0, until);
-	arena_release(&scratch);
 	*n = s.n;
 	return s.slice;
 }

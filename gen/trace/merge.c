@@ -246,7 +246,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 	if (out->again)
 		out->again->map = parts[0].map;
 	for (size_t i = 1; i < n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct trace *from = parts[i].trace;
 		join_again(out, from, &parts[i].map, arena);
 		join_things(out, from, &parts[i].map, arena, &scratch);
@@ -264,7 +264,6 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		if (from->source.began != TRACE_NO_TIME)
 			from->source.began = time_map_of(&parts[i].map, from->source.began);
 		join_source(&out->source, &from->source, parts[i].map.offset, arena);
-		arena_release(&scratch);
 		if (parts[i].memory)
 			arena_release(parts[i].memory);
 	}

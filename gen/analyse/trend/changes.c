@@ -401,7 +401,7 @@ static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 	struct change *change = &c->list[i];
 	size_t before = least_of(change->at - begin_of(c, i), CHANGES_WINDOW), first = change->at - before;
 	size_t end = change->at + least_of(end_of(c, i, n) - change->at, CHANGES_WINDOW);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct stretch s;
 	bool drifts = change->drift != 0;
 	size_t at = split_of(w, first, end, before, &drifts, &s, &scratch), found = change->found;
@@ -410,7 +410,6 @@ static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 		change->at = first + at;
 		change->found = found > change->at ? found : change->at;
 	}
-	arena_release(&scratch);
 	return at && fabs(change->shift) >= w->least;
 }
 
