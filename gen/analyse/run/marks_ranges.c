@@ -2,9 +2,9 @@
 
 #include "base/keymap.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAIN_PART = 10 }; /* a thread that launches less than one in so many of another's kernels is not the loop's */
@@ -19,7 +19,7 @@ struct launches {
 
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
@@ -57,7 +57,6 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 		start += by_process[p].n;
 		time += by_process[p].n;
 	}
-	arena_release(&scratch);
 }
 
 /* Index of the first launch that starts at or after `t`, looked for from `near` on. */
@@ -169,8 +168,7 @@ static void collect_pieces(struct marks_ranges *x, const struct fold *fold, bool
 		p->process = t->threads[p->thread].process;
 		fill_piece(&t->ranges, x->order, groups.first[g + 1] - groups.first[g], p);
 	}
-	if (x->n_pieces)
-		qsort(x->pieces, x->n_pieces, sizeof *x->pieces, compare_pieces);
+	SORT(x->pieces, x->n_pieces, compare_pieces);
 }
 
 /* Of the calls before each call: how many launched an op, and the GPU time of the kernels that they launched. */
@@ -306,7 +304,7 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 			n++;
 		}
 	if (c->n > 1) /* ranges of one thread are in order of their start */
-		qsort(open, n, sizeof *open, compare_intervals);
+		SORT(open, n, compare_intervals);
 	double inside = 0;
 	int64_t until = open[0].start; /* what is launched before is accounted for … */
 	size_t done = open[0].from;    /* … which is the launches before this one */

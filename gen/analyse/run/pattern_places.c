@@ -284,7 +284,7 @@ static void end_last(const struct held *h, size_t last, const uint8_t *steady, s
 bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struct arena *arena,
                          struct pattern_places *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct held h = {.s = s, .p = out};
 	bool good = false;
 	size_t n = 0;
@@ -325,6 +325,5 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	out->ordered = fmax(order_of(&h, steady, RULE_SPARE, &scratch), order_of(&h, steady, 2 * RULE_SPARE, &scratch));
 	good = true;
 done:
-	arena_release(&scratch);
 	return good;
 }
