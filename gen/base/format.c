@@ -226,8 +226,7 @@ struct named {
 static int by_look(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
-	int order = strcmp(x->shown, y->shown);
-	return order ? order : strcmp(x->name, y->name);
+	return strcmp(x->shown, y->shown) ?: strcmp(x->name, y->name);
 }
 
 static bool of_word(char c)

@@ -112,12 +112,9 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct spool_device *x = &(*(const struct gpu *const *)a)->device,
 				  *y = &(*(const struct gpu *const *)b)->device;
-	const uint32_t left[] = {x->pci_domain, x->pci_bus, x->pci_device, x->ordinal};
-	const uint32_t right[] = {y->pci_domain, y->pci_bus, y->pci_device, y->ordinal};
-	for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-		if (left[i] != right[i])
-			return left[i] > right[i] ? 1 : -1;
-	return memcmp(x->uuid, y->uuid, sizeof x->uuid);
+	return ASCENDING(x->pci_domain, y->pci_domain) ?: ASCENDING(x->pci_bus, y->pci_bus)
+		?: ASCENDING(x->pci_device, y->pci_device) ?: ASCENDING(x->ordinal, y->ordinal)
+		?: memcmp(x->uuid, y->uuid, sizeof x->uuid);
 }
 
 static int64_t at_most_int64(uint64_t value)

@@ -305,12 +305,8 @@ static void group_plain(struct phases *p)
 static int compare_spans(const void *a, const void *b)
 {
 	const struct kineto_span *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	if (order)
-		return order;
-	return x->kind != y->kind ? (x->kind > y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
+	return ASCENDING(x->thread, y->thread) ?: sort_nested(x->start, x->end, y->start, y->end)
+		?: DESCENDING(x->kind, y->kind) ?: ASCENDING(x->name, y->name);
 }
 
 /* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. */

@@ -247,13 +247,10 @@ static int compare_texts(const char *a, const char *b)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct trace_stopwatch *x = &((const struct row *)a)->run, *y = &((const struct row *)b)->run;
-	const int64_t key[][2] = {{x->start, y->start}, {x->time, y->time},         {x->process, y->process},
-	                          {x->steps, y->steps}, {x->launches, y->launches}, {x->looked, y->looked}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	int order = compare_texts(x->unused, y->unused);
-	return order ? order : compare_texts(x->step, y->step);
+	return ASCENDING(x->start, y->start) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->process, y->process)
+		?: ASCENDING(x->steps, y->steps) ?: ASCENDING(x->launches, y->launches)
+		?: ASCENDING(x->looked, y->looked) ?: compare_texts(x->unused, y->unused)
+		?: compare_texts(x->step, y->step);
 }
 
 /* A text of a row that is looked at when the scan is over. */

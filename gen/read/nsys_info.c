@@ -171,10 +171,7 @@ static int64_t positive(int64_t value)
 static int compare_gpus(const void *a, const void *b)
 {
 	const struct gpu_row *x = a, *y = b;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	int order = strcmp(x->uuid, y->uuid);
-	return order ? order : strcmp(x->bus, y->bus);
+	return ASCENDING(x->id, y->id) ?: strcmp(x->uuid, y->uuid) ?: strcmp(x->bus, y->bus);
 }
 
 static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)

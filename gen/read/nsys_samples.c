@@ -37,18 +37,11 @@ struct pending {
 	struct locks locks;
 };
 
-static int compare_int(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_looked(const void *a, const void *b)
 {
 	const struct looked *x = a, *y = b;
-	int order = compare_int(x->id, y->id);
-	order = order ? order : compare_int(x->time, y->time);
-	order = order ? order : compare_int(x->thread, y->thread);
-	return order ? order : x->no_sample - y->no_sample;
+	return ASCENDING(x->id, y->id) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->thread, y->thread)
+		?: x->no_sample - y->no_sample;
 }
 
 /* Of several with one id the first counts. */
@@ -98,12 +91,9 @@ static int read_times(struct nsys *r, struct pending *p)
 static int compare_gil(const void *a, const void *b)
 {
 	const struct lock_row *x = a, *y = b;
-	int order = compare_int(x->row.time, y->row.time);
-	order = order ? order : compare_int((int64_t)x->row.thread, (int64_t)y->row.thread);
-	order = order ? order : compare_int(x->sample, y->sample);
-	order = order ? order : compare_int((int64_t)x->row.switches, (int64_t)y->row.switches);
-	order = order ? order : compare_int((int64_t)x->row.holder.key, (int64_t)y->row.holder.key);
-	return order ? order : x->row.waits - y->row.waits;
+	return ASCENDING(x->row.time, y->row.time) ?: ASCENDING((int64_t)x->row.thread, (int64_t)y->row.thread)
+		?: ASCENDING(x->sample, y->sample) ?: ASCENDING((int64_t)x->row.switches, (int64_t)y->row.switches)
+		?: ASCENDING((int64_t)x->row.holder.key, (int64_t)y->row.holder.key) ?: x->row.waits - y->row.waits;
 }
 
 /* By time; and samples of holders find their row: of several the first. */
@@ -180,17 +170,14 @@ struct stack {
 
 static int compare_names(const struct build_frame *x, const struct build_frame *y)
 {
-	int order = compare_int((int64_t)x->name, (int64_t)y->name);
-	order = order ? order : compare_int((int64_t)x->module, (int64_t)y->module);
-	return order ? order : x->unresolved - y->unresolved;
+	return ASCENDING((int64_t)x->name, (int64_t)y->name) ?: ASCENDING((int64_t)x->module, (int64_t)y->module)
+		?: x->unresolved - y->unresolved;
 }
 
 static int compare_frames(const void *a, const void *b)
 {
 	const struct frame *x = a, *y = b;
-	int order = compare_int(x->id, y->id);
-	order = order ? order : compare_int(x->depth, y->depth);
-	return order ? order : compare_names(&x->of, &y->of);
+	return ASCENDING(x->id, y->id) ?: ASCENDING(x->depth, y->depth) ?: compare_names(&x->of, &y->of);
 }
 
 static void end_stack(struct nsys *r, struct stack *s)

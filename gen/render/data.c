@@ -47,10 +47,8 @@ struct writer {
 static int by_start(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	if (order)
-		return order;
-	return ASCENDING(x->stream, y->stream) ?: ASCENDING(x->name, y->name);
+	return sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(x->stream, y->stream)
+		?: ASCENDING(x->name, y->name);
 }
 
 static int64_t length_of(const struct segment *s)

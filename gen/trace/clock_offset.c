@@ -197,11 +197,6 @@ void clock_transfers_add(struct clock_transfers *transfers, const struct trace *
 	}
 }
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static uint32_t lower(const struct clock_transfer *t)
 {
 	return t->from < t->to ? t->from : t->to;
@@ -214,19 +209,14 @@ static uint32_t higher(const struct clock_transfer *t)
 /* Of two ranks of a communicator; then one direction before the other, and sends before receives. */
 static int compare_ranks(const struct clock_transfer *x, const struct clock_transfer *y)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(lower(x), lower(y));
-	return order ? order : compare(higher(x), higher(y));
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(lower(x), lower(y)) ?: ASCENDING(higher(x), higher(y));
 }
 
 static int compare_transfers(const void *a, const void *b)
 {
 	const struct clock_transfer *x = a, *y = b;
-	int order = compare_ranks(x, y);
-	order = order ? order : compare(x->from, y->from);
-	order = order ? order : compare(y->send, x->send);
-	order = order ? order : compare(x->launched, y->launched);
-	return order ? order : compare(x->start, y->start);
+	return compare_ranks(x, y) ?: ASCENDING(x->from, y->from) ?: ASCENDING(y->send, x->send)
+		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start);
 }
 
 /* The transfers of one direction: the sends, then as many receives, each of one host; 0: they are not. */

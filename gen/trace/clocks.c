@@ -46,28 +46,19 @@ struct aligning {
 	struct clock_transfers transfers;
 };
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* `streams`: what is not of a known communicator is of its stream. */
 static int compare_keys(const struct kernel *x, const struct kernel *y, bool streams)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->name, y->name);
-	return order || !streams || x->comm ? order : compare(x->stream, y->stream);
+	int order = ASCENDING(x->comm, y->comm) ?: ASCENDING(x->name, y->name);
+	return order || !streams || x->comm ? order : ASCENDING(x->stream, y->stream);
 }
 
 static int compare_kernels(const void *a, const void *b, void *streams)
 {
 	const struct kernel *x = a, *y = b;
-	int order = compare_keys(x, y, *(const bool *)streams);
-	order = order ? order : compare(x->host, y->host);
-	order = order ? order : compare(x->device, y->device);
-	order = order ? order : compare(x->launched, y->launched);
-	order = order ? order : compare(x->start, y->start);
-	return order ? order : compare(x->end, y->end);
+	return compare_keys(x, y, *(const bool *)streams) ?: ASCENDING(x->host, y->host)
+		?: ASCENDING(x->device, y->device) ?: ASCENDING(x->launched, y->launched)
+		?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
 }
 
 /* ---- what is there ---- */

@@ -12,40 +12,29 @@ struct launch {
 	int64_t at;
 };
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_calls(const void *a, const void *b, void *context)
 {
 	const struct trace_comm_calls *c = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = compare(c->thread[x], c->thread[y]);
-	order = order ? order : compare(c->start[x], c->start[y]);
-	return order ? order : compare(x, y);
+	return ASCENDING(c->thread[x], c->thread[y]) ?: ASCENDING(c->start[x], c->start[y]) ?: ASCENDING(x, y);
 }
 
 static int compare_launches(const void *a, const void *b)
 {
 	const struct launch *x = a, *y = b;
-	int order = compare(x->thread, y->thread);
-	order = order ? order : compare(x->at, y->at);
-	return order ? order : compare(x->op, y->op);
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->at, y->at) ?: ASCENDING(x->op, y->op);
 }
 
 static int compare_ops(const void *a, const void *b)
 {
 	const struct comm_op *x = a, *y = b;
-	return compare(x->op, y->op);
+	return ASCENDING(x->op, y->op);
 }
 
 static int compare_members(const void *a, const void *b)
 {
 	const struct comm_member *x = a, *y = b;
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->process, y->process);
-	return order ? order : compare(x->rank, y->rank);
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(x->process, y->process) ?: ASCENDING(x->rank, y->rank);
 }
 
 static size_t find_launches(const struct trace *t, struct arena *scratch, struct launch **out)

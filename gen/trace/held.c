@@ -27,9 +27,7 @@ static uint32_t thread_inside(const struct trace *t, uint32_t process, int64_t a
 static int compare(const void *a, const void *b)
 {
 	const struct held_allocation *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->born != y->born ? (x->born < y->born ? -1 : 1) : 0;
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->born, y->born);
 }
 
 /* A thread's push/pop ranges up to a time; from one time to the next it does not go back. */

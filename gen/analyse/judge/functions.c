@@ -103,10 +103,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct ranked *in = context;
 	const struct sample_row *x = &in->tree->rows[*(const uint32_t *)a], *y = &in->tree->rows[*(const uint32_t *)b];
 	double d = longest(y->idle) - longest(x->idle);
-	if (d != 0)
-		return d > 0 ? 1 : -1;
-	return ASCENDING(x->cause, y->cause)
-	               ?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
+	return ASCENDING(d, 0) ?: ASCENDING(x->cause, y->cause)
+		?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
 }
 
 static bool has_list(const struct sample_row *row, const double period[2])
@@ -120,9 +118,8 @@ static int compare_holders(const void *a, const void *b, void *context)
 	const struct lock_holder *x = a, *y = b;
 	const struct names *names = context;
 	double d = longest(y->time) - longest(x->time);
-	if (d != 0)
-		return d > 0 ? 1 : -1;
-	return x->main != y->main ? (x->main ? -1 : 1) : strcmp(names_text(names, x->name), names_text(names, y->name));
+	return ASCENDING(d, 0) ?: DESCENDING(x->main, y->main)
+		?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 /* The threads that held the interpreter's lock. */

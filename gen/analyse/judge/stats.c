@@ -60,8 +60,7 @@ void stats_clamp(double *x, size_t n, double lo, double hi)
 static int by_value(const void *a, const void *b)
 {
 	const struct stats_weighed *x = a, *y = b;
-	int order = (x->value > y->value) - (x->value < y->value);
-	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
+	return ASCENDING(x->value, y->value) ?: ASCENDING(x->weight, y->weight);
 }
 
 double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)

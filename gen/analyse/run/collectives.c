@@ -1,28 +1,17 @@
 #include "analyse/run/collectives.h"
 #include "base/sort.h"
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_ops(const void *a, const void *b)
 {
 	const struct collective_op *x = a, *y = b;
-	int order = compare(x->key, y->key);
-	order = order ? order : compare(x->step, y->step);
-	order = order ? order : compare(x->rank, y->rank);
-	order = order ? order : compare(x->launched, y->launched);
-	order = order ? order : compare(x->start, y->start);
-	return order ? order : compare(x->end, y->end);
+	return ASCENDING(x->key, y->key) ?: ASCENDING(x->step, y->step) ?: ASCENDING(x->rank, y->rank)
+		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
 }
 
 static int compare_collectives(const void *a, const void *b)
 {
 	const struct collective *x = a, *y = b;
-	int order = compare(x->step, y->step);
-	order = order ? order : compare(x->last, y->last);
-	return order ? order : compare(x->waited, y->waited);
+	return ASCENDING(x->step, y->step) ?: ASCENDING(x->last, y->last) ?: ASCENDING(x->waited, y->waited);
 }
 
 /* The ops of one key in one step: where those of each rank that has some begin; 0: ranks disagree about their number.
@@ -185,7 +174,7 @@ struct event {
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	return compare(x->time, y->time);
+	return ASCENDING(x->time, y->time);
 }
 
 static size_t add(struct event *events, size_t n, enum busy kind, int64_t start, int64_t end, int64_t from, int64_t to)
@@ -243,21 +232,17 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 /* Of one pair of ranks in one step, sends before receives. */
 static int compare_pairs(const struct transfer *x, const struct transfer *y, const struct collective_op *ops)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->from, y->from);
-	order = order ? order : compare(x->to, y->to);
-	return order ? order : compare(ops[x->op].step, ops[y->op].step);
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(x->from, y->from) ?: ASCENDING(x->to, y->to)
+		?: ASCENDING(ops[x->op].step, ops[y->op].step);
 }
 
 static int compare_transfers(const void *a, const void *b, void *context)
 {
 	const struct collective_op *ops = context;
 	const struct transfer *x = a, *y = b;
-	int order = compare_pairs(x, y, ops);
-	order = order ? order : compare(y->send, x->send);
-	order = order ? order : compare(ops[x->op].launched, ops[y->op].launched);
-	order = order ? order : compare(x->op, y->op);
-	return order ? order : compare(x->place, y->place);
+	return compare_pairs(x, y, ops) ?: ASCENDING(y->send, x->send)
+		?: ASCENDING(ops[x->op].launched, ops[y->op].launched) ?: ASCENDING(x->op, y->op)
+		?: ASCENDING(x->place, y->place);
 }
 
 static void pair(struct transfer *list, size_t n)

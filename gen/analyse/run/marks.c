@@ -243,10 +243,8 @@ static int by_likelihood(const void *a, const void *b)
 	const struct marks_offer *c = a, *d = b;
 	bool library = c->domain, other = d->domain;
 	bool repeats = c->instances >= MARKS_MIN_INSTANCES, more = d->instances >= MARKS_MIN_INSTANCES;
-	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
-	if (order)
-		return order;
-	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->at > d->at) - (c->at < d->at);
+	return 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats) ?: DESCENDING(c->total, d->total)
+		?: ASCENDING(c->at, d->at);
 }
 
 int marks_no_such(const struct trace *t, struct marks_offers *offers, const char *wanted, struct err *err)

@@ -123,12 +123,8 @@ static void group_ranges(const struct trace *t, const struct fold *fold, bool fe
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct marks_piece *x = a, *y = b;
-	const uint32_t keys[][2] = {
-		{x->process, y->process}, {x->name, y->name}, {x->domain, y->domain}, {x->thread, y->thread}};
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (keys[i][0] != keys[i][1])
-			return keys[i][0] < keys[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->domain, y->domain)
+		?: ASCENDING(x->thread, y->thread);
 }
 
 /* Ranges [first, first + n) of `order` are of one thread, name and domain: push/pop ones inside another are left out.

@@ -45,12 +45,8 @@ static int compare_instances(const void *a, const void *b, void *list)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct instance *x = (struct instance *)list + i, *y = (struct instance *)list + k;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	return order ? order : (i > k) - (i < k);
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->thread, y->thread)
+		?: sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(i, k);
 }
 
 static int64_t length_of(const struct step_thread *t)

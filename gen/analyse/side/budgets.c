@@ -24,13 +24,9 @@ static int compare_shares(const void *a, const void *b, void *names)
 {
 	const struct share *x = a, *y = b;
 	const struct cell_key *k = &x->fact.key, *l = &y->fact.key;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (k->cause != l->cause)
-		return k->cause < l->cause ? -1 : 1;
-	int order = compare_names(names, k->phase, l->phase);
-	order = order ? order : compare_names(names, k->call, l->call);
-	return order ? order : cell_compare(k, l);
+	return ASCENDING(x->device, y->device) ?: ASCENDING(k->cause, l->cause)
+		?: compare_names(names, k->phase, l->phase) ?: compare_names(names, k->call, l->call)
+		?: cell_compare(k, l);
 }
 
 static void sort_shares(struct share *list, size_t n, struct names *names)

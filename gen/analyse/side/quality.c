@@ -27,9 +27,7 @@ static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, 
 static int compare_dropped(const void *a, const void *b)
 {
 	const struct trace_dropped *x = a, *y = b;
-	int order = strcmp(x->where, y->where);
-	order = order ? order : strcmp(x->reason, y->reason);
-	return order ? order : (x->kind > y->kind) - (x->kind < y->kind);
+	return strcmp(x->where, y->where) ?: strcmp(x->reason, y->reason) ?: ASCENDING(x->kind, y->kind);
 }
 
 /* Rows dropped by the reader, added up over runs; diagnostics, each text once. */

@@ -317,10 +317,8 @@ static void add_captured(struct ranges_builder *b, struct arena *scratch)
 static int by_time(const void *a, const void *b, void *names)
 {
 	const struct range_result *x = a, *y = b;
-	if (x->host != y->host)
-		return x->host > y->host ? -1 : 1;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	return order ? order : strcmp(names_text(names, x->domain), names_text(names, y->domain));
+	return DESCENDING(x->host, y->host) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: strcmp(names_text(names, x->domain), names_text(names, y->domain));
 }
 
 struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)

@@ -33,10 +33,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct names *names = context;
 	const struct comm_row *x = a, *y = b;
 	double p = x->exposed + x->hidden, q = y->exposed + y->hidden;
-	if (p != q)
-		return p > q ? -1 : 1;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	return order ? order : x->kernels < y->kernels ? -1 : x->kernels > y->kernels;
+	return DESCENDING(p, q) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: ASCENDING(x->kernels, y->kernels);
 }
 
 static void fill(const struct run *run, const struct comm_row *row, struct comm_result *out)

@@ -79,10 +79,8 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 static int by_text(const void *a, const void *b, void *names)
 {
 	const struct run_kernel *x = a, *y = b;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	if (!order)
-		order = strcmp(names_text(names, x->phase), names_text(names, y->phase));
-	return order ? order : x->comm - y->comm;
+	return strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: strcmp(names_text(names, x->phase), names_text(names, y->phase)) ?: x->comm - y->comm;
 }
 
 static void end_kernels(struct run *run)

@@ -286,8 +286,7 @@ static int compare_api(const void *a, const void *b, void *names)
 static int compare_copies(const void *a, const void *b, void *names)
 {
 	const struct copy_result *x = a, *y = b;
-	int order = compare_rows(x->per_step, y->per_step, x->name, y->name, names);
-	return order ? order : (int)x->pageable - (int)y->pageable;
+	return compare_rows(x->per_step, y->per_step, x->name, y->name, names) ?: (int)x->pageable - (int)y->pageable;
 }
 
 struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
