@@ -62,11 +62,9 @@ static void add_general_help(struct buf *out)
 
 static int general_help(void)
 {
-	struct buf help = {0};
+	BUF_LOCAL(help);
 	add_general_help(&help);
-	int status = cmd_print(help.data, help.n);
-	buf_release(&help);
-	return status;
+	return cmd_print(help.data, help.n);
 }
 
 static int unknown_command(const char *name)
@@ -146,12 +144,11 @@ static int run(int argc, char **argv)
 	cmd_error_line(NULL, NULL, errors_as_json(argc, argv));
 	if (argc < 2) {
 		struct err err;
-		struct buf text = {0};
+		BUF_LOCAL(text);
 		err_set(&err, "a command is needed");
 		cmd_fail(CMD_WRONG_USAGE, &err);
 		add_general_help(&text);
 		fputs(text.data, stderr);
-		buf_release(&text);
 		return CMD_WRONG_USAGE;
 	}
 	const char *name = argv[1];

@@ -275,7 +275,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	static const char *const labels[] = {"baseline", "fixed"};
 	const struct analyse_run *runs[2] = {baseline, fixed};
 	const size_t n[2] = {n_baseline, n_fixed};
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct sides_job jobs[2] = {0};
 	int n_jobs = 0, side_of[2];
 	for (int s = 0; s < 2; s++)
@@ -310,7 +310,6 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 		for (int s = 0; s < 2; s++)
 			tables->facts[s].rows = NULL; /* they are gone now */
 	}
-	arena_release(&work);
 	return result;
 }
 
@@ -374,7 +373,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 static int analyse_alone(struct sides_job *job, bool stopwatch, const struct analyse_options *options,
                          struct names *names, struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	int result = sides_build(job, 1, options, names, &work, arena, err);
 	if (result == 0) {
 		const struct side side = describe_alone(job, stopwatch, options->warmup, arena);
@@ -389,7 +388,6 @@ static int analyse_alone(struct sides_job *job, bool stopwatch, const struct ana
 		                         .inside = look_inside(&of, &findings, options, arena),
 		                         .functions = functions};
 	}
-	arena_release(&work);
 	return result;
 }
 

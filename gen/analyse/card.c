@@ -2,9 +2,9 @@
 
 #include "analyse/run/op_words.h"
 #include "analyse/table.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double NOTICED = 0.005; /* what gains less is no advice */
@@ -306,8 +306,7 @@ const struct card_slope *card_slopes(const struct analysis *a, uint32_t most, st
 			}
 			whole = pass ? whole : *n;
 		}
-	if (*n)
-		qsort(list, *n, sizeof *list, by_time);
+	SORT(list, *n, by_time);
 	*n = *n < most ? *n : most;
 	return list;
 }

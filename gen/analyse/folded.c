@@ -5,7 +5,6 @@
 #include "fact/fact.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 WORD_OF(folded_part_name, folded_part, "compute", "communication", "copies", "idle", "own", "waited_for")
 
@@ -64,7 +63,7 @@ static void choose(struct rank *ranks, const struct side *s, struct folded *out)
 				r->part = part;
 			}
 	}
-	qsort(ranks, s->n_devices, sizeof *ranks, most_unusual_first);
+	SORT(ranks, s->n_devices, most_unusual_first);
 	const struct straggler *late = &s->ranks.straggler;
 	for (uint32_t i = FOLDED_SHOWN; i < s->n_devices && late->kind != STRAGGLER_NONE; i++)
 		if (ranks[i].device == late->device)

@@ -1,7 +1,7 @@
 #include "analyse/table.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Of the longer step: rows below this are folded. */
 static const double SMALL = 0.01;
@@ -141,14 +141,14 @@ static int by_time(const void *a, const void *b)
 static uint32_t join_equal(struct table_row *row, uint32_t n)
 {
 	uint32_t joined = 0;
-	qsort(row, n, sizeof *row, by_key);
+	SORT(row, n, by_key);
 	for (uint32_t i = 0; i < n; i++) {
 		if (joined && row[joined - 1].key == row[i].key)
 			row_add(&row[joined - 1], &row[i]);
 		else
 			row[joined++] = row[i];
 	}
-	qsort(row, joined, sizeof *row, by_time);
+	SORT(row, joined, by_time);
 	return joined;
 }
 

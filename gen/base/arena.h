@@ -37,6 +37,10 @@ void arena_adopt(struct arena *a, struct arena *from);
 /* Gives everything back; the arena may be used again. */
 void arena_release(struct arena *a);
 
+/* Declares an empty one that is released where its scope is left, whichever way: for what a function needs meanwhile.
+ */
+#define ARENA_LOCAL(name) struct arena name __attribute__((cleanup(arena_release))) = {0}
+
 #define ARENA_NEW(arena, n, type) ((type *)arena_alloc((arena), (n), sizeof(type)))
 
 #endif

@@ -26,4 +26,7 @@ void buf_quoted(struct buf *b, const char *text);
 void buf_word(struct buf *b, const char *path, const char *ending);
 void buf_release(struct buf *b);
 
+/* Declares an empty one that is released where its scope is left, whichever way. */
+#define BUF_LOCAL(name) struct buf name __attribute__((cleanup(buf_release))) = {0}
+
 #endif

@@ -1,4 +1,5 @@
 #include "base/format.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -225,8 +226,7 @@ struct named {
 static int by_look(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
-	int order = strcmp(x->shown, y->shown);
-	return order ? order : strcmp(x->name, y->name);
+	return strcmp(x->shown, y->shown) ?: strcmp(x->name, y->name);
 }
 
 static bool of_word(char c)
@@ -298,7 +298,7 @@ static const char *show_place(struct arena *arena, const char *name, size_t plac
 static bool tell_apart(struct arena *arena, struct named *all, size_t n, unsigned most)
 {
 	bool again = false;
-	qsort(all, n, sizeof *all, by_look);
+	SORT(all, n, by_look);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && strcmp(all[end].shown, all[i].shown) == 0;)
 			end++;

@@ -159,6 +159,15 @@ void json_end_array(struct json *json)
 	close_one(json, false);
 }
 
+bool json_maybe(struct json *json, const char *key, bool known)
+{
+	if (known)
+		json_object(json, key);
+	else
+		json_null(json, key);
+	return known;
+}
+
 int json_list(struct json *json, const char *key)
 {
 	json_array(json, key);
@@ -220,6 +229,18 @@ void json_number(struct json *json, const char *key, double value)
 	char text[DECIMAL_ROOM];
 	decimal_exact(text, value);
 	put_value(json, key, text);
+}
+
+void json_range(struct json *json, const char *key, bool known, double low, double high)
+{
+	if (!known) {
+		json_null(json, key);
+		return;
+	}
+	json_array(json, key);
+	json_number(json, NULL, low);
+	json_number(json, NULL, high);
+	json_end_array(json);
 }
 
 void json_ms(struct json *json, const char *key, double ns)

@@ -41,6 +41,9 @@ void json_end_object(struct json *json);
 void json_array(struct json *json, const char *key);
 void json_end_array(struct json *json);
 
+/* An object where `known`, for the caller to fill and end; else null. Returns `known`. */
+bool json_maybe(struct json *json, const char *key, bool known);
+
 /* An array of `n` objects, of which the body writes the members:
  *
  *	for (size_t i = json_list(json, "runs"); json_item(json, i, n); i++)
@@ -56,6 +59,9 @@ void json_known(struct json *json, const char *key, bool known, int64_t value); 
 
 /* The shortest decimal that reads back as the same double; not a number or infinite: null. */
 void json_number(struct json *json, const char *key, double value);
+
+/* The two numbers as an array; null where they are not known. */
+void json_range(struct json *json, const char *key, bool known, double low, double high);
 
 /* Nanoseconds as milliseconds. */
 void json_ms(struct json *json, const char *key, double ns);

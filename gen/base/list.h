@@ -23,4 +23,11 @@ static inline size_t list_more(size_t room)
 		}                                                                                                      \
 	} while (0)
 
+/* Adds one; `n` is changed, too. */
+#define LIST_ADD(arena, items, n, room, ...)                                                                           \
+	do {                                                                                                           \
+		LIST_GROW(arena, items, n, room);                                                                      \
+		(items)[(n)++] = __VA_ARGS__;                                                                          \
+	} while (0)
+
 #endif

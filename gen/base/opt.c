@@ -36,17 +36,15 @@ static int parse_number(const struct opt *o, const char *shown, const char *valu
 
 static int parse_choice(const struct opt *o, const char *shown, const char *value, struct err *err)
 {
-	struct buf list = {0};
+	BUF_LOCAL(list);
 	for (int i = 0; o->choices[i]; i++) {
 		if (!strcmp(value, o->choices[i])) {
 			*o->choice = i;
-			buf_release(&list);
 			return 0;
 		}
 		buf_format(&list, "%s%s", !i ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
 	}
 	err_set(err, "%s: '%s' is none of %s", shown, value, list.data);
-	buf_release(&list);
 	return -1;
 }
 

@@ -128,6 +128,13 @@ bool output_replaces_path(const struct output *o, const char *path)
 	return path && stat(path, &file) == 0 && output_replaces(o, &file);
 }
 
+int output_keep(const struct output *o, bool force, struct err *err)
+{
+	if (!o->exists || o->stream || o->standard || force)
+		return 0;
+	return err_set(err, "%s: exists already; --force replaces it", o->path);
+}
+
 /* ---- writing ---- */
 
 /* Whether a signal waits that will end gapline (a signal held back waits also when it is ignored). */

@@ -54,6 +54,9 @@ bool output_replaces(const struct output *o, const struct stat *input);
 /* The same of the file at `path`, if one is there; NULL is none. */
 bool output_replaces_path(const struct output *o, const char *path);
 
+/* Whether a file stands there that nobody said should be replaced: -1 with `err`, which names --force. */
+int output_keep(const struct output *o, bool force, struct err *err);
+
 /* Writes `n` prepared outputs. 0, or -1 with `err`: then no file was changed, unless what failed is
  * standard output, a pipe or a device, or a rename on a file system that cannot exchange two names. */
 int output_write(struct output *outputs, size_t n, struct err *err);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* An order and a sort for one kind of number. */
-#define SORT(name, type)                                                                                               \
+#define SORT_OF(name, type)                                                                                            \
 	static int compare_##name(const void *a, const void *b)                                                        \
 	{                                                                                                              \
 		type x = *(const type *)a, y = *(const type *)b;                                                       \
@@ -11,15 +11,14 @@
 	}                                                                                                              \
 	void sort_##name(type *list, size_t n)                                                                         \
 	{                                                                                                              \
-		if (n > 1)                                                                                             \
-			qsort(list, n, sizeof *list, compare_##name);                                                  \
+		SORT(list, n, compare_##name);                                                                         \
 	}
 
-SORT(doubles, double)
-SORT(floats, float)
-SORT(times, int64_t)
-SORT(counts, uint32_t)
-SORT(hashes, uint64_t)
+SORT_OF(doubles, double)
+SORT_OF(floats, float)
+SORT_OF(times, int64_t)
+SORT_OF(counts, uint32_t)
+SORT_OF(hashes, uint64_t)
 
 static void swap(double *a, double *b)
 {

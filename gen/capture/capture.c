@@ -305,7 +305,7 @@ int capture_find_program(const char *const *command, struct arena *arena, struct
 	if (find_on_path(command[0], arena))
 		return 0;
 	if (access(command[0], F_OK) == 0) { /* beside us, or it is no program */
-		struct buf word = {0};
+		BUF_LOCAL(word);
 		buf_word(&word, command[0], "");
 		if (!strchr(command[0], '/'))
 			err_set(err, "%s: there is no such program on PATH; the file in this folder is: ./%s",
@@ -313,7 +313,6 @@ int capture_find_program(const char *const *command, struct arena *arena, struct
 		else
 			err_set(err, "%s: is not executable; if it is a program, make it so with: chmod +x %s",
 			        command[0], word.data);
-		buf_release(&word);
 		return -1;
 	}
 	return err_set(err, "%s: there is no such program%s", command[0], strchr(command[0], '/') ? "" : " on PATH");

@@ -122,7 +122,7 @@ static bool is_plain(const char *word)
 
 const char *command_text(const char *const *words, struct arena *arena)
 {
-	struct buf line = {0};
+	BUF_LOCAL(line);
 	for (size_t i = 0; words[i]; i++) {
 		buf_text(&line, i ? " " : "");
 		if (is_plain(words[i])) {
@@ -138,9 +138,7 @@ const char *command_text(const char *const *words, struct arena *arena)
 		}
 		buf_text(&line, "'");
 	}
-	const char *text = arena_copy(arena, line.data ? line.data : "", line.n);
-	buf_release(&line);
-	return text;
+	return arena_copy(arena, line.data ? line.data : "", line.n);
 }
 
 /* ---- file names ---- */
@@ -182,7 +180,7 @@ static const char *fill(struct buf *name, const char *pattern, const char *at, p
 
 const char *command_file_name(const char *pattern, pid_t pid, struct arena *arena, struct err *err)
 {
-	struct buf name = {0};
+	BUF_LOCAL(name);
 	const char *at = pattern;
 	while (at && *at) {
 		if (*at == '%')
@@ -190,7 +188,5 @@ const char *command_file_name(const char *pattern, pid_t pid, struct arena *aren
 		else
 			buf_add(&name, at++, 1);
 	}
-	const char *made = at ? arena_copy(arena, name.data ? name.data : "", name.n) : NULL;
-	buf_release(&name);
-	return made;
+	return at ? arena_copy(arena, name.data ? name.data : "", name.n) : NULL;
 }

@@ -138,12 +138,11 @@ void convert_kernel_name(struct file *f, const unsigned char *payload, size_t n)
 	memcpy(&value, payload, sizeof value);
 	uint32_t room = f->kernels.room, i = keymap_add(&f->kernels, value);
 	f->kernel_names = convert_grow(&f->arena, f->kernel_names, room, &f->kernels, sizeof *f->kernel_names);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const char *mangled = arena_copy(&scratch, (const char *)payload + sizeof value, n - sizeof value);
 	f->kernel_names[i] = (struct kernel_names){.demangled = string_of(f, kernel_name_demangled(&scratch, mangled)),
 	                                           .short_name = string_of(f, kernel_name_short(&scratch, mangled)),
 	                                           .mangled = string_of(f, mangled)};
-	arena_release(&scratch);
 }
 
 static struct kernel_names kernel_names(struct file *f, uint64_t value)

@@ -1,10 +1,10 @@
 /* What concerns the capture as a whole: GPUs, processes, versions, messages. Nothing here names a host, a user or an
  * environment variable: there is no such thing in a spool. */
+#include "base/sort.h"
 #include "capture/convert_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -112,12 +112,9 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct spool_device *x = &(*(const struct gpu *const *)a)->device,
 				  *y = &(*(const struct gpu *const *)b)->device;
-	const uint32_t left[] = {x->pci_domain, x->pci_bus, x->pci_device, x->ordinal};
-	const uint32_t right[] = {y->pci_domain, y->pci_bus, y->pci_device, y->ordinal};
-	for (size_t i = 0; i < sizeof left / sizeof *left; i++)
-		if (left[i] != right[i])
-			return left[i] > right[i] ? 1 : -1;
-	return memcmp(x->uuid, y->uuid, sizeof x->uuid);
+	return ASCENDING(x->pci_domain, y->pci_domain) ?: ASCENDING(x->pci_bus, y->pci_bus)
+		?: ASCENDING(x->pci_device, y->pci_device) ?: ASCENDING(x->ordinal, y->ordinal)
+		?: memcmp(x->uuid, y->uuid, sizeof x->uuid);
 }
 
 static int64_t at_most_int64(uint64_t value)
@@ -162,8 +159,7 @@ static void write_gpus(struct convert *c)
 	uint32_t *id = ARENA_NEW(&c->work, c->n_gpus, uint32_t);
 	for (uint32_t i = 0; i < c->n_gpus; i++)
 		order[i] = &c->gpus[i];
-	if (c->n_gpus)
-		qsort(order, c->n_gpus, sizeof *order, compare_places);
+	SORT(order, c->n_gpus, compare_places);
 	for (uint32_t i = 0; i < c->n_gpus; i++) {
 		id[order[i] - c->gpus] = i;
 		write_gpu(p, order[i], i);

@@ -58,14 +58,13 @@ static const char *text_of(const struct spool_event *e, const char *text, size_t
 
 void convert_string(struct file *f, const struct spool_event *e, const char *text)
 {
-	struct buf made = {0};
+	BUF_LOCAL(made);
 	size_t n;
 	text = text_of(e, text, &n, &made);
 	int64_t id = profile_string(&f->convert->profile, text, n);
 	uint32_t room = f->strings.room, i = keymap_add(&f->strings, e->string);
 	f->string_id = convert_grow(&f->arena, f->string_id, room, &f->strings, sizeof *f->string_id);
 	f->string_id[i] = id;
-	buf_release(&made);
 }
 
 /* ---- ranges that are open ---- */
@@ -88,8 +87,7 @@ static void push(struct file *f, uint32_t tid, const struct spool_event *e, int6
 {
 	struct stack *s = stack_of(f, tid, e->domain);
 	forget_before(f, s, start);
-	LIST_GROW(&f->arena, s->open, s->n, s->room);
-	s->open[s->n++] = (struct interval){start, row};
+	LIST_ADD(&f->arena, s->open, s->n, s->room, (struct interval){start, row});
 }
 
 static void pop(struct file *f, uint32_t tid, const struct spool_event *e, int64_t end)
@@ -242,7 +240,7 @@ int64_t convert_domain(struct file *f, uint32_t domain)
 
 static void write_text(struct file *f, const struct spool_event *e, const char *text)
 {
-	struct buf made = {0};
+	BUF_LOCAL(made);
 	size_t n;
 	if (e->text == SPOOL_UTF8 || e->text == SPOOL_WIDE) {
 		text = text_of(e, text, &n, &made);
@@ -250,7 +248,6 @@ static void write_text(struct file *f, const struct spool_event *e, const char *
 	} else {
 		profile_null(&f->convert->profile, 1);
 	}
-	buf_release(&made);
 }
 
 /* Writes the event as a row of `type` about thread `tid` and returns the row's number. */

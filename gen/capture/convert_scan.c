@@ -3,7 +3,6 @@
 #include "base/sort.h"
 #include "capture/convert_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Windows of collection: --delay, --duration, cudaProfilerStart and -Stop. A spool holds somewhat more than was asked
@@ -85,7 +84,7 @@ static void sort_calls(struct file *f)
 	for (uint32_t i = 0; i < f->threads.n; i++) {
 		struct thread_calls *t = &f->thread_calls[i];
 		if (t->unsorted)
-			qsort(t->calls, t->n, sizeof *t->calls, compare_starts);
+			SORT(t->calls, t->n, compare_starts);
 	}
 }
 
@@ -241,8 +240,7 @@ static void scan_window(struct file *f, const unsigned char *payload, size_t n)
 	convert_add_window(f, &window);
 	if (window.open)
 		return;
-	LIST_GROW(&f->arena, f->closes, f->n_closes, f->close_room);
-	f->closes[f->n_closes++] = convert_time(f, (uint64_t)window.time);
+	LIST_ADD(&f->arena, f->closes, f->n_closes, f->close_room, convert_time(f, (uint64_t)window.time));
 }
 
 static void set_text(char *text, size_t room, const unsigned char *payload, size_t n)

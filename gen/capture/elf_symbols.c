@@ -1,10 +1,10 @@
 #include "capture/elf_symbols.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,7 +118,7 @@ static void read_functions(const struct image *image, const Elf64_Shdr *table, c
 			continue;
 		s->functions[s->n++] = (struct elf_function){symbol.st_value, symbol.st_value + symbol.st_size, name};
 	}
-	qsort(s->functions, s->n, sizeof *s->functions, compare);
+	SORT(s->functions, s->n, compare);
 }
 
 static void read_image(const struct image *image, struct elf_symbols *s)

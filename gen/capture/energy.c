@@ -46,8 +46,7 @@ static void sample(struct energy *e)
 		}
 		if (c->n && (double)mj == c->list[c->n - 1].mj)
 			continue;
-		LIST_GROW(&e->arena, c->list, c->n, c->room);
-		c->list[c->n++] = (struct energy_value){time, (double)mj};
+		LIST_ADD(&e->arena, c->list, c->n, c->room, (struct energy_value){time, (double)mj});
 	}
 }
 

@@ -32,8 +32,7 @@ static void add(struct gpu_state *state, const struct gpu_sample *sample)
 	if (sample->sm_mhz < 0 && sample->memory_mhz < 0 && sample->power_mw < 0 && sample->temperature_c < 0 &&
 	    sample->busy_percent < 0 && !sample->has_throttle)
 		return;
-	LIST_GROW(state->arena, state->samples, state->n, state->room);
-	state->samples[state->n++] = *sample;
+	LIST_ADD(state->arena, state->samples, state->n, state->room, *sample);
 }
 
 struct gpu_state_source {

@@ -446,7 +446,7 @@ static void print_last(struct printer *p, node *tree, const char *rest)
 static const char *demangle(struct arena *arena, const char *mangled,
                             void (*print)(struct printer *, node *, const char *))
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct printer p = {0};
 	const char *rest, *name = mangled;
 	node *tree = mangled_parse(&scratch, mangled, &rest);
@@ -455,7 +455,6 @@ static const char *demangle(struct arena *arena, const char *mangled,
 	if (p.text.n && !p.failed)
 		name = arena_copy(arena, p.text.data, p.text.n);
 	buf_release(&p.text);
-	arena_release(&scratch);
 	return name;
 }
 

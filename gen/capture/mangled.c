@@ -9,8 +9,7 @@ node *mangled_remember(struct mangled_parser *p, node *made, bool is_type)
 {
 	if (p->failed)
 		return made;
-	LIST_GROW(p->arena, p->substitutions, p->n, p->room);
-	p->substitutions[p->n++] = (struct mangled_substitution){made, is_type};
+	LIST_ADD(p->arena, p->substitutions, p->n, p->room, (struct mangled_substitution){made, is_type});
 	return made;
 }
 

@@ -108,7 +108,7 @@ void profile_close(struct profile *p)
 static void begin_table(struct profile *p, enum profile_table table)
 {
 	const struct profile_layout *layout = &PROFILE_LAYOUTS[table];
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	buf_format(&sql, "CREATE TABLE %s (%s)", layout->name, layout->columns);
 	run(p, sql.data);
 	sql.n = 0;
@@ -122,7 +122,6 @@ static void begin_table(struct profile *p, enum profile_table table)
 	if (!p->failed &&
 	    sqlite3_prepare_v3(p->db, sql.data, -1, SQLITE_PREPARE_PERSISTENT, &p->insert[table], NULL) != SQLITE_OK)
 		fail(p, sqlite3_errmsg(p->db));
-	buf_release(&sql);
 }
 
 void profile_begin(struct profile *p, enum profile_table table)
@@ -187,10 +186,9 @@ void profile_text(struct profile *p, const char *text, size_t n)
 		bind_text(p, text, n);
 		return;
 	}
-	struct buf clean = {0};
+	BUF_LOCAL(clean);
 	make_utf8(text, n, &clean);
 	bind_text(p, clean.data, clean.n);
-	buf_release(&clean);
 }
 
 int64_t profile_last_row(const struct profile *p)
@@ -275,10 +273,9 @@ int64_t profile_string(struct profile *p, const char *text, size_t n)
 {
 	if (plain(text, &n))
 		return add_string(p, n ? text : "", n);
-	struct buf clean = {0};
+	BUF_LOCAL(clean);
 	make_utf8(text, n, &clean);
 	uint32_t id = add_string(p, clean.data, clean.n);
-	buf_release(&clean);
 	return id;
 }
 
@@ -287,7 +284,7 @@ int64_t profile_string(struct profile *p, const char *text, size_t n)
 static void write_enums(struct profile *p)
 {
 	sqlite3_stmt *insert = NULL;
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	for (size_t i = 0; i < PROFILE_N_ENUMS && !p->failed; i++) {
 		const struct profile_enum *e = &PROFILE_ENUMS[i];
 		if (i == 0 || strcmp(e->table, e[-1].table) != 0) {
@@ -310,7 +307,6 @@ static void write_enums(struct profile *p)
 		sqlite3_reset(insert);
 	}
 	sqlite3_finalize(insert);
-	buf_release(&sql);
 }
 
 int profile_finish(struct profile *p, struct err *err)

@@ -71,7 +71,7 @@ static void write_note(struct json *json, const struct collector_job *job, const
 int recover_note(const struct collector_job *job, const char *trace, struct err *err)
 {
 	const char *path = note_path(job->folder, job->arena);
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	struct json json;
 	json_init(&json, &text);
 	write_note(&json, job, trace);
@@ -83,7 +83,6 @@ int recover_note(const struct collector_job *job, const char *trace, struct err 
 		if (fd >= 0 && close(fd) && !rc)
 			rc = err_set(err, "%s: %s", path, err_reason(errno));
 	}
-	buf_release(&text);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,15 +33,13 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 		size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
 		if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
 			continue;
-		LIST_GROW(arena, *names, *n, room);
-		(*names)[(*n)++] = arena_copy(arena, entry->d_name, length);
+		LIST_ADD(arena, *names, *n, room, arena_copy(arena, entry->d_name, length));
 	}
 	int problem = errno;
 	closedir(dir);
 	if (problem)
 		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(problem));
-	if (*n)
-		qsort(*names, *n, sizeof **names, compare_names);
+	SORT(*names, *n, compare_names);
 	return 0;
 }
 

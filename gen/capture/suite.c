@@ -233,12 +233,11 @@ int suite_clear(const char *folder, struct err *err)
 	DIR *dir = opendir(folder);
 	if (!dir)
 		return err_set(err, "%s: %s", folder, err_reason(errno));
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (struct dirent *entry; (entry = readdir(dir));)
 		if (is_ours(entry->d_name) && strcmp(entry->d_name, LOCK_NAME) != 0)
 			folder_remove(arena_format(&arena, "%s/%s", folder, entry->d_name));
 	closedir(dir);
-	arena_release(&arena);
 	return 0;
 }
 

@@ -100,7 +100,7 @@ static void write_members(struct json *json, const struct suite *suite)
 
 int suite_write(const struct suite *suite, struct err *err)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	struct json json;
 	struct output out = {0};
 	json_init(&json, &text);
@@ -116,7 +116,6 @@ int suite_write(const struct suite *suite, struct err *err)
 	if (!rc)
 		rc = output_write(&out, 1, err);
 	output_release(&out);
-	buf_release(&text);
 	return rc;
 }
 

@@ -122,7 +122,7 @@ void capturing_say_messages(struct capturing *c, const struct capture_result *re
 const char *capturing_text(const struct capturing *c, struct arena *arena)
 {
 	const struct capture_options *o = &c->options;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	buf_format(&text, "--trace cuda%s%s%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "",
 	           o->osrt ? ",osrt" : "", o->memory ? ",memory" : "", o->sample_ns ? ",py" : "",
 	           o->native ? ",native" : "", graph_trace_names[c->graphs]);
@@ -136,9 +136,7 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 		buf_format(&text, " --annotate %s", annotate_choices[c->annotate]);
 	if (o->profiler_range)
 		buf_format(&text, " --capture-range %s", range_choices[c->range]);
-	const char *copy = arena_copy(arena, text.data, text.n);
-	buf_release(&text);
-	return copy;
+	return arena_copy(arena, text.data, text.n);
 }
 
 const char *capturing_time_text(int64_t ns, struct arena *arena)

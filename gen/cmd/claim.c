@@ -52,8 +52,7 @@ static void add_run(struct sessions *s, int side, int64_t start, const struct ex
 	while (i < s->n && (s->list[i].side != side || s->list[i].day != day || !same_place(s->list[i].place, place)))
 		i++;
 	if (i == s->n) {
-		LIST_GROW(s->arena, s->list, s->n, s->room);
-		s->list[s->n++] = (struct session){.side = side, .day = day, .place = place};
+		LIST_ADD(s->arena, s->list, s->n, s->room, (struct session){.side = side, .day = day, .place = place});
 	}
 	s->list[i].runs[timed]++;
 }
@@ -128,14 +127,7 @@ int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, str
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "result", verdict_result_name(v->result));
 	json_number(&json, "speedup", v->has_speedup ? v->speedup : NAN);
-	if (v->has_interval) {
-		json_array(&json, "ci95");
-		json_number(&json, NULL, v->lo);
-		json_number(&json, NULL, v->hi);
-		json_end_array(&json);
-	} else {
-		json_null(&json, "ci95");
-	}
+	json_range(&json, "ci95", v->has_interval, v->lo, v->hi);
 	json_text(&json, "measured", verdict_measure_name(v->measured));
 	json_text(&json, "same_work", same_work_name(a->comparison.same_work));
 	json_text(&json, "same_result", result_state_name(a->comparison.result.state));
@@ -202,8 +194,7 @@ const char *claim_answer_name(enum claim_answer answer)
 static void add_point(struct checking *c, const char *what, enum claim_answer answer, const struct fact *said)
 {
 	struct claim_checked *out = c->out;
-	LIST_GROW(c->arena, out->list, out->n, c->room);
-	out->list[out->n++] = (struct claim_point){what, answer, said};
+	LIST_ADD(c->arena, out->list, out->n, c->room, (struct claim_point){what, answer, said});
 	out->answer = answer > out->answer ? answer : out->answer;
 }
 

@@ -61,19 +61,17 @@ const char *cmd_harmless(struct arena *arena, const char *text)
 
 void cmd_add_hint(struct buf *text, const char *command)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	const struct fact *hint = FACT_NEW(&arena, page_hint, FACT_NO_SIDE, .command = command);
 	buf_format(text, "\n%s\n", say_fact(hint, NULL, &arena));
-	arena_release(&arena);
 }
 
 void cmd_say_written(const struct output *outputs, size_t n_outputs)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (size_t i = 0; i < n_outputs; i++)
 		if (!outputs[i].standard && !outputs[i].stream)
 			fprintf(stderr, "gapline: wrote %s\n", cmd_harmless(&arena, outputs[i].path));
-	arena_release(&arena);
 }
 
 bool cmd_output_taken(const struct output *outputs, size_t n_outputs)
@@ -184,7 +182,7 @@ static size_t add_common(const char *name, struct opt *rows, int *errors, const 
 int cmd_options(const struct opt_usage *given, int argc, char **argv, struct arena *arena, struct opt_list *operands)
 {
 	struct err err;
-	struct buf help = {0};
+	BUF_LOCAL(help);
 	int errors = 0;
 	const char *limit = NULL;
 	struct opt_usage *usage = ARENA_NEW(arena, 1, struct opt_usage);
@@ -208,6 +206,5 @@ int cmd_options(const struct opt_usage *given, int argc, char **argv, struct are
 	}
 	opt_help(usage, &help);
 	rc = cmd_print(help.data, help.n);
-	buf_release(&help);
 	return rc;
 }

@@ -62,7 +62,7 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 	struct gates_asked gates;
 	struct claim_checked found;
 	struct err cause;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	if (read_claim(c, claim_path, err) < 0)
 		return CMD_BAD_PROFILE;
 	if (claim_read(c->claim.data, c->claim.n, &c->arena, &claim, &gates, &cause) < 0)
@@ -81,7 +81,6 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 		FACT_NEW(&c->arena, claim_checked, FACT_NO_SIDE, .answer = claim_answer_name(found.answer));
 	buf_format(&text, "%s\n", say_fact(said, &c->names, &c->arena));
 	int status = cmd_print_beside(&c->out, c->result.path != NULL, &text);
-	buf_release(&text);
 	return status ? status : status_of[found.answer];
 }
 

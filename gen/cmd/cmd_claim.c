@@ -8,7 +8,7 @@ static int claim(const char *path, struct output *out, struct arena *arena)
 {
 	struct names names;
 	struct page_evidence evidence = {0};
-	struct buf bytes = {0};
+	BUF_LOCAL(bytes);
 	struct err err;
 	names_init(&names, arena);
 	int status = CMD_BAD_PROFILE;
@@ -22,14 +22,13 @@ static int claim(const char *path, struct output *out, struct arena *arena)
 		status = CMD_WRONG_USAGE;
 	if (status != CMD_DONE)
 		cmd_fail(status, &err);
-	buf_release(&bytes);
 	page_evidence_release(&evidence);
 	return status;
 }
 
 int cmd_claim(int argc, char **argv)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct output out = {0};
 	const char *path = NULL;
 	bool force = false, quiet = false;
@@ -53,15 +52,13 @@ int cmd_claim(int argc, char **argv)
 		else if (output_replaces_path(&out, operands.item[0])) {
 			err_set(&err, "%s: this output would replace an input", path);
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		} else if (out.exists && !out.stream && !out.standard && !force) {
-			err_set(&err, "%s: exists already; --force replaces it", path);
+		} else if (output_keep(&out, force, &err))
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		} else
+		else
 			status = claim(operands.item[0], &out, &arena);
 		if (status == CMD_DONE && !quiet)
 			cmd_say_written(&out, 1);
 	}
 	output_release(&out);
-	arena_release(&arena);
 	return status;
 }

@@ -54,16 +54,13 @@ static int make(struct digest_command *c, struct err *err)
 
 static int say(const struct digest_command *c)
 {
-	struct arena arena = {0};
-	struct buf text = {0};
+	ARENA_LOCAL(arena);
+	BUF_LOCAL(text);
 	buf_format(&text, "%s\n",
 	           SAY(NULL, &arena, digest_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->out[0].n,
 	               .events = (int64_t)c->made.rows, .files = (int64_t)c->inputs.n,
 	               .left_out = (int64_t)c->made.left_out));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&text);
-	arena_release(&arena);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int make_result(struct digest_command *c, struct err *err)
@@ -86,16 +83,9 @@ static int digest_profiles(struct digest_command *c, const struct opt_list *oper
 	    result_collides(&c->result, c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&c->inputs, "profile", operands, &c->arena, &err);
-	for (size_t i = 0; i < c->inputs.n && !status; i++)
-		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
-			if (output_replaces(&c->out[o], &c->inputs.item[i].file)) {
-				err_set(&err, "%s: this output would replace the input", c->out[o].path);
-				status = CMD_WRONG_USAGE;
-			}
-	if (!status && c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
-		err_set(&err, "%s: exists already; --force replaces it", c->output);
+	if (!status && (inputs_spared(&c->inputs, c->out, c->result.path ? 2 : 1, "the input", &err) ||
+	                output_keep(&c->out[0], c->force, &err)))
 		status = CMD_WRONG_USAGE;
-	}
 	if (status)
 		return cmd_fail(status, &err);
 	if (!c->quiet)

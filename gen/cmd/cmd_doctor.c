@@ -51,7 +51,7 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 {
 	static const struct doctor_places places = {NULL, NULL, NULL};
 	struct doctor d;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	struct err err;
 	struct output out = {0};
 	if (result_prepare(result, &out, &err)) {
@@ -77,14 +77,13 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	if (!status)
 		status = cmd_print_beside(&out, result->path ? 1 : 0, &text);
 	output_release(&out);
-	buf_release(&text);
 	return status ? status : d.can_cupti || d.can_nsys ? CMD_DONE : CMD_BAD_PROFILE;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
 	int colour = COLOUR_AUTO;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct result result = {0};
 	struct opt options[] = {
 		result_option(&result),
@@ -101,6 +100,5 @@ int cmd_doctor(int argc, char **argv)
 		status = doctor(colour, &result, &arena);
 	}
 	result_release(&result);
-	arena_release(&arena);
 	return status;
 }

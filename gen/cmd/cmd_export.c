@@ -48,17 +48,13 @@ static int add_runs(struct export_command *c, struct inputs *in, struct names *n
 static int add_input(struct export_command *c, const char *input, struct err *err)
 {
 	struct progress progress;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct inputs in;
 	const struct opt_list given = {&input, 1};
 	int status = inputs_find(&in, "profile", &given, &arena, err);
-	for (size_t i = 0; i < in.n && !status; i++)
-		for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
-			if (output_replaces(&c->out[o], &in.item[i].file)) {
-				err_set(err, "%s: this output would replace an input", c->out[o].path);
-				status = CMD_WRONG_USAGE;
-			}
+	if (!status && inputs_spared(&in, c->out, c->result.path ? 2 : 1, "an input", err))
+		status = CMD_WRONG_USAGE;
 	if (!status && !c->quiet)
 		inputs_say_passed_over(&in, 1, &arena);
 	if (!status && inputs_export(&in, 1, c->quiet, &arena, err))
@@ -75,7 +71,6 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 		}
 		progress_end(&progress);
 	}
-	arena_release(&arena);
 	return status;
 }
 
@@ -95,29 +90,22 @@ static int make_result(struct export_command *c, struct err *err)
 
 static int say(const struct export_command *c)
 {
-	struct arena arena = {0};
-	struct buf text = {0};
+	ARENA_LOCAL(arena);
+	BUF_LOCAL(text);
 	const int64_t *n = c->made.rows;
 	buf_format(&text, "%s\n",
 	           SAY(NULL, &arena, export_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->made.n,
 	               .runs = n[EXPORT_RUNS], .steps = n[EXPORT_STEPS], .gaps = n[EXPORT_GAPS],
 	               .kernels = n[EXPORT_KERNELS]));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&text);
-	arena_release(&arena);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int export(struct export_command *c, const struct opt_list *operands)
 {
 	struct err err;
 	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
-	    result_collides(&c->result, c->out, 1, &err))
+	    result_collides(&c->result, c->out, 1, &err) || output_keep(&c->out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
-		err_set(&err, "%s: exists already; --force replaces it", c->output);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	int status = export_begin(&c->made, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 	for (size_t i = 0; i < operands->n && !status; i++)
 		status = add_input(c, operands->item[i], &err);

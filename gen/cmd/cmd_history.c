@@ -73,7 +73,7 @@ static const char *say_note(struct reading *r, const struct side *side, struct a
  * nothing is kept with the reason: the others are worth a page all the same. */
 static int measure(struct reading *r, const struct store_entry *e, struct trend_commit *c, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct inputs in;
 	struct analysis one;
@@ -107,7 +107,6 @@ static int measure(struct reading *r, const struct store_entry *e, struct trend_
 		err_set(err, "%s", c->unused);
 		status = CMD_BAD_PROFILE;
 	}
-	arena_release(&arena);
 	return status;
 }
 
@@ -223,11 +222,9 @@ static int write_outputs(struct reading *r, const struct trend *trend, struct er
 
 static int print(struct reading *r, const struct trend *trend)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	trend_terminal(trend, &text);
-	int status = cmd_print_beside(r->outputs, r->n_outputs, &text);
-	buf_release(&text);
-	return status;
+	return cmd_print_beside(r->outputs, r->n_outputs, &text);
 }
 
 /* Also without the summary that says so: a commit of which nothing can be said is an error. */

@@ -45,9 +45,9 @@ static int no_such_command(const struct opt_usage *usage, const char *name)
 int cmd_manual(int argc, char **argv)
 {
 	const struct opt_usage usage = cmd_describe("manual", NULL, 0);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct opt_list operands;
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	int status = cmd_options(&usage, argc, argv, &arena, &operands);
 	if (status < 0) {
 		struct page page = {operands.n ? cmd_find(operands.item[0]) : NULL, &out};
@@ -61,8 +61,6 @@ int cmd_manual(int argc, char **argv)
 			status = cmd_print(out.data, out.n);
 		}
 	}
-	buf_release(&out);
-	arena_release(&arena);
 	return status;
 }
 
@@ -75,7 +73,7 @@ static void add_json(void *context, const struct opt_usage *usage)
 int cmd_help_json(const struct cmd *only)
 {
 	struct err err;
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	struct described d;
 	json_init(&d.json, &out);
 	json_object(&d.json, NULL);
@@ -87,9 +85,7 @@ int cmd_help_json(const struct cmd *only)
 			cmd_usage(d.command, add_json, &d);
 	json_end_array(&d.json);
 	json_end_object(&d.json);
-	int status = json_finish(&d.json, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : cmd_print(out.data, out.n);
-	buf_release(&out);
-	return status;
+	return json_finish(&d.json, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : cmd_print(out.data, out.n);
 }
 
 struct script {
@@ -107,7 +103,7 @@ static void add_command(void *context, const struct opt_usage *usage)
 static int print_script(enum opt_shell shell, struct arena *arena)
 {
 	size_t n = 0;
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	while (cmd_table[n].name)
 		n++;
 	const char **names = ARENA_NEW(arena, n + 1, const char *), **summaries = ARENA_NEW(arena, n + 1, const char *);
@@ -119,16 +115,14 @@ static int print_script(enum opt_shell shell, struct arena *arena)
 		cmd_usage(&cmd_table[i], add_command, &script);
 	}
 	opt_complete_end(shell, names, summaries, &out);
-	int status = cmd_print(out.data, out.n);
-	buf_release(&out);
-	return status;
+	return cmd_print(out.data, out.n);
 }
 
 int cmd_completion(int argc, char **argv)
 {
 	static const char *const shells[] = {"bash", "zsh", "fish", NULL}; /* as in enum opt_shell */
 	const struct opt_usage usage = cmd_describe("completion", NULL, 0);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &arena, &operands), shell = 0;
@@ -139,6 +133,5 @@ int cmd_completion(int argc, char **argv)
 		status = operands.n == 1 && shells[shell] ? print_script((enum opt_shell)shell, &arena)
 		                                          : cmd_misuse(&usage, &err);
 	}
-	arena_release(&arena);
 	return status;
 }

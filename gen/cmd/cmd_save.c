@@ -24,7 +24,7 @@ static void entry_result(struct save *s, const struct store_entry *e, size_t byt
 
 static int list(struct save *s)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct err err;
 	struct store store;
 	struct store_entry *entry;
@@ -60,7 +60,6 @@ static int list(struct save *s)
 		status = cmd_print_beside(&s->out, json ? 1 : 0, &text);
 	buf_release(&text);
 	store_close(&store);
-	arena_release(&arena);
 	return status;
 }
 

@@ -38,9 +38,10 @@ static void add_count(struct facts *list, int64_t n, const char *what, struct ar
 static int say(const struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct facts left = {0};
-	struct buf text = {0}, tables = {0};
+	BUF_LOCAL(text);
+	BUF_LOCAL(tables);
 	add_count(&left, copy->options, "options", &arena);
 	add_count(&left, copy->processes, "processes", &arena);
 	add_count(&left, copy->threads, "threads", &arena);
@@ -58,11 +59,7 @@ static int say(const struct scrub_command *c, const char *profile)
 	               .tables = named ? arena_copy(&arena, tables.data, tables.n) : NULL,
 	               .more = (int64_t)(copy->n_left_out - named)),
 	           SAY(NULL, &arena, scrub_changed, .n = (int64_t)copy->masked, .run = copy->is_run));
-	int status = cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
-	buf_release(&tables);
-	buf_release(&text);
-	arena_release(&arena);
-	return status;
+	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
 }
 
 static int make_copy(struct scrub_command *c, const struct input *input, struct err *err)
@@ -114,22 +111,12 @@ static int scrub(struct scrub_command *c, const struct opt_list *operands)
 	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
 	    result_collides(&c->result, c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = inputs_find(&inputs, "profile", operands, &c->arena, &err);
+	int status = inputs_find_one(&inputs, operands, &c->arena, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	if (inputs.n != 1) {
-		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
+	if (inputs_spared(&inputs, c->out, c->result.path ? 2 : 1, "the input", &err) ||
+	    output_keep(&c->out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
-	for (size_t o = 0; o < (c->result.path ? 2 : 1); o++)
-		if (output_replaces(&c->out[o], &inputs.item[0].file)) {
-			err_set(&err, "%s: this output would replace the input", c->out[o].path);
-			return cmd_fail(CMD_WRONG_USAGE, &err);
-		}
-	if (c->out[0].exists && !c->out[0].stream && !c->out[0].standard && !c->force) {
-		err_set(&err, "%s: exists already; --force replaces it", c->output);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	if (!c->quiet)
 		inputs_say_passed_over(&inputs, 1, &c->arena);
 	if (inputs_export(&inputs, 1, c->quiet, &c->arena, &err) || make_copy(c, &inputs.item[0], &err)) {

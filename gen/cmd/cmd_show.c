@@ -37,13 +37,9 @@ static int show(struct compare *c, const struct opt_list *operands)
 	struct analysis analysis;
 	if (compare_prepare(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = inputs_find(inputs, "profile", operands, &c->arena, &err);
+	int status = inputs_find_one(inputs, operands, &c->arena, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	if (inputs->n != 1) {
-		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs->n);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	if (compare_spare_inputs(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
@@ -58,17 +54,14 @@ static int show(struct compare *c, const struct opt_list *operands)
 	analysis.all_ranks = c->all_ranks;
 	if (compare_render(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	struct buf text = {0}; /* before anything is written: its memory may run out */
+	BUF_LOCAL(text); /* before anything is written: its memory may run out */
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
 	render_side(&analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
 	if (!c->quiet && !c->n_outputs)
 		cmd_add_hint(&text, "show");
-	if (output_write(c->outputs, c->n_outputs, &err)) {
-		buf_release(&text);
+	if (output_write(c->outputs, c->n_outputs, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	status = c->n_outputs && c->quiet ? CMD_DONE : cmd_print_beside(c->outputs, c->n_outputs, &text);
-	buf_release(&text);
 	if (!c->quiet)
 		cmd_say_written(c->outputs, c->n_outputs);
 	return status;

@@ -95,17 +95,15 @@ static int prepare_outputs(struct stats *s, struct err *err)
 		s->n_outputs++;
 		if (output_prepare(&s->outputs[i], path, err) != 0)
 			return -1;
-		if (output_replaces(&s->outputs[i], &input->file))
-			return err_set(err, "%s: this output would replace the profile", path);
+		if (inputs_spared(&s->inputs, &s->outputs[i], 1, "the profile", err))
+			return -1;
 		for (size_t j = 0; j < i; j++)
 			if (output_same(&s->outputs[j], &s->outputs[i]))
 				return err_set(err, "two tables would go to %s", path);
 	}
 	if (result_prepare(&s->result, &s->outputs[n], err) || result_collides(&s->result, s->outputs, n, err))
 		return -1;
-	return output_replaces(&s->outputs[n], &input->file)
-	               ? err_set(err, "%s: this output would replace the profile", s->result.path)
-	               : 0;
+	return inputs_spared(&s->inputs, &s->outputs[n], 1, "the profile", err);
 }
 
 /* Appends tables to `out`; between those on standard output stands an empty line. */
@@ -199,14 +197,8 @@ static int make_tables(struct stats *s)
 static int find_profile(struct stats *s, const struct opt_list *operands)
 {
 	struct err err;
-	int status = inputs_find(&s->inputs, "profile", operands, &s->arena, &err);
-	if (status)
-		return cmd_fail(status, &err);
-	if (s->inputs.n != 1) {
-		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], s->inputs.n);
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
-	return make_tables(s);
+	int status = inputs_find_one(&s->inputs, operands, &s->arena, &err);
+	return status ? cmd_fail(status, &err) : make_tables(s);
 }
 
 int cmd_stats(int argc, char **argv)

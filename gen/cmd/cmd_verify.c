@@ -58,7 +58,7 @@ static int verify(struct verify *v, const char *path)
 	struct page_evidence evidence = {0};
 	struct page_verified found;
 	struct err err;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	int status = CMD_BAD_PROFILE;
 	names_init(&v->names, &v->arena);
 	if (result_prepare(&v->result, &v->out, &err) || result_spares(&v->result, path, &err))
@@ -76,7 +76,6 @@ static int verify(struct verify *v, const char *path)
 out:
 	if (status == CMD_BAD_PROFILE || (status == CMD_WRONG_USAGE && !text.n))
 		cmd_fail(status, &err);
-	buf_release(&text);
 	page_evidence_release(&evidence);
 	return status;
 }

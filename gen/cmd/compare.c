@@ -97,10 +97,8 @@ int compare_spare_inputs(const struct compare *c, struct err *err)
 {
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++)
-			for (size_t i = 0; i < c->sides[s].n; i++)
-				if (output_replaces(&c->outputs[o], &c->sides[s].item[i].file))
-					return err_set(err, "%s: this output would replace an input",
-					               c->outputs[o].path);
+			if (inputs_spared(&c->sides[s], &c->outputs[o], 1, "an input", err))
+				return -1;
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++) {
 			if (output_replaces_path(&c->outputs[o], c->db))
@@ -292,7 +290,7 @@ int compare_sides(struct compare *c)
 {
 	struct err err;
 	struct analysis analysis;
-	struct buf text = {0}; /* before anything is written: its memory may run out */
+	BUF_LOCAL(text); /* before anything is written: its memory may run out */
 	int status = compare_make(c, &analysis, &err);
 	if (!status && !c->quiet)
 		say_verdict(c, &analysis, &text);
@@ -302,7 +300,6 @@ int compare_sides(struct compare *c)
 		cmd_fail(status, &err);
 	else if (!c->quiet)
 		status = cmd_print_beside(c->outputs, c->n_outputs, &text);
-	buf_release(&text);
 	return status ? status : gate_status(&analysis);
 }
 

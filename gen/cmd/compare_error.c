@@ -72,7 +72,7 @@ void compare_watch_memory(struct compare *c, const struct opt_list *operands)
 void compare_write_error(struct compare *c, const struct opt_list *operands, int status)
 {
 	static const size_t kinds[] = {COMPARE_JSON, COMPARE_JUNIT, COMPARE_MARKDOWN, COMPARE_COMMENT, COMPARE_SUMMARY};
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct err err;
 	bool printed = false;
@@ -85,7 +85,7 @@ void compare_write_error(struct compare *c, const struct opt_list *operands, int
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		const char *path = c->paths[kinds[i]];
 		struct output o = {0};
-		struct buf bytes = {0};
+		BUF_LOCAL(bytes);
 		bool wanted = path && *path && !output_prepare(&o, path, &err) && !(o.standard && printed) &&
 		              !is_input(c, operands, &o, &arena);
 		if (wanted && !render(kinds[i], path, &e, &bytes, &err)) {
@@ -96,8 +96,6 @@ void compare_write_error(struct compare *c, const struct opt_list *operands, int
 				fprintf(stderr, "gapline: the error is not in it: %s\n",
 				        cmd_harmless(&arena, err.text));
 		}
-		buf_release(&bytes);
 		output_release(&o);
 	}
-	arena_release(&arena);
 }

@@ -205,14 +205,13 @@ int cmd_end(int status)
 
 static int fail(int status, const struct err *err, const char *misused)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	last.err = *err;
 	last.misused = misused;
 	if (last.as_json)
 		keep_json(status, &arena);
 	else
 		fprintf(stderr, "gapline: %s\n", cmd_harmless(&arena, err->text));
-	arena_release(&arena);
 	return status;
 }
 
@@ -223,11 +222,10 @@ int cmd_fail(enum cmd_status status, const struct err *err)
 
 int cmd_misuse(const struct opt_usage *usage, const struct err *err)
 {
-	struct buf lines = {0};
+	BUF_LOCAL(lines);
 	fail(CMD_WRONG_USAGE, err, usage->name);
 	opt_usage_lines(usage, &lines);
 	if (!last.as_json)
 		fprintf(stderr, "%sSee '%s --help'.\n", lines.data, usage->name);
-	buf_release(&lines);
 	return CMD_WRONG_USAGE;
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/opt.h"
+#include "base/sort.h"
 #include "base/unpack.h"
 #include "cmd/page_evidence.h"
 #include "cmd/saving.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -168,8 +168,7 @@ static int by_text(const void *a, const void *b)
 
 static void list_sort(struct opt_list *list)
 {
-	if (list->n)
-		qsort(list->item, list->n, sizeof *list->item, by_text);
+	SORT(list->item, list->n, by_text);
 }
 
 /* What only looks like a profile is kept, so that reading it gives the reason: a capture that failed must not vanish
@@ -222,14 +221,13 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	in->folder = TRACE_NONE;
 	if (!found.n) {
-		struct buf word = {0};
+		BUF_LOCAL(word);
 		buf_word(&word, folder, "");
 		err_set(err,
 		        "%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain "
 		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files); folders in it are "
 		        "searched with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
 		        folder, word.data);
-		buf_release(&word);
 		return CMD_BAD_PROFILE;
 	}
 	return status;
@@ -263,7 +261,8 @@ static void find_near(const char *folder, const char *given, struct buf *near)
 static int missing(const char *path, struct err *err)
 {
 	struct stat file;
-	struct buf folder = {0}, near = {0};
+	BUF_LOCAL(folder);
+	BUF_LOCAL(near);
 	const char *name = file_name(path);
 	size_t n = (size_t)(name - path);
 	buf_add(&folder, n ? path : "./", n ? n : 2);
@@ -280,8 +279,6 @@ static int missing(const char *path, struct err *err)
 		else
 			err_set(err, "%s: no such file", path);
 	}
-	buf_release(&folder);
-	buf_release(&near);
 	return -1;
 }
 
@@ -346,6 +343,25 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
                 struct err *err)
 {
 	return inputs_find_or_saved(inputs, side, given, NULL, arena, err);
+}
+
+int inputs_find_one(struct inputs *inputs, const struct opt_list *given, struct arena *arena, struct err *err)
+{
+	int status = inputs_find(inputs, "profile", given, arena, err);
+	if (status || inputs->n == 1)
+		return status;
+	err_set(err, "%s: holds %zu profiles; name one of them", given->item[0], inputs->n);
+	return CMD_WRONG_USAGE;
+}
+
+int inputs_spared(const struct inputs *inputs, const struct output *outputs, size_t n, const char *what,
+                  struct err *err)
+{
+	for (size_t i = 0; i < inputs->n; i++)
+		for (size_t o = 0; o < n; o++)
+			if (output_replaces(&outputs[o], &inputs->item[i].file))
+				return err_set(err, "%s: this output would replace %s", outputs[o].path, what);
+	return 0;
 }
 
 void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,

@@ -60,6 +60,13 @@ struct inputs {
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err);
 
+/* The same of a command that takes one profile: several are none. */
+int inputs_find_one(struct inputs *inputs, const struct opt_list *given, struct arena *arena, struct err *err);
+
+/* Whether one of `n` outputs would replace one of them: -1 with `err`, in which they are `what`. */
+int inputs_spared(const struct inputs *inputs, const struct output *outputs, size_t n, const char *what,
+                  struct err *err);
+
 /* The side is one digest, `n` bytes that outlive it, and no file; `name` is what messages and the report call it. */
 void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,
                       struct arena *arena);

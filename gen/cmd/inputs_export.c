@@ -88,7 +88,7 @@ static int fail(const struct job *job, int status, struct err *err)
 {
 	char words[80];
 	char *said = arena_alloc(job->arena, SAID_MAX + 1, 1);
-	struct buf command = {0};
+	BUF_LOCAL(command);
 	read_said(job->said, said, SAID_MAX);
 	proc_status_text(status, words, sizeof words);
 	read_export_command(job->report, &command);
@@ -101,7 +101,6 @@ static int fail(const struct job *job, int status, struct err *err)
 		        *nsys_last_line(said, job->arena) ? ": " : "", nsys_last_line(said, job->arena),
 		        strstr(said, "shared librar") ? "; install what it misses, usually libdw1 and libelf1" : "",
 		        command.data);
-	buf_release(&command);
 	return -1;
 }
 
@@ -214,7 +213,7 @@ int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *aren
 /* A file name as a word of a shell. */
 static const char *quoted(const char *path, const char *behind, struct arena *arena)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	buf_text(&text, "'");
 	for (; *path; path++) {
 		if (*path == '\'')
@@ -223,9 +222,7 @@ static const char *quoted(const char *path, const char *behind, struct arena *ar
 			buf_add(&text, path, 1);
 	}
 	buf_format(&text, "%s'", behind);
-	const char *copy = arena_copy(arena, text.data, text.n);
-	buf_release(&text);
-	return copy;
+	return arena_copy(arena, text.data, text.n);
 }
 
 /* ncu opens this process's descriptor, so that it prints the file that was opened here, whatever has its name by now.

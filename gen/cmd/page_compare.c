@@ -3,6 +3,7 @@
 #include "analyse/analyse.h"
 #include "base/json_reader.h"
 #include "base/list.h"
+#include "base/sort.h"
 #include "render/render.h"
 
 #include <ctype.h>
@@ -189,8 +190,7 @@ static struct numbers numbers_of(const char *page, const char *version, struct a
 			at += n;
 		}
 	}
-	if (out.n)
-		qsort(out.list, out.n, sizeof *out.list, by_section_and_text);
+	SORT(out.list, out.n, by_section_and_text);
 	return out;
 }
 
@@ -316,7 +316,7 @@ static bool folds(const struct json_value *json, const char *side)
 int page_verify(const struct page_evidence *evidence, struct names *names, struct arena *arena,
                 struct page_verified *out, struct err *err)
 {
-	struct buf given = {0};
+	BUF_LOCAL(given);
 	bool ours = page_evidence_is_ours(evidence);
 	struct analysis analysis = analyse_tables(&evidence->tables, names, arena);
 	const struct json_value *title = json_member(evidence->json, "title", JSON_TEXT);
@@ -341,6 +341,5 @@ int page_verify(const struct page_evidence *evidence, struct names *names, struc
 		compare_pages(&r);
 	if (result == 0 && !evidence->json)
 		count_numbers(r.page, r.given, evidence->maker.version, arena, out);
-	buf_release(&given);
 	return result;
 }

@@ -64,13 +64,11 @@ int page_find_side(const char *given, struct arena *arena, const char **path, in
 
 bool page_is_side(const char *given)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const char *path;
 	int side;
 	struct err err;
-	bool is = page_find_side(given, &scratch, &path, &side, &err) == 1;
-	arena_release(&scratch);
-	return is;
+	return page_find_side(given, &scratch, &path, &side, &err) == 1;
 }
 
 static int read_page(const char *path, struct buf *to, struct err *err)
@@ -194,12 +192,11 @@ int page_evidence_trust(const char *path, struct names *names, struct arena *are
 
 int page_evidence_check(const char *path, struct err *err)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct names names;
 	struct page_evidence checked;
 	names_init(&names, &scratch);
 	int result = page_evidence_trust(path, &names, &scratch, &checked, err);
 	page_evidence_release(&checked);
-	arena_release(&scratch);
 	return result;
 }

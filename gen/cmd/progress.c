@@ -217,7 +217,7 @@ void progress_runs_begin(struct progress_runs *p, const struct suite_run *run)
 void progress_runs_tick(void *progress_runs, int64_t elapsed_ns)
 {
 	const struct progress_runs *p = progress_runs;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	if (!p->live)
 		return;
 	size_t done = suite_done(p->suite), total = suite_total(p->suite), filled = total ? done * BAR / total : 0;
@@ -231,7 +231,6 @@ void progress_runs_tick(void *progress_runs, int64_t elapsed_ns)
 	        progress_runs_name(p->suite, p->run, &arena), capturing_time_text(elapsed_ns, &arena),
 	        left_text(p, left, &arena));
 	fflush(stderr);
-	arena_release(&arena);
 }
 
 void progress_runs_end(struct progress_runs *p, int64_t elapsed_ns, bool done)

@@ -122,7 +122,7 @@ static bool look_closely(struct experiment *e, const struct seen *seen, const st
 
 bool run_look(struct experiment *e)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	const struct seen seen = see(&e->suite, e->compare.analysis.items, &arena);
 	bool enough = false;
 	if (seen.n[0] >= EVIDENCE_FIRST_LOOK && seen.n[1] >= EVIDENCE_FIRST_LOOK) {
@@ -135,6 +135,5 @@ bool run_look(struct experiment *e)
 			say(&seen, &quick, "open", FACT_NEW(&arena, look_still, FACT_NO_SIDE, .open = "result"), false,
 			    &arena);
 	}
-	arena_release(&arena);
 	return enough;
 }

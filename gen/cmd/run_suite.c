@@ -125,7 +125,7 @@ static void plan_from(struct experiment *e, const struct instants *at, int side)
  * to the next they would take memory from the programs. */
 static int plan_all(struct experiment *e, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct trace trace[SUITE_SIDES_MOST];
 	const struct trace *traces[SUITE_SIDES_MOST];
@@ -144,14 +144,13 @@ static int plan_all(struct experiment *e, struct err *err)
 		rc = instants_find(traces, n, &how, &arena, at, err);
 	for (int s = 0; s < n && !rc; s++)
 		plan_from(e, &at[s], s);
-	arena_release(&arena);
 	return rc;
 }
 
 /* Reads the fresh profile as the comparison will: what cannot be compared is found out now, not after the last run. */
 static int look(struct experiment *e, const char *path, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct trace trace;
 	struct analysis analysis;
@@ -160,7 +159,6 @@ static int look(struct experiment *e, const char *path, struct err *err)
 	int rc = read_profile(path, &names, &arena, &trace, err);
 	if (!rc)
 		rc = analyse_one(&one, &e->compare.analysis, &names, &arena, &analysis, err);
-	arena_release(&arena);
 	return rc;
 }
 

@@ -257,10 +257,9 @@ static int run(struct job *job, struct err *err)
 	variants_judge(job->list, job->n, &job->c->arena);
 	if (write(job, err))
 		return CMD_WRONG_USAGE;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	variants_terminal(job->list, job->n, &text);
 	status = job->c->quiet ? CMD_DONE : cmd_print_beside(job->output, job->n_outputs, &text);
-	buf_release(&text);
 	return status;
 }
 

@@ -60,7 +60,7 @@ static void load(const struct trace_again *part, unsigned rows, struct names *na
 int keep_decode(const char *path, const struct buf *contents, struct names *names, struct arena *arena,
                 struct trace *trace, struct err *err)
 {
-	struct arena rows = {0};
+	ARENA_LOCAL(rows);
 	struct digest_names ids;
 	int result = digest_decode_apart(path, (const unsigned char *)contents->data, contents->n, names,
 	                                 &(struct digest_memory){arena, &rows}, trace, &ids, err);
@@ -79,6 +79,5 @@ int keep_decode(const char *path, const struct buf *contents, struct names *name
 		trace->again = part;
 		trace->n_again = 1;
 	}
-	arena_release(&rows);
 	return result;
 }

@@ -76,13 +76,12 @@ static int decode(const char *path, const struct buf *contents, const struct rea
 int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err)
 {
-	struct buf contents = {0};
+	BUF_LOCAL(contents);
 	int result = refuse_details(path, wish, err);
 	if (result == 0)
 		result = read_contents(path, source, &contents, err);
 	if (result == 0)
 		result = decode(path, &contents, wish, names, arena, trace, err);
-	buf_release(&contents);
 	return result;
 }
 

@@ -229,7 +229,7 @@ static size_t rows_of(const struct trace *t)
 /* What was made is read again before anybody relies on it. */
 static int check(const char *name, const struct digest_made *made, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct names names;
 	struct trace again;
 	names_init(&names, &arena);
@@ -237,7 +237,6 @@ static int check(const char *name, const struct digest_made *made, struct err *e
 	int result = digest_decode(name, bytes, made->bytes.n, &names, &arena, &again, err);
 	if (result == 0 && rows_of(&again) != made->rows)
 		result = err_set(err, "%s: the digest of this profile would not hold all of it", name);
-	arena_release(&arena);
 	return result;
 }
 

@@ -165,8 +165,7 @@ void facts_add(struct facts *facts, struct arena *arena, const struct fact *fact
 {
 	if (!fact)
 		return;
-	LIST_GROW(arena, facts->list, facts->n, facts->room);
-	facts->list[facts->n++] = fact;
+	LIST_ADD(arena, facts->list, facts->n, facts->room, fact);
 }
 
 void facts_add_all(struct facts *facts, struct arena *arena, const struct facts *more)

@@ -95,11 +95,9 @@ static bool begins_with(const char *path, int64_t empty, const void *magic, size
 /* The file's name as one word of a shell's command line. */
 static const char *shell_name(struct db *db)
 {
-	struct buf word = {0};
+	BUF_LOCAL(word);
 	buf_word(&word, db->path, "");
-	const char *copy = arena_format(db->arena, "%s", word.data);
-	buf_release(&word);
-	return copy;
+	return arena_format(db->arena, "%s", word.data);
 }
 
 /* What SQLite leaves beside a file that somebody still writes to, or did not finish writing to. An immutable file has
@@ -204,8 +202,7 @@ static void add_view(void *context, sqlite3_stmt *row)
 	const char *name = (const char *)sqlite3_column_text(row, 0);
 	if (!name)
 		return;
-	LIST_GROW(db->arena, db->views, db->n_views, list->room);
-	db->views[db->n_views++] = arena_copy(db->arena, name, strlen(name));
+	LIST_ADD(db->arena, db->views, db->n_views, list->room, arena_copy(db->arena, name, strlen(name)));
 }
 
 /* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and

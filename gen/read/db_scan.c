@@ -48,24 +48,20 @@ static void add_name(void *context, sqlite3_stmt *row)
 		return;
 	name = arena_copy(list->arena, name, strlen(name));
 	if (sqlite3_column_int(row, HIDDEN) != 0) {
-		LIST_GROW(list->arena, list->generated, list->n_generated, list->generated_room);
-		list->generated[list->n_generated++] = name;
+		LIST_ADD(list->arena, list->generated, list->n_generated, list->generated_room, name);
 		return;
 	}
-	LIST_GROW(list->arena, list->names, list->n, list->room);
-	list->names[list->n++] = name;
+	LIST_ADD(list->arena, list->names, list->n, list->room, name);
 }
 
 static int list_columns(struct db *db, const char *table, struct column_list *list)
 {
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	*list = (struct column_list){.arena = db->arena};
 	buf_text(&sql, "PRAGMA table_xinfo(");
 	quote(&sql, table, strlen(table));
 	buf_text(&sql, ")");
-	int result = db_each(db, sql.data, table, add_name, list);
-	buf_release(&sql);
-	return result;
+	return db_each(db, sql.data, table, add_name, list);
 }
 
 /* -1 with the scan's `err` where a column that is asked for, or one of its alternatives, is generated. */
@@ -139,13 +135,12 @@ static const char *rowid_of(struct db *db, const char *table, const char *const 
 	for (size_t i = 0; i < sizeof rowids / sizeof *rowids && !found; i++)
 		if (!has_column(names, n_names, rowids[i], strlen(rowids[i])))
 			found = rowids[i];
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	sqlite3_stmt *statement = NULL;
 	buf_format(&sql, "SELECT %s FROM ", found ? found : "NULL");
 	quote(&sql, table, strlen(table));
 	bool known = found && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK;
 	sqlite3_finalize(statement);
-	buf_release(&sql);
 	return known ? found : NULL;
 }
 
@@ -272,7 +267,7 @@ size_t db_guess_rows(const struct db *db, const char *name)
 	const char *table = db_table(db, name);
 	if (!table)
 		return 0;
-	struct buf sql = {0};
+	BUF_LOCAL(sql);
 	buf_text(&sql, "SELECT max(rowid) FROM ");
 	quote(&sql, table, strlen(table));
 	sqlite3_stmt *statement = NULL;
@@ -282,7 +277,6 @@ size_t db_guess_rows(const struct db *db, const char *name)
 	    sqlite3_step(statement) == SQLITE_ROW)
 		rows = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
-	buf_release(&sql);
 	int64_t most = db->bytes / ROW_USUAL_BYTES;
 	return rows < 0 ? 0 : (size_t)(rows < most ? rows : most);
 }

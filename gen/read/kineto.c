@@ -1,4 +1,5 @@
 #include "read/kineto.h"
+#include "base/sort.h"
 #include "read/kineto_event.h"
 
 #include "base/buf.h"
@@ -7,7 +8,6 @@
 #include "trace/columns.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RANKS_MAX = 10000000, DEVICES_MAX = 4096 };
@@ -330,8 +330,7 @@ static void give_levels(struct kineto *k, const struct kineto_peak *peak, uint32
 
 static void give_memory(struct kineto *k, int64_t origin, struct arena *arena)
 {
-	if (k->n_memory)
-		qsort(k->memory, k->n_memory, sizeof *k->memory, by_time);
+	SORT(k->memory, k->n_memory, by_time);
 	struct trace *t = k->build->trace;
 	const size_t room = 2 * k->n_memory + k->n_peaks;
 	columns_resize(t, ROWS_OF_LEVELS, arena, 0, room, false);
@@ -381,7 +380,7 @@ static int check_kind(const struct kineto *k, enum packing packing)
 	bool foreign = !k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions;
 	if (k->is_trace && k->events && !foreign)
 		return 0;
-	struct buf command = {0};
+	BUF_LOCAL(command);
 	buf_text(&command, begin[packing]);
 	buf_word(&command, k->path, "");
 	if (packing != PACKING_NONE)
@@ -398,7 +397,6 @@ static int check_kind(const struct kineto *k, enum packing packing)
 		        "operator, a CUDA call or GPU work; see what wrote it with: %s; record programs of any other "
 		        "framework with: gapline capture",
 		        k->path, (long long)k->events, command.data);
-	buf_release(&command);
 	return -1;
 }
 

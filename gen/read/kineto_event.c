@@ -155,8 +155,8 @@ static uint32_t process_index(struct kineto *k, int64_t pid)
 {
 	uint32_t known = k->n_processes, i = keymap_add(&k->pids, (uint64_t)pid);
 	if (i == known) {
-		LIST_GROW(&k->scratch, k->processes, k->n_processes, k->process_room);
-		k->processes[k->n_processes++] = (struct kineto_process){.pid = pid};
+		LIST_ADD(&k->scratch, k->processes, k->n_processes, k->process_room,
+		         (struct kineto_process){.pid = pid});
 	}
 	return i;
 }
@@ -166,8 +166,8 @@ static uint32_t thread_index(struct kineto *k, int64_t pid, int64_t tid)
 	uint32_t process = process_index(k, pid), known = k->n_threads;
 	uint32_t i = keymap_add(&k->thread_keys, (uint64_t)process << 32 | keymap_add(&k->tids, (uint64_t)tid));
 	if (i == known) {
-		LIST_GROW(&k->scratch, k->threads, k->n_threads, k->thread_room);
-		k->threads[k->n_threads++] = (struct kineto_thread){.tid = tid, .process = process};
+		LIST_ADD(&k->scratch, k->threads, k->n_threads, k->thread_room,
+		         (struct kineto_thread){.tid = tid, .process = process});
 	}
 	return i;
 }
@@ -302,31 +302,31 @@ static void add_op(struct kineto *k, const struct kineto_event *e, enum op_kind 
 	/* A kernel's pid is its device and its tid the stream, where its arguments do not say so. */
 	const struct kineto_value *device = e->device.there ? &e->device : &e->process;
 	const struct kineto_value *stream = e->stream.there ? &e->stream : &e->thread;
-	LIST_GROW(&k->scratch, k->ops, k->n_ops, k->op_room);
-	k->ops[k->n_ops++] = (struct kineto_op){.start = e->start.value,
-	                                        .end = e->start.value + e->duration.value,
-	                                        .bytes = kind == OP_KERNEL ? blocks_of(e->grid) : e->bytes.value,
-	                                        .correlation = e->correlation.value,
-	                                        .shape = kind == OP_KERNEL ? trace_shape(e->grid, e->block) : 0,
-	                                        .device = device->value,
-	                                        .stream = stream->value,
-	                                        .name = names_add(k->names, e->name, e->name_n),
-	                                        .context = (uint32_t)e->context.value,
-	                                        .node = e->node.value > 0,
-	                                        .kind = (uint8_t)kind};
+	LIST_ADD(&k->scratch, k->ops, k->n_ops, k->op_room,
+	         (struct kineto_op){.start = e->start.value,
+	                            .end = e->start.value + e->duration.value,
+	                            .bytes = kind == OP_KERNEL ? blocks_of(e->grid) : e->bytes.value,
+	                            .correlation = e->correlation.value,
+	                            .shape = kind == OP_KERNEL ? trace_shape(e->grid, e->block) : 0,
+	                            .device = device->value,
+	                            .stream = stream->value,
+	                            .name = names_add(k->names, e->name, e->name_n),
+	                            .context = (uint32_t)e->context.value,
+	                            .node = e->node.value > 0,
+	                            .kind = (uint8_t)kind});
 }
 
 static void add_span(struct kineto *k, const struct kineto_event *e, enum kineto_kind kind)
 {
 	uint32_t thread = thread_index(k, e->process.value, e->thread.value);
 	k->processes[k->threads[thread].process].calls += kind == KINETO_CALL;
-	LIST_GROW(&k->scratch, k->spans, k->n_spans, k->span_room);
-	k->spans[k->n_spans++] = (struct kineto_span){.start = e->start.value,
-	                                              .end = e->start.value + e->duration.value,
-	                                              .correlation = e->correlation.value,
-	                                              .name = names_add(k->names, e->name, e->name_n),
-	                                              .thread = thread,
-	                                              .kind = (uint8_t)kind};
+	LIST_ADD(&k->scratch, k->spans, k->n_spans, k->span_room,
+	         (struct kineto_span){.start = e->start.value,
+	                              .end = e->start.value + e->duration.value,
+	                              .correlation = e->correlation.value,
+	                              .name = names_add(k->names, e->name, e->name_n),
+	                              .thread = thread,
+	                              .kind = (uint8_t)kind});
 }
 
 /* Functions of Python are most of a trace that has them, and what is shorter than this explains no gap. */
@@ -396,8 +396,8 @@ static void keep_memory(struct kineto *k, const struct kineto_event *e)
 	while (i < k->n_peaks && (k->peaks[i].process != process || k->peaks[i].device != e->device.value))
 		i++;
 	if (i == k->n_peaks) {
-		LIST_GROW(&k->scratch, k->peaks, k->n_peaks, k->peak_room);
-		k->peaks[k->n_peaks++] = (struct kineto_peak){.device = e->device.value, .process = process};
+		LIST_ADD(&k->scratch, k->peaks, k->n_peaks, k->peak_room,
+		         (struct kineto_peak){.device = e->device.value, .process = process});
 	}
 	if (!e->allocated.there) {
 		k->peaks[i].unsaid = true;
@@ -405,13 +405,13 @@ static void keep_memory(struct kineto *k, const struct kineto_event *e)
 	}
 	if (e->start.there && e->thread.there) {
 		uint32_t thread = thread_index(k, e->process.value, e->thread.value);
-		LIST_GROW(&k->scratch, k->memory, k->n_memory, k->memory_room);
-		k->memory[k->n_memory++] = (struct kineto_memory){.time = e->start.value,
-		                                                  .bytes = e->bytes.value,
-		                                                  .after = e->allocated.value,
-		                                                  .device = e->device.value,
-		                                                  .address = (uint64_t)e->address.value,
-		                                                  .thread = thread};
+		LIST_ADD(&k->scratch, k->memory, k->n_memory, k->memory_room,
+		         (struct kineto_memory){.time = e->start.value,
+		                                .bytes = e->bytes.value,
+		                                .after = e->allocated.value,
+		                                .device = e->device.value,
+		                                .address = (uint64_t)e->address.value,
+		                                .thread = thread});
 	}
 	struct kineto_peak *peak = &k->peaks[i];
 	const int64_t after = e->allocated.value, bytes = e->bytes.value;
@@ -436,11 +436,9 @@ void kineto_event_keep(struct kineto *k, const struct kineto_event *e)
 		                                 .id = e->link.there ? e->link.value : -1,
 		                                 .thread = thread_index(k, e->process.value, e->thread.value)};
 		if (e->phase == 's') {
-			LIST_GROW(&k->scratch, k->links, k->n_links, k->link_room);
-			k->links[k->n_links++] = link;
+			LIST_ADD(&k->scratch, k->links, k->n_links, k->link_room, link);
 		} else if (link.id >= 0) {
-			LIST_GROW(&k->scratch, k->backs, k->n_backs, k->back_room);
-			k->backs[k->n_backs++] = link;
+			LIST_ADD(&k->scratch, k->backs, k->n_backs, k->back_room, link);
 		}
 	} else if (e->phase == 'M' && e->meta_n && e->process.there) {
 		uint32_t text = names_add(k->names, e->meta, e->meta_n);

@@ -5,7 +5,6 @@
 #include "read/kineto.h"
 #include "trace/classify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct owners {
@@ -241,8 +240,7 @@ void kineto_find_owners(struct kineto *k)
 {
 	struct owners owners = {.k = k}, *p = &owners;
 	struct keymap ids;
-	if (k->n_memory)
-		qsort(k->memory, k->n_memory, sizeof *k->memory, compare_memory);
+	SORT(k->memory, k->n_memory, compare_memory);
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
 		find_owners(p, k->spans + i, next - i);

@@ -306,8 +306,7 @@ static void on_object_end(struct parser *p, int depth)
 	} else if (p->in_arguments && depth == p->event_depth + 1) {
 		p->in_arguments = false;
 	} else if (p->in_gpus && depth == 3 && k->n_gpus < 1024) {
-		LIST_GROW(&k->scratch, k->gpus, k->n_gpus, k->gpu_room);
-		k->gpus[k->n_gpus++] = p->gpu;
+		LIST_ADD(&k->scratch, k->gpus, k->n_gpus, k->gpu_room, p->gpu);
 	} else if (depth == 2) {
 		p->in_ranks = false;
 	}

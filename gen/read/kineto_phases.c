@@ -6,7 +6,6 @@
 #include "read/kineto.h"
 #include "trace/classify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Domains: of what counts as a phase, and of its details. */
@@ -159,13 +158,13 @@ static void give_annotation(struct phases *p, const struct kineto_span *s)
 
 static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum name_class class, bool annotation)
 {
-	LIST_GROW(&p->k->scratch, to->list, to->n, to->room);
-	to->list[to->n++] = (struct item){.start = s->start,
-	                                  .end = s->end,
-	                                  .name = s->name,
-	                                  .thread = s->thread,
-	                                  .class = (uint8_t) class,
-	                                  .annotation = annotation};
+	LIST_ADD(&p->k->scratch, to->list, to->n, to->room,
+	         (struct item){.start = s->start,
+	                       .end = s->end,
+	                       .name = s->name,
+	                       .thread = s->thread,
+	                       .class = (uint8_t) class,
+	                       .annotation = annotation});
 }
 
 /* Spans that nest, in the order of their starts. */
@@ -234,8 +233,7 @@ static struct items sorted(struct phases *p, const struct items *a, const struct
 		memcpy(all.list, a->list, a->n * sizeof *all.list);
 	if (b->n)
 		memcpy(all.list + a->n, b->list, b->n * sizeof *all.list);
-	if (all.n)
-		qsort(all.list, all.n, sizeof *all.list, by_start);
+	SORT(all.list, all.n, by_start);
 	return all;
 }
 
@@ -250,8 +248,7 @@ static void group_backward(struct phases *p)
 		                   !starts_between(&loop, group.end, of->list[next].start, TRACE_NONE);
 		     next++)
 			group.end = of->list[next].end > group.end ? of->list[next].end : group.end;
-		LIST_GROW(&p->k->scratch, p->groups.list, p->groups.n, p->groups.room);
-		p->groups.list[p->groups.n++] = group;
+		LIST_ADD(&p->k->scratch, p->groups.list, p->groups.n, p->groups.room, group);
 		give(p, group.thread, group.start, group.end, text_key(p, "backward"), PHASES);
 		for (; i < next; i++)
 			give(p, group.thread, of->list[i].start, of->list[i].end, operator_name(p, of->list[i].name),
@@ -308,12 +305,8 @@ static void group_plain(struct phases *p)
 static int compare_spans(const void *a, const void *b)
 {
 	const struct kineto_span *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	if (order)
-		return order;
-	return x->kind != y->kind ? (x->kind > y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
+	return ASCENDING(x->thread, y->thread) ?: sort_nested(x->start, x->end, y->start, y->end)
+		?: DESCENDING(x->kind, y->kind) ?: ASCENDING(x->name, y->name);
 }
 
 /* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. */
@@ -343,12 +336,9 @@ void kineto_give_ranges(struct kineto *k, int64_t origin)
 	                   .class = ARENA_NEW(&k->scratch, k->names->n, uint8_t),
 	                   .is_main = ARENA_NEW(&k->scratch, k->n_threads, bool)};
 	build_from(k->build, "ranges");
-	if (k->n_spans)
-		qsort(k->spans, k->n_spans, sizeof *k->spans, compare_spans);
-	if (k->n_links)
-		qsort(k->links, k->n_links, sizeof *k->links, kineto_compare_links);
-	if (k->n_backs)
-		qsort(k->backs, k->n_backs, sizeof *k->backs, kineto_compare_links);
+	SORT(k->spans, k->n_spans, compare_spans);
+	SORT(k->links, k->n_links, kineto_compare_links);
+	SORT(k->backs, k->n_backs, kineto_compare_links);
 	find_main_threads(&p);
 	kineto_find_owners(k);
 	for (size_t i = 0, next; i < k->n_spans; i = next) {

@@ -45,8 +45,7 @@ static void find_ends(const struct kineto *k, const struct kineto_span *s, size_
 		if (!kineto_is_optimizer(k, s))
 			continue;
 		until = s->end;
-		LIST_GROW(arena, out->list, out->n, out->room);
-		out->list[out->n++] = (struct end){s->end, s->name, work};
+		LIST_ADD(arena, out->list, out->n, out->room, (struct end){s->end, s->name, work});
 		work = 0;
 	}
 }
@@ -128,8 +127,8 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 		known = are_alike(e->list[i].work, e->list[i + turns].work);
 	for (size_t i = turns - 1; i < e->n; i += turns) {
 		if (known) {
-			LIST_GROW(&k->scratch, k->steps, k->n_steps, k->step_room);
-			k->steps[k->n_steps++] = (struct kineto_step){start, e->list[i].time, first->thread};
+			LIST_ADD(&k->scratch, k->steps, k->n_steps, k->step_room,
+			         (struct kineto_step){start, e->list[i].time, first->thread});
 		}
 		known = true;
 		start = e->list[i].time;
@@ -138,7 +137,7 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 
 void kineto_find_steps(struct kineto *k)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct ends e = {0};
 	for (size_t i = 0, next; i < k->n_spans; i = next) {
 		next = kineto_next_thread(k, i);
@@ -148,5 +147,4 @@ void kineto_find_steps(struct kineto *k)
 		keep_lead(&e, find_lead(&e));
 		add_steps(k, &e, &k->spans[i]);
 	}
-	arena_release(&scratch);
 }

@@ -343,7 +343,7 @@ bool ncu_is_packed(const struct file_head *head)
 int ncu_read(int fd, const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
              struct err *err)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct reader style = {.styling = true, .arena = &scratch};
 	struct reader r = {.names = names, .arena = &scratch, .report = report};
 	struct ncu_report found = {0};
@@ -367,6 +367,5 @@ int ncu_read(int fd, const char *path, struct names *names, struct arena *arena,
 		memcpy(report->launch, found.launch, found.n * sizeof *report->launch);
 		report->n = found.n;
 	}
-	arena_release(&scratch);
 	return result;
 }

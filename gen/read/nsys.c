@@ -43,7 +43,7 @@ static int check_kind(const struct nsys *r)
 		found += db_table(&r->db, marks[i]) != NULL;
 	if (found >= 2 || db_table(&r->db, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		return 0;
-	struct buf word = {0};
+	BUF_LOCAL(word);
 	bool store = db_table(&r->db, "entry") && db_table(&r->db, "part");
 	buf_word(&word, r->path, "");
 	if (store)
@@ -56,7 +56,6 @@ static int check_kind(const struct nsys *r)
 		        "%s: is a SQLite database, but neither an nsys export (nsys export --type sqlite) nor a "
 		        "gapline capture; list its tables with: sqlite3 %s .schema",
 		        r->path, word.data);
-	buf_release(&word);
 	return -1;
 }
 

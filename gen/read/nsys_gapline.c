@@ -1,6 +1,7 @@
 /* What gapline noted about a capture, beside the tables of nsys's layout (capture/annotate.h): how it was captured, and
  * samples of the GPUs. Profiles from elsewhere have none of these tables. */
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
 #include <stdio.h>
@@ -246,13 +247,10 @@ static int compare_texts(const char *a, const char *b)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct trace_stopwatch *x = &((const struct row *)a)->run, *y = &((const struct row *)b)->run;
-	const int64_t key[][2] = {{x->start, y->start}, {x->time, y->time},         {x->process, y->process},
-	                          {x->steps, y->steps}, {x->launches, y->launches}, {x->looked, y->looked}};
-	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	int order = compare_texts(x->unused, y->unused);
-	return order ? order : compare_texts(x->step, y->step);
+	return ASCENDING(x->start, y->start) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->process, y->process)
+		?: ASCENDING(x->steps, y->steps) ?: ASCENDING(x->launches, y->launches)
+		?: ASCENDING(x->looked, y->looked) ?: compare_texts(x->unused, y->unused)
+		?: compare_texts(x->step, y->step);
 }
 
 /* A text of a row that is looked at when the scan is over. */
@@ -278,9 +276,9 @@ static int read_energy(struct nsys *r, struct arena *arena, struct energy_row **
 	scan_open(&s, &r->db, "GAPLINE_ENERGY", columns, N);
 	while (scan_row(&s)) {
 		const char *uuid = text_of(&s, UUID, arena);
-		LIST_GROW(arena, *rows, *n, room);
-		(*rows)[(*n)++] = (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
-		                                      uuid ? find_gpu(r, uuid, "") : TRACE_NONE};
+		LIST_ADD(arena, *rows, *n, room,
+		         (struct energy_row){scan_int_or(&s, START, 0), scan_int_or(&s, MJ, ENERGY_NO_COUNTER),
+		                             uuid ? find_gpu(r, uuid, "") : TRACE_NONE});
 	}
 	return scan_close(&s);
 }
@@ -311,7 +309,7 @@ int nsys_read_stopwatch(struct nsys *r)
 	                                      "unused", "step", "launches", "looked"};
 	struct scan s;
 	nsys_scan(r, &s, "GAPLINE_STOPWATCH", columns, N);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct row *rows = NULL;
 	size_t n = 0, room = 0;
 	while (scan_row(&s)) {
@@ -329,11 +327,9 @@ int nsys_read_stopwatch(struct nsys *r)
 		const char *flaw = nsys_value_flaw(&s);
 		if (!flaw && (steps != run.steps || launches != run.launches))
 			flaw = "has a number of steps or launches that makes no sense";
-		LIST_GROW(&scratch, rows, n, room);
-		rows[n++] = (struct row){run, flaw};
+		LIST_ADD(&scratch, rows, n, room, (struct row){run, flaw});
 	}
-	if (n)
-		qsort(rows, n, sizeof *rows, compare_rows);
+	SORT(rows, n, compare_rows);
 	struct energy_row *energy = NULL;
 	size_t n_energy = 0;
 	int rc = scan_close(&s);
@@ -343,6 +339,5 @@ int nsys_read_stopwatch(struct nsys *r)
 		rows[i].run.energy = rows[i].run.unused ? 0 : energy_of(r->trace, rows[i].run.start, energy, n_energy);
 		build_stopwatch(&r->build, &rows[i].run, rows[i].flaw);
 	}
-	arena_release(&scratch);
 	return rc;
 }

@@ -95,8 +95,7 @@ static int compare_notes(const void *a, const void *b, void *names)
 /* The last name that was given is the one that counts. */
 static void take_notes(struct nsys *r, struct notes *notes)
 {
-	if (notes->n)
-		qsort_r(notes->list, notes->n, sizeof *notes->list, compare_notes, r->names);
+	SORT_BY(notes->list, notes->n, compare_notes, r->names);
 	for (size_t i = 0; i < notes->n; i++) {
 		const struct note *one = &notes->list[i];
 		if (one->type == TYPE_DOMAIN)
@@ -122,8 +121,7 @@ static void read_peak(struct nsys *r, int64_t pid, const char *text, size_t n)
 	peak.bytes = strtoll(at, &end, 10);
 	if (end == at || *end || peak.device < 0 || peak.bytes < 0 || peak.bytes > most)
 		return;
-	LIST_GROW(r->arena, r->peaks, r->n_peaks, r->room_peaks);
-	r->peaks[r->n_peaks++] = peak;
+	LIST_ADD(r->arena, r->peaks, r->n_peaks, r->room_peaks, peak);
 }
 
 int nsys_read_ranges(struct nsys *r)
@@ -169,8 +167,8 @@ int nsys_read_ranges(struct nsys *r)
 			read_peak(r, thread.pid, text, n);
 		if (type != TYPE_DOMAIN && type != TYPE_THREAD_NAME)
 			continue;
-		LIST_GROW(&notes.arena, notes.list, notes.n, notes.room);
-		notes.list[notes.n++] = (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)};
+		LIST_ADD(&notes.arena, notes.list, notes.n, notes.room,
+		         (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)});
 	}
 	take_notes(r, &notes);
 	return scan_close(&s);
@@ -200,11 +198,9 @@ int nsys_read_thread_names(struct nsys *r)
 		one.priority = scan_int_or(&s, PRIORITY, 0);
 		if (s.flaws) /* a name less, no event less */
 			continue;
-		LIST_GROW(&scratch, list, n, room);
-		list[n++] = one;
+		LIST_ADD(&scratch, list, n, room, one);
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_system_names);
+	SORT(list, n, compare_system_names);
 	for (size_t i = 0; i < n; i++)
 		build_system_name(&r->build, (uint64_t)list[i].thread, build_number(list[i].name));
 	arena_release(&scratch);

@@ -1,4 +1,5 @@
 #include "base/list.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
 #include <ctype.h>
@@ -170,10 +171,7 @@ static int64_t positive(int64_t value)
 static int compare_gpus(const void *a, const void *b)
 {
 	const struct gpu_row *x = a, *y = b;
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	int order = strcmp(x->uuid, y->uuid);
-	return order ? order : strcmp(x->bus, y->bus);
+	return ASCENDING(x->id, y->id) ?: strcmp(x->uuid, y->uuid) ?: strcmp(x->bus, y->bus);
 }
 
 static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
@@ -208,8 +206,7 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 		                                        .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
 		                                        .cuda = !s.has[SMS] || sms > 0};
 	}
-	if (*rows)
-		qsort(*rows, t->n_gpus, sizeof **rows, compare_gpus);
+	SORT(*rows, t->n_gpus, compare_gpus);
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i] = (*rows)[i].gpu;
 	return scan_close(&s);

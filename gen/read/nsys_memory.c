@@ -4,7 +4,6 @@
 #include "read/nsys.h"
 #include "trace/columns.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FREED = 1 };
@@ -90,8 +89,7 @@ static void add_row(struct memory *m, const struct event *event, int64_t kind)
 		note_all(t, event->process, MEMORY_NO_PLACE);
 		return;
 	}
-	LIST_GROW(&m->scratch, m->events, m->n, m->room);
-	m->events[m->n++] = *event;
+	LIST_ADD(&m->scratch, m->events, m->n, m->room, *event);
 }
 
 static int read_rows(struct memory *m)
@@ -383,11 +381,10 @@ int nsys_read_memory(struct nsys *r)
 		m.began[i] = INT64_MAX;
 	int result = read_rows(&m);
 	if (result == 0 && m.n) {
-		qsort(m.events, m.n, sizeof *m.events, compare_events);
+		SORT(m.events, m.n, compare_events);
 		m.changes = ARENA_NEW(&m.scratch, 2 * m.n, struct change);
 		pair(&m);
-		if (m.n_changes)
-			qsort(m.changes, m.n_changes, sizeof *m.changes, compare_changes);
+		SORT(m.changes, m.n_changes, compare_changes);
 		add_up(&m);
 	}
 	if (m.n && m.r->own_collector && r->trace->source.lost)

@@ -105,7 +105,7 @@ static void combine(uint8_t *to, uint8_t value, enum metric metric)
 /* By time, each once. */
 static void order_samples(struct trace_metrics *of)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct order order = {.n = of->n, .n_groups = 1, .start = of->time};
 	const uint32_t *permutation = order_rows(&order, &scratch);
 	int64_t *room = ARENA_NEW(&scratch, of->n, int64_t);
@@ -126,7 +126,6 @@ static void order_samples(struct trace_metrics *of)
 				of->value[k][to] = of->value[k][i];
 	}
 	of->n = kept;
-	arena_release(&scratch);
 }
 
 static void add_value(struct metrics *m, uint32_t g, int64_t time, enum metric metric, double value, const char *flaw)
@@ -259,7 +258,7 @@ static void drop_empty(struct trace_metrics *of)
 
 int nsys_read_metrics(struct nsys *r)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct metrics *m = ARENA_NEW(&scratch, 1, struct metrics);
 	m->r = r;
 	int result = read_names(m) || read_table(m) ? -1 : 0;
@@ -273,7 +272,6 @@ int nsys_read_metrics(struct nsys *r)
 	order_gpus(m);
 	r->trace->metrics = m->list;
 	r->trace->n_metrics = m->n;
-	arena_release(&scratch);
 	return result;
 }
 

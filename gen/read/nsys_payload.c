@@ -194,7 +194,7 @@ static void add_entry(struct buf *to, int entry, bool known, uint64_t value)
 int payloads_bind(const struct payloads *payloads, sqlite3_value *value, sqlite3_stmt *to, int parameter)
 {
 	struct build_comm_call call;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	if (!of_value(payloads, value, &call))
 		return sqlite3_bind_null(to, parameter);
 	add_entry(&text, PAYLOAD_COMM, true, (uint64_t)call.comm);
@@ -203,7 +203,5 @@ int payloads_bind(const struct payloads *payloads, sqlite3_value *value, sqlite3
 	add_entry(&text, PAYLOAD_RANKS, call.ranks != TRACE_NONE, call.ranks);
 	add_entry(&text, PAYLOAD_RANK, call.rank != TRACE_NONE, call.rank);
 	buf_text(&text, "}");
-	int result = sqlite3_bind_text64(to, parameter, text.data, text.n, SQLITE_TRANSIENT, SQLITE_UTF8);
-	buf_release(&text);
-	return result;
+	return sqlite3_bind_text64(to, parameter, text.data, text.n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }

@@ -4,9 +4,9 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "read/nsys.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ENUM_SAMPLING_THREAD_STATE. A thread that does not run is looked at when it stops, and not at even distances. */
@@ -37,18 +37,11 @@ struct pending {
 	struct locks locks;
 };
 
-static int compare_int(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_looked(const void *a, const void *b)
 {
 	const struct looked *x = a, *y = b;
-	int order = compare_int(x->id, y->id);
-	order = order ? order : compare_int(x->time, y->time);
-	order = order ? order : compare_int(x->thread, y->thread);
-	return order ? order : x->no_sample - y->no_sample;
+	return ASCENDING(x->id, y->id) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->thread, y->thread)
+		?: x->no_sample - y->no_sample;
 }
 
 /* Of several with one id the first counts. */
@@ -57,7 +50,7 @@ static void order_times(struct nsys *r, struct pending *p)
 	size_t kept = 0;
 	for (size_t i = 1; i < p->n; i++)
 		if (p->list[i].id <= p->list[i - 1].id) {
-			qsort(p->list, p->n, sizeof *p->list, compare_looked);
+			SORT(p->list, p->n, compare_looked);
 			break;
 		}
 	for (size_t i = 0; i < p->n; i++)
@@ -89,8 +82,7 @@ static int read_times(struct nsys *r, struct pending *p)
 			build_drop(&r->build, ROWS_SAMPLES, flaw);
 			continue;
 		}
-		LIST_GROW(&p->arena, p->list, p->n, p->room);
-		p->list[p->n++] = one;
+		LIST_ADD(&p->arena, p->list, p->n, p->room, one);
 	}
 	order_times(r, p);
 	return scan_close(&s);
@@ -99,20 +91,16 @@ static int read_times(struct nsys *r, struct pending *p)
 static int compare_gil(const void *a, const void *b)
 {
 	const struct lock_row *x = a, *y = b;
-	int order = compare_int(x->row.time, y->row.time);
-	order = order ? order : compare_int((int64_t)x->row.thread, (int64_t)y->row.thread);
-	order = order ? order : compare_int(x->sample, y->sample);
-	order = order ? order : compare_int((int64_t)x->row.switches, (int64_t)y->row.switches);
-	order = order ? order : compare_int((int64_t)x->row.holder.key, (int64_t)y->row.holder.key);
-	return order ? order : x->row.waits - y->row.waits;
+	return ASCENDING(x->row.time, y->row.time) ?: ASCENDING((int64_t)x->row.thread, (int64_t)y->row.thread)
+		?: ASCENDING(x->sample, y->sample) ?: ASCENDING((int64_t)x->row.switches, (int64_t)y->row.switches)
+		?: ASCENDING((int64_t)x->row.holder.key, (int64_t)y->row.holder.key) ?: x->row.waits - y->row.waits;
 }
 
 /* By time; and samples of holders find their row: of several the first. */
 static void order_locks(struct pending *p)
 {
 	struct locks *l = &p->locks;
-	if (l->n)
-		qsort(l->list, l->n, sizeof *l->list, compare_gil);
+	SORT(l->list, l->n, compare_gil);
 	l->of = ARENA_NEW(&p->arena, l->n, size_t);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct lock_row *one = &l->list[i];
@@ -139,8 +127,7 @@ static int read_locks(struct nsys *r, struct pending *p)
 		row.flaw = nsys_value_flaw(&s);
 		if (holder)
 			row.holder = nsys_thread(holder);
-		LIST_GROW(&p->arena, l->list, l->n, l->room);
-		l->list[l->n++] = (struct lock_row){row, sample};
+		LIST_ADD(&p->arena, l->list, l->n, l->room, (struct lock_row){row, sample});
 	}
 	order_locks(p);
 	return scan_close(&s);
@@ -183,17 +170,14 @@ struct stack {
 
 static int compare_names(const struct build_frame *x, const struct build_frame *y)
 {
-	int order = compare_int((int64_t)x->name, (int64_t)y->name);
-	order = order ? order : compare_int((int64_t)x->module, (int64_t)y->module);
-	return order ? order : x->unresolved - y->unresolved;
+	return ASCENDING((int64_t)x->name, (int64_t)y->name) ?: ASCENDING((int64_t)x->module, (int64_t)y->module)
+		?: x->unresolved - y->unresolved;
 }
 
 static int compare_frames(const void *a, const void *b)
 {
 	const struct frame *x = a, *y = b;
-	int order = compare_int(x->id, y->id);
-	order = order ? order : compare_int(x->depth, y->depth);
-	return order ? order : compare_names(&x->of, &y->of);
+	return ASCENDING(x->id, y->id) ?: ASCENDING(x->depth, y->depth) ?: compare_names(&x->of, &y->of);
 }
 
 static void end_stack(struct nsys *r, struct stack *s)
@@ -295,11 +279,9 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 			take_frame(r, p, stack, &f);
 			continue;
 		}
-		LIST_GROW(&scratch, held, n, room);
-		held[n++] = f;
+		LIST_ADD(&scratch, held, n, room, f);
 	}
-	if (n)
-		qsort(held, n, sizeof *held, compare_frames);
+	SORT(held, n, compare_frames);
 	for (size_t i = 0; i < n; i++)
 		take_frame(r, p, stack, &held[i]);
 	end_stack(r, stack);

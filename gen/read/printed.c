@@ -148,8 +148,7 @@ static void search_line(const char *line, const regex_t *pattern, struct found *
 		double number;
 		if (group ? seen && first_number(from + at[1].rm_so, from + at[1].rm_eo, ' ', &number)
 		          : first_number(behind, value_end(from, behind, end), ' ', &number)) {
-			LIST_GROW(found->arena, found->number, found->n, found->room);
-			found->number[found->n++] = number;
+			LIST_ADD(found->arena, found->number, found->n, found->room, number);
 		}
 		from = behind > from ? behind : from + 1;
 	}

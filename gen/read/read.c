@@ -73,7 +73,7 @@ void read_export_command(const char *path, struct buf *out)
 /* An nsys report. The command is for the user's own files, to be copied as it is; `packing`: what it is packed with. */
 static int refuse_report(const char *path, enum packing packing, struct err *err)
 {
-	struct buf command = {0};
+	BUF_LOCAL(command);
 	const char *whole = packing == PACKING_NONE ? "" : ".nsys-rep";
 	size_t n = strlen(path);
 	bool old = n > 6 && strcmp(path + n - 6, ".qdrep") == 0;
@@ -94,7 +94,6 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 	else
 		err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,
 		        old ? " of 2021 or before (.qdrep)" : "", command.data);
-	buf_release(&command);
 	return -1;
 }
 
@@ -125,10 +124,9 @@ static bool is_xplane(const struct file_head *head)
 /* "PATH: is WHAT 'PATH'": a command for the user's own file. */
 static int refuse_with(const char *path, const char *inside, const char *what, struct err *err)
 {
-	struct buf word = {0};
+	BUF_LOCAL(word);
 	buf_word(&word, path, "");
 	err_set(err, "%s: %s%s%s", path, inside, what, word.data);
-	buf_release(&word);
 	return -1;
 }
 
@@ -177,16 +175,15 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		               "again with: gapline capture -o FILE -- COMMAND",
 		               path, inside);
 	if (is_called_report(path)) { /* a newer kind, or a damaged one: nsys will say */
-		struct buf command = {0};
+		BUF_LOCAL(command);
 		add_export_command(&command, path, "");
 		err_set(err,
 		        "%s: %sno profile that gapline reads; if it is an nsys report, as its name says, export it "
 		        "with: %s",
 		        path, inside, command.data);
-		buf_release(&command);
 		return -1;
 	}
-	struct buf command = {0};
+	BUF_LOCAL(command);
 	if (packed)
 		buf_text(&command, source->packing == PACKING_GZIP ? "gzip -dc < " : "zstd -dc < ");
 	else
@@ -196,7 +193,6 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	        "%s: %sno profile that gapline reads; it reads nsys exports (nsys export --type sqlite), traces of "
 	        "the PyTorch profiler and its own captures; identify the file with: %s%s",
 	        path, inside, command.data, packed ? " | file -" : "");
-	buf_release(&command);
 	return -1;
 }
 
@@ -288,7 +284,7 @@ static void read_one(void *context, size_t i)
 static void add_others(const struct reading *list, size_t n, const char *first, struct err *err)
 {
 	enum { NAMED = 3 };
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	size_t others = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!list[i].failed || strcmp(list[i].input->path, first) == 0)
@@ -301,7 +297,6 @@ static void add_others(const struct reading *list, size_t n, const char *first, 
 	if (others)
 		err_set(err, "%s (%zu more of the files cannot be read: %s%s)", one.text, others, text.data,
 		        others > NAMED ? " …" : "");
-	buf_release(&text);
 }
 
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
@@ -309,7 +304,7 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 {
 	if (n == 1)
 		return read_input(inputs, wish, names, inputs->memory ? inputs->memory : arena, err);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
 	int result = 0;
 	for (size_t i = 0; i < n; i++)
@@ -330,6 +325,5 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 			add_others(list, n, list[i].input->path, err);
 			break;
 		}
-	arena_release(&scratch);
 	return result;
 }

@@ -118,7 +118,8 @@ static int open_table(struct scrub *s, struct table *t)
  * the rows are left, without what is in them. */
 static int create_table(struct scrub *s, struct table *t)
 {
-	struct buf create = {0}, insert = {0};
+	BUF_LOCAL(create);
+	BUF_LOCAL(insert);
 	const char *between = "";
 	buf_format(&create, "CREATE TABLE %s (", t->layout->name);
 	buf_format(&insert, "INSERT OR REPLACE INTO %s VALUES (", t->layout->name);
@@ -139,8 +140,6 @@ static int create_table(struct scrub *s, struct table *t)
 		rc = sqlite3_prepare_v2(s->to, insert.data, -1, &t->insert, NULL) == SQLITE_OK
 		             ? 0
 		             : fail(s, t->layout->name);
-	buf_release(&create);
-	buf_release(&insert);
 	return rc;
 }
 

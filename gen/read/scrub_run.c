@@ -79,7 +79,7 @@ static void put(struct walk *w, const struct json_value *value, bool commands)
 static int copy_masked(const struct json_value *root, const char *path, struct scrub_text *text,
                        struct scrub_copy *copy, struct err *err)
 {
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	struct walk w = {.text = text};
 	learn(text, root);
 	json_init(&w.json, &out);
@@ -93,7 +93,6 @@ static int copy_masked(const struct json_value *root, const char *path, struct s
 	copy->n = out.n;
 	copy->masked = scrub_text_changed(text);
 	copy->is_run = true;
-	buf_release(&out);
 	return result;
 }
 
@@ -121,14 +120,13 @@ int scrub_original_check(struct source *source, struct err *err)
 {
 	const struct read_wish wishes[] = {{.without_gpu = true}, {.without_gpu = true, .details = true}};
 	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
-		struct arena arena = {0};
+		ARENA_LOCAL(arena);
 		struct names names;
 		struct trace trace = {.names = &names};
 		struct source quiet = *source; /* what is told as done is the copy */
 		quiet.reading.parent = NULL;
 		names_init(&names, &arena);
 		int result = nsys_read(source->path, &wishes[i], &quiet, &names, &arena, &trace, err);
-		arena_release(&arena);
 		if (result != 0)
 			return -1;
 	}

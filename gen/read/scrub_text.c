@@ -243,7 +243,7 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 
 const char *scrub_text_secret(struct scrub_text *text, const char *bytes, size_t from, size_t *n)
 {
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	size_t first = from;
 	const char *front = scrub_text_mask(text, bytes, &first);
 	names_add(&text->changed, bytes, *n);
@@ -251,20 +251,18 @@ const char *scrub_text_secret(struct scrub_text *text, const char *bytes, size_t
 	put_mask(text, &out, SCRUB_TOKEN, bytes + from, *n - from);
 	const char *masked = arena_copy(text->arena, out.data, out.n);
 	*n = out.n;
-	buf_release(&out);
 	return masked;
 }
 
 /* Masks the first so many bytes. */
 static const char *mask_first(struct scrub_text *text, enum scrub_kind kind, const char *bytes, size_t first, size_t *n)
 {
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	names_add(&text->changed, bytes, *n);
 	put_mask(text, &out, kind, bytes, first);
 	buf_add(&out, bytes + first, *n - first);
 	const char *masked = arena_copy(text->arena, out.data, out.n);
 	*n = out.n;
-	buf_release(&out);
 	return masked;
 }
 

@@ -47,10 +47,8 @@ struct writer {
 static int by_start(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	if (order)
-		return order;
-	return ASCENDING(x->stream, y->stream) ?: ASCENDING(x->name, y->name);
+	return sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(x->stream, y->stream)
+		?: ASCENDING(x->name, y->name);
 }
 
 static int64_t length_of(const struct segment *s)
@@ -410,7 +408,7 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 
 int data_write(const struct analysis *a, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct writer w = {.a = a, .arena = &arena};
 	w.number = ARENA_NEW(&arena, a->names->n, uint32_t);
 	w.used = ARENA_NEW(&arena, a->names->n, uint32_t);
@@ -419,7 +417,7 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 		lanes_build(a, side, &arena, lanes);
 		w.items[side] = ARENA_NEW(&arena, lanes->n, struct items);
 		for (uint32_t i = 0; i < lanes->n; i++) {
-			qsort(lanes->lane[i].segments, lanes->lane[i].n, sizeof(struct segment), by_start);
+			SORT(lanes->lane[i].segments, lanes->lane[i].n, by_start);
 			uint32_t n = lanes->lane[i].n < MOST_SEGMENTS ? lanes->lane[i].n : MOST_SEGMENTS + 1;
 			w.items[side][i].item = ARENA_NEW(&arena, n, struct item);
 		}
@@ -428,11 +426,9 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 	do {
 		while (!join_all(&w))
 			w.least = w.least ? 2 * w.least : 250;
-		struct buf json = {0};
+		BUF_LOCAL(json);
 		status = write_json(&w, &json, err) ? -1 : pack(&json, out, err);
-		buf_release(&json);
 		w.least = w.least ? 2 * w.least : 250;
 	} while (status == 0);
-	arena_release(&arena);
 	return status < 0 ? -1 : 0;
 }

@@ -312,7 +312,7 @@ static void add_findings(struct writer *w)
 	const struct facts *facts = &w->side->quality.notes;
 	for (uint32_t i = 0; i < facts->n; i++) {
 		const struct fact *fact = facts->list[i];
-		struct buf params = {0};
+		BUF_LOCAL(params);
 		struct json json;
 		struct err ignored;
 		json_init(&json, &params);
@@ -324,7 +324,6 @@ static void add_findings(struct writer *w)
 		put(w->e, EXPORT_FACTS, "itttt", w->e->run, fact_info[fact->id].id,
 		    fact_severity_name(fact_info[fact->id].severity), params.data,
 		    say_fact(fact, w->a->names, &w->arena));
-		buf_release(&params);
 	}
 }
 

@@ -53,27 +53,22 @@ void facts_json_params(struct json *json, const char *key, const struct fact *fa
 
 void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names)
 {
-	struct arena arena = {0};
-	if (!fact) {
-		json_null(json, key);
+	ARENA_LOCAL(arena);
+	if (!json_maybe(json, key, fact))
 		return;
-	}
 	const struct fact_info *info = &fact_info[fact->id];
-	json_object(json, key);
 	json_text(json, "id", info->id);
 	json_text(json, "severity", fact_severity_name(info->severity));
 	json_text(json, "side", fact_side_name(fact->side));
 	facts_json_params(json, "params", fact, names);
 	json_text(json, "text", say_fact(fact, names, &arena));
 	json_end_object(json);
-	arena_release(&arena);
 }
 
 void facts_json_text(struct json *json, const char *key, const struct fact *fact, const struct names *names)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	json_text(json, key, say_fact(fact, names, &arena));
-	arena_release(&arena);
 }
 
 void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names)

@@ -1,4 +1,5 @@
 /* What a step of each side consists of: bars on one scale with their parts in one order, joined by bands. */
+#include "base/sort.h"
 #include "render/pictures.h"
 
 #include "base/format.h"
@@ -6,7 +7,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = SLICES_WIDTH, BAR = SLICES_BAR, HEAD = 20, STRIP = 8, BAND = 34, BANDS_WIDE = 10000 };
@@ -97,7 +97,7 @@ static uint32_t make_parts(const struct analysis *a, double most, struct arena *
 	parts[1] = work_part(a, SHADE_COMM, b->comm_exposed, f->comm_exposed);
 	parts[2] = work_part(a, SHADE_COPY, b->copy_exposed, f->copy_exposed);
 	n += make_waits(a, parts + n, arena);
-	qsort(parts + 3, n - 3, sizeof *parts, by_length);
+	SORT(parts + 3, n - 3, by_length);
 	struct part rest = work_part(a, SHADE_IDLE, 0, 0);
 	rest.slice.first = rest.slice.brief = say_fact(FACT_NEW(arena, bar_rest, FACT_NO_SIDE), NULL, arena);
 	for (kept = 3; kept < n && fmax(parts[kept].ns[0], parts[kept].ns[1]) / most * WIDTH >= 1; kept++)

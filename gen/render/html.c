@@ -353,13 +353,12 @@ static void fill_method(const struct analysis *a, struct page *page)
 /* What the page was judged from, for those who judge it again. */
 static void fill_evidence(const struct analysis *a, struct page *page)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	view_evidence(a, &text);
 	page_if(&page->top, "evidence", text.n > 0);
 	page_fill(&page->top, "evidence", text.n ? text.data : "");
 	page_if(&page->top, "evidence.said", a->tables != NULL);
 	page_fill(&page->top, "evidence.said", SAY(a->names, page->arena, page_evidence, .carried = text.n > 0));
-	buf_release(&text);
 }
 
 /* The page but for the script's data, and those: neither needs the other. */
@@ -421,7 +420,7 @@ static const struct analysis *with_empty_side(const struct analysis *a, struct a
 
 int render_html(const struct analysis *given, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	const struct analysis *a = with_empty_side(given, &arena);
 	struct parts parts = {.a = a};
 	xmlInitParser(); /* libxml2 takes the thread that comes first for the main one: it has to be one that stays */
@@ -435,7 +434,6 @@ int render_html(const struct analysis *given, struct buf *out, struct err *err)
 		status = -1;
 	}
 	arena_release(&parts.arena);
-	arena_release(&arena);
 	buf_release(&parts.data);
 	return status;
 }

@@ -45,7 +45,7 @@ static const char *name_of(const struct analysis *a, const struct stack_part *pa
 static const char *whole_name(const struct analysis *a, const struct stack_part *part, unsigned most,
                               struct arena *arena)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	for (uint32_t i = 0; i < part->n_callers; i++) {
 		bool middle = part->n_callers > CALLERS && i >= CALLERS / 2 && i < part->n_callers - CALLERS / 2;
 		if (middle && i > CALLERS / 2)
@@ -54,9 +54,7 @@ static const char *whole_name(const struct analysis *a, const struct stack_part 
 		           middle ? "\xE2\x80\xA6" : say_function(a->names, &part->callers[i], most, arena));
 	}
 	buf_text(&text, name_of(a, part, most, arena));
-	const char *whole = arena_copy(arena, text.data, text.n);
-	buf_release(&text);
-	return whole;
+	return arena_copy(arena, text.data, text.n);
 }
 
 static const char *hover_of(const struct analysis *a, const struct stack_part *part, int s, struct unit unit,

@@ -173,11 +173,8 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 	               {"occupancy_most_percent", NCU_OCCUPANCY_MOST},
 	               {"registers", NCU_REGISTERS},
 	               {"waves", NCU_WAVES}};
-	if (!k->launches) {
-		json_null(json, key);
+	if (!json_maybe(json, key, k->launches))
 		return;
-	}
-	json_object(json, key);
 	json_text(json, "name", names_text(a->names, k->name));
 	json_array(json, "grid");
 	for (int i = 0; i < 3; i++)

@@ -18,19 +18,6 @@ static void count_or_null(struct json *json, const char *key, int64_t count)
 	json_known(json, key, count > 0, count);
 }
 
-/* null where there is none. */
-static void write_interval(struct json *json, const char *key, bool known, double lo, double hi)
-{
-	if (!known) {
-		json_null(json, key);
-		return;
-	}
-	json_array(json, key);
-	json_number(json, NULL, lo);
-	json_number(json, NULL, hi);
-	json_end_array(json);
-}
-
 /* In the unit of what was asked: a speedup, a regression in percent, the same work, or an expression's. */
 static void write_gate(struct json *json, const struct gate *gate, const struct names *names)
 {
@@ -46,7 +33,7 @@ static void write_gate(struct json *json, const struct gate *gate, const struct 
 		json_number(json, "asked", gate->asked / of);
 		json_number(json, "found", gate->has_found ? gate->found / of : NAN);
 	}
-	write_interval(json, "interval", gate->has_interval, gate->lo / of, gate->hi / of);
+	json_range(json, "interval", gate->has_interval, gate->lo / of, gate->hi / of);
 	json_text(json, "result", gate_result_name(gate->result));
 	facts_json_text(json, "text", gate->fact, names);
 	json_end_object(json);
@@ -64,13 +51,10 @@ static void write_gates(struct json *json, const struct gates *gates, const stru
 /* What was counted; null where nothing was. */
 static void write_estimate(struct json *json, const char *key, const struct verdict_estimate *e)
 {
-	if (!e->known) {
-		json_null(json, key);
+	if (!json_maybe(json, key, e->known))
 		return;
-	}
-	json_object(json, key);
 	json_number(json, "speedup", e->speedup);
-	write_interval(json, "ci95", e->has_interval, e->lo, e->hi);
+	json_range(json, "ci95", e->has_interval, e->lo, e->hi);
 	json_end_object(json);
 }
 
@@ -81,7 +65,7 @@ static void write_quantiles(struct json *json, const char *key, const struct qua
 		json_object(json, NULL);
 		json_number(json, "p", change[k].p);
 		json_number(json, "ratio", change[k].ratio);
-		write_interval(json, "ci95", change[k].has_interval, change[k].lo, change[k].hi);
+		json_range(json, "ci95", change[k].has_interval, change[k].lo, change[k].hi);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -93,7 +77,7 @@ static void write_energy(struct json *json, const struct energy_change *e)
 	json_number(json, "baseline_j", e->known ? e->joule[0] : NAN);
 	json_number(json, "fixed_j", e->known ? e->joule[1] : NAN);
 	json_number(json, "ratio", e->known ? e->ratio : NAN);
-	write_interval(json, "ci95", e->has_interval, e->lo, e->hi);
+	json_range(json, "ci95", e->has_interval, e->lo, e->hi);
 	json_text(json, "unknown", e->known ? NULL : e->why ? e->why : "not_asked");
 	json_end_object(json);
 }
@@ -101,7 +85,7 @@ static void write_energy(struct json *json, const struct energy_change *e)
 /* Without steps: kernels one to one. */
 static void write_once(struct json *json, const struct analysis *a)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n;
 	const struct card_once *list = card_once(a, &scratch, &n);
 	json_array(json, "kernels_once");
@@ -116,7 +100,6 @@ static void write_once(struct json *json, const struct analysis *a)
 		json_end_object(json);
 	}
 	json_end_array(json);
-	arena_release(&scratch);
 }
 
 static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
@@ -137,7 +120,7 @@ static void write_part(struct json *json, const struct analysis *a, const struct
 static void write_why(struct json *json, const struct analysis *a)
 {
 	const struct waterfall *w = &a->waterfall;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	json_object(json, "why");
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, w->n_reasons); i++) {
 		const struct reason *r = &w->reason[i];
@@ -160,25 +143,18 @@ static void write_why(struct json *json, const struct analysis *a)
 	}
 	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
 	json_ms(json, "rest_ms", w->n_reasons ? w->rest : NAN);
-	if (w->largest) {
-		json_object(json, "largest_of_rest");
+	if (json_maybe(json, "largest_of_rest", w->largest)) {
 		write_part(json, a, w->largest);
 		json_end_object(json);
-	} else {
-		json_null(json, "largest_of_rest");
 	}
 	json_end_object(json);
-	arena_release(&scratch);
 }
 
 static void write_same_result(struct json *json, const struct same_result *r, const struct names *names)
 {
 	bool differs = r->state == RESULT_DIFFERS;
-	if (r->state == RESULT_NOT_ASKED) {
-		json_null(json, "same_result");
+	if (!json_maybe(json, "same_result", r->state != RESULT_NOT_ASKED))
 		return;
-	}
-	json_object(json, "same_result");
 	json_text(json, "found", result_state_name(r->state));
 	json_text(json, "pattern", r->pattern);
 	json_number(json, "tolerance", r->tolerance);
@@ -196,11 +172,8 @@ static void write_same_result(struct json *json, const struct same_result *r, co
 /* What did not change, of one or two runs per side. */
 static void write_controls(struct json *json, const struct verdict *v)
 {
-	if (!(v->exchange.state > 0) || !v->controls.known) {
-		json_null(json, "controls");
+	if (!json_maybe(json, "controls", v->exchange.state > 0 && v->controls.known))
 		return;
-	}
-	json_object(json, "controls");
 	json_number(json, "gpu", exp(v->controls.gpu));
 	json_number(json, "host", v->controls.host_seen ? exp(v->controls.host) : NAN);
 	json_number(json, "waits", fmin(v->controls.waits[0], v->controls.waits[1]));
@@ -213,7 +186,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_object(json, "verdict");
 	json_text(json, "result", verdict_result_name(v->result));
 	json_number(json, "speedup", v->has_speedup ? v->speedup : NAN);
-	write_interval(json, "ci95", v->has_interval, v->lo, v->hi);
+	json_range(json, "ci95", v->has_interval, v->lo, v->hi);
 	json_number(json, "at_least", !v->early ? NAN : v->result == VERDICT_FASTER ? v->lo : v->hi);
 	json_text(json, "measured", verdict_measure_name(v->measured));
 	json_text(json, "per", a->items_name ? "item" : "step");
@@ -254,12 +227,9 @@ static void write_verdict(struct json *json, const struct analysis *a)
 static void write_next(struct json *json, const struct analysis *a)
 {
 	struct card card = card_make(a);
-	if (!card.next && !card.left) {
-		json_null(json, "next");
+	if (!json_maybe(json, "next", card.next || card.left))
 		return;
-	}
 	uint32_t phase = card.next ? card.next_phase : card.left->phase;
-	json_object(json, "next");
 	json_text(json, "finding", card.next ? card.next->id : NULL);
 	json_text(json, "cause", card.next ? NULL : cause_name(card.left->cause));
 	json_text(json, "phase", phase ? names_text(a->names, phase) : NULL);
@@ -304,15 +274,12 @@ static void write_findings(struct json *json, const struct analysis *a)
 		for (uint32_t s = 0; s < a->n_sides; s++)
 			json_ms(json, a->side[s].label, f->per_step[s]);
 		json_end_object(json);
-		if (f->has_ceiling) {
-			json_object(json, "ceiling");
+		if (json_maybe(json, "ceiling", f->has_ceiling)) {
 			json_ms(json, "step_ms", f->ceiling_step);
 			json_number(json, "speedup", f->ceiling_speedup);
 			if (f->ceiling_least > 0)
 				json_ms(json, "least_ms", f->ceiling_least);
 			json_end_object(json);
-		} else {
-			json_null(json, "ceiling");
 		}
 		write_evidence(json, a, f);
 		json_text(json, "text", f->text);
@@ -375,11 +342,9 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 
 int render_json_evidence(const struct analysis *a, struct buf *out, struct err *err)
 {
-	struct buf evidence = {0};
+	BUF_LOCAL(evidence);
 	view_evidence(a, &evidence);
-	int result = write_result(a, &evidence, out, err);
-	buf_release(&evidence);
-	return result;
+	return write_result(a, &evidence, out, err);
 }
 
 /* What stands in the place of a result that could not be made. Its JUnit file is junit.c's. */

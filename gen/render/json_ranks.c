@@ -10,27 +10,21 @@
 /* Where all of it is of input, there is no one cause and phase. */
 static void write_straggler(struct json *json, const struct analysis *a, const struct straggler *g)
 {
-	if (g->kind == STRAGGLER_NONE) {
-		json_null(json, "straggler");
+	if (!json_maybe(json, "straggler", g->kind != STRAGGLER_NONE))
 		return;
-	}
 	bool idle = g->part == PART_IDLE;
-	json_object(json, "straggler");
 	json_text(json, "kind", straggler_kind_name(g->kind));
 	json_integer(json, "device", g->device);
 	json_number(json, "share", g->share);
 	json_integer(json, "late_steps", g->late);
 	json_known(json, "every", g->every, g->every);
-	if (g->has_reason) {
-		json_object(json, "longer");
+	if (json_maybe(json, "longer", g->has_reason)) {
 		json_text(json, "part", g->input ? "late_input" : part_kind_name(g->part));
 		json_text(json, "cause", idle && !g->input ? cause_name(g->cause) : NULL);
 		json_text(json, "phase", g->part != PART_COPY && !g->input ? view_phase(a, g->phase) : NULL);
 		json_ms(json, "ms_per_step", g->more);
 		json_ms(json, "others_ms_per_step", g->others);
 		json_end_object(json);
-	} else {
-		json_null(json, "longer");
 	}
 	json_end_object(json);
 }
@@ -85,11 +79,8 @@ static void write_map(struct json *json, const char *name, const char *part, con
 void json_ranks(struct json *json, const struct analysis *a, const struct side *s, const struct folded *folded)
 {
 	const struct ranks_result *r = &s->ranks;
-	if (!r->n) {
-		json_null(json, "ranks");
+	if (!json_maybe(json, "ranks", r->n))
 		return;
-	}
-	json_object(json, "ranks");
 	json_bool(json, "matched", r->known);
 	json_bool(json, "one_clock", r->one_clock);
 	write_host_clocks(json, r);
@@ -149,11 +140,8 @@ static void write_folded_files(struct json *json, const struct side_files *files
 
 void json_folded(struct json *json, const struct analysis *a, const struct side *s, const struct folded *folded)
 {
-	if (!folded->n) {
-		json_null(json, "folded");
+	if (!json_maybe(json, "folded", folded->n))
 		return;
-	}
-	json_object(json, "folded");
 	json_integer(json, "devices", s->n_devices);
 	json_integer(json, "ranks", s->ranks.n);
 	write_folded_files(json, &s->files);
@@ -199,11 +187,8 @@ void json_budget(struct json *json, const struct analysis *a, const struct budge
 
 static void write_spread(struct json *json, const char *key, const struct spread *s)
 {
-	if (!s->n) {
-		json_null(json, key);
+	if (!json_maybe(json, key, s->n))
 		return;
-	}
-	json_object(json, key);
 	json_integer(json, "samples", s->n);
 	json_number(json, "median", s->median);
 	json_number(json, "min", s->min);
@@ -220,14 +205,11 @@ static void write_clocks(struct json *json, const struct clocks *c)
 	write_spread(json, "memory_mhz", &c->memory_mhz);
 	write_spread(json, "power_w", &c->power_w);
 	write_spread(json, "temperature_c", &c->temperature_c);
-	if (c->judged) {
-		json_object(json, "limited");
+	if (json_maybe(json, "limited", c->judged)) {
 		json_integer(json, "samples", c->judged);
 		for (int l = 0; l < LIMIT_COUNT; l++)
 			json_number(json, limit_name((enum limit)l), c->limited[l]);
 		json_end_object(json);
-	} else {
-		json_null(json, "limited");
 	}
 	json_end_object(json);
 }

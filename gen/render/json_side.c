@@ -57,11 +57,8 @@ static void write_quantiles(struct json *json, const struct latency *l)
 
 static void write_tokens(struct json *json, const char *key, const struct latency *l)
 {
-	if (!l->n) {
-		json_null(json, key);
+	if (!json_maybe(json, key, l->n))
 		return;
-	}
-	json_object(json, key);
 	json_integer(json, "requests", (int64_t)l->n);
 	json_integer(json, "of", (int64_t)l->of);
 	write_quantiles(json, l);
@@ -85,26 +82,20 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 	                                    [PART_COPY] = "copy_exposed",
 	                                    [PART_IDLE] = "idle"};
 	static const char *const works[] = {[WORK_OWN] = "own", [WORK_OTHERS] = "others", [WORK_IDLE] = "idle"};
-	if (!slow->n) {
-		json_null(json, "slowest");
+	if (!json_maybe(json, "slowest", slow->n))
 		return;
-	}
-	json_object(json, "slowest");
 	json_bool(json, "requests", slow->requests);
 	json_integer(json, "steps", slow->n);
 	json_integer(json, "of", slow->of);
 	write_slowest_time(json, &slow->all);
-	if (slow->apart)
-		json_object(json, "gpu");
-	else
-		json_null(json, "gpu");
-	for (int w = 0; w < REQUEST_WORKS && slow->apart; w++) {
-		json_object(json, works[w]);
-		write_slowest_time(json, &slow->work[w]);
+	if (json_maybe(json, "gpu", slow->apart)) {
+		for (int w = 0; w < REQUEST_WORKS; w++) {
+			json_object(json, works[w]);
+			write_slowest_time(json, &slow->work[w]);
+			json_end_object(json);
+		}
 		json_end_object(json);
 	}
-	if (slow->apart)
-		json_end_object(json);
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;
@@ -219,8 +210,7 @@ static void write_runs(struct json *json, const struct side *s)
 		for (size_t k = 0; k < run->n_periods; k++)
 			json_ms(json, NULL, (double)run->period[k]);
 		json_end_array(json);
-		if (run->series) {
-			json_object(json, "series");
+		if (json_maybe(json, "series", run->series)) {
 			json_integer(json, "measured", (int64_t)run->series->m);
 			json_ms(json, "mean_ms", run->series->mean);
 			json_ms(json, "counted_ms", run->series->counted);
@@ -234,8 +224,6 @@ static void write_runs(struct json *json, const struct side *s)
 			json_number(json, "drift", run->series->drift);
 			json_number(json, "level", expm1(run->series->level));
 			json_end_object(json);
-		} else {
-			json_null(json, "series");
 		}
 	}
 }
@@ -258,10 +246,8 @@ static void write_shown(struct json *json, const struct side *s)
 static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_text(json, "phases_are", s->phases_by_work ? "work" : "ranges");
-	json_array(json, "phases");
-	for (uint32_t i = 0; i < s->n_phases; i++) {
+	for (uint32_t i = json_list(json, "phases"); json_item(json, i, s->n_phases); i++) {
 		const struct phase_result *p = &s->phases[i];
-		json_object(json, NULL);
 		json_text(json, "name", view_phase(a, p->name));
 		json_integer(json, "rank", p->rank);
 		json_ms(json, "cost_ms_per_step", p->cost);
@@ -271,9 +257,7 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "host_ms_per_step", p->host);
 		json_number(json, "instances_per_step", p->instances);
 		json_number(json, "memory_peak_bytes", p->memory ? (double)p->memory : NAN);
-		json_end_object(json);
 	}
-	json_end_array(json);
 }
 
 /* null where some copies do not say theirs. */
@@ -376,21 +360,15 @@ static void write_held(struct json *json, const char *list, const char *by, cons
 static void write_memory(struct json *json, const struct names *names, const struct side *s)
 {
 	json_object(json, "memory");
-	if (s->memory.known)
-		json_integer(json, "peak_bytes", s->memory.peak);
-	else
-		json_null(json, "peak_bytes");
+	json_known(json, "peak_bytes", s->memory.known, s->memory.peak);
 	json_text(json, "counted_by", !s->memory.known ? NULL : s->memory.allocator ? "allocator" : "cuda");
 	write_held(json, "held", "range", s->memory.held, names);
 	write_held(json, "operators", "operator", s->memory.operators, names);
-	if (s->memory.n_steps) {
-		json_object(json, "steps");
+	if (json_maybe(json, "steps", s->memory.n_steps)) {
 		json_integer(json, "n", s->memory.n_steps);
 		json_integer(json, "median_bytes", s->memory.step_median);
 		json_integer(json, "max_bytes", s->memory.step_most);
 		json_end_object(json);
-	} else {
-		json_null(json, "steps");
 	}
 	const char *why = s->memory.why, *steps_why = s->memory.steps_why;
 	json_text(json, "not_known_because", why ? say_word(WORDS_peak_unknown, why) : NULL);
@@ -443,7 +421,7 @@ static void write_rates(struct json *json, const struct analysis *a, int side)
 
 void json_side(struct json *json, const struct analysis *a, const struct side *s)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct folded folded = {0};
 	if (!a->all_ranks)
 		folded = folded_make(s, a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE, &arena);
@@ -468,5 +446,4 @@ void json_side(struct json *json, const struct analysis *a, const struct side *s
 	write_memory(json, a->names, s);
 	write_data(json, a, s);
 	json_end_object(json);
-	arena_release(&arena);
 }

@@ -25,7 +25,7 @@ static bool is_seen(const struct overview *o, int layer)
 /* One bar for each run of bins that look alike; `from` and `to` are fractions of the strip's height, from below. */
 static void draw_layer(xmlNode *parent, int which, const float *from, const float *to)
 {
-	struct buf path = {0};
+	BUF_LOCAL(path);
 	for (int i = 0, next; i < OVERVIEW_BINS; i = next) {
 		double low = round(from[i] * STRIP), high = round(to[i] * STRIP);
 		for (next = i + 1; next < OVERVIEW_BINS; next++)
@@ -42,7 +42,6 @@ static void draw_layer(xmlNode *parent, int which, const float *from, const floa
 	}
 	if (path.n)
 		svg_path(svg_swatch(parent, which), path.data);
-	buf_release(&path);
 }
 
 /* Where the steps of the timeline lie; false for a run without steps. */

@@ -54,7 +54,7 @@ static size_t common(const struct open_stack *s, const uint32_t *chain, size_t n
 static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, int64_t from, int64_t interval,
                                         struct arena *arena, size_t *n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct open_stack s = {.arena = arena};
 	uint32_t *chain = NULL;
 	size_t room = 0;
@@ -65,8 +65,7 @@ static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, 
 		if (time < from)
 			continue;
 		for (uint32_t f = t->samples.stack[i]; f; f = t->stacks.frames[f].parent) {
-			LIST_GROW(&scratch, chain, length, room);
-			chain[length++] = f;
+			LIST_ADD(&scratch, chain, length, room, f);
 		}
 		if (until < time)
 			close_below(&s, 0, until);
@@ -82,7 +81,6 @@ static struct stack_slice *stack_slices(const struct trace *t, uint32_t thread, 
 			until = t->samples.time[i + 1]; /* they come a little late, too */
 	}
 	close_below(&s, 0, until);
-	arena_release(&scratch);
 	*n = s.n;
 	return s.slice;
 }
@@ -227,8 +225,7 @@ static uint32_t row_of(struct writer *w, struct rows *rows, int64_t start, int64
 		rows->n++;
 		row->number = add_row(w, i ? arena_format(&w->arena, "%s (%u)", rows->name, i + 1) : rows->name);
 	}
-	LIST_GROW(&w->arena, row->end, row->n, row->room);
-	row->end[row->n++] = end;
+	LIST_ADD(&w->arena, row->end, row->n, row->room, end);
 	return row->number;
 }
 
@@ -405,12 +402,11 @@ static void add_samples(struct writer *w, uint32_t thread)
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_function *f = &t->stacks.functions[t->stacks.frames[slice[i].frame].function];
 		const struct sampled_function function = {f->name, f->module, f->kind};
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		begin_slice(w, "function", say_function(w->analysis->names, &function, NAME, &scratch), row,
 		            slice[i].start, slice[i].end);
 		add_name(w, "module", f->module);
 		end_slice(w);
-		arena_release(&scratch);
 	}
 }
 

@@ -67,7 +67,7 @@ static void draw_cells(const struct rank_map *map, const struct range *range, do
 	svg_attribute(cells, "transform",
 	              arena_format(arena, "translate(%.5g %.5g) scale(%.5g %.5g)", x, y, width, height));
 	for (int which = 0; which < SHADES; which++) {
-		struct buf path = {0};
+		BUF_LOCAL(path);
 		for (uint32_t r = 0; r < map->rows; r++)
 			for (uint32_t c = 0, next; c < map->columns; c = next) {
 				const float *row = &map->step[(size_t)r * map->columns];
@@ -81,7 +81,6 @@ static void draw_cells(const struct rank_map *map, const struct range *range, do
 			xmlNode *group = svg_filled(cells, shade_class[which], shade[which]);
 			svg_path(group, path.data);
 		}
-		buf_release(&path);
 	}
 }
 

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "render/pictures.h"
 
 #include "base/buf.h"
@@ -6,7 +7,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	WIDTH = 1200,
@@ -56,15 +56,14 @@ static size_t measured_of(const struct side *s, struct arena *arena, int64_t **s
 	for (uint32_t r = 0; r < s->n_runs; r++)
 		for (size_t i = first_measured(&s->runs[r]); i < s->runs[r].n_periods; i++)
 			(*sorted)[n++] = s->runs[r].period[i];
-	if (n)
-		qsort(*sorted, n, sizeof **sorted, by_length);
+	SORT(*sorted, n, by_length);
 	return n;
 }
 
 /* A point for each pixel that the curve passes; steps beyond the axis are counted in words. */
 static uint32_t draw_curve(const struct tails *t, const int64_t *period, size_t n, xmlNode *line)
 {
-	struct buf path = {0};
+	BUF_LOCAL(path);
 	uint32_t beyond = 0;
 	double last = -1;
 	for (size_t i = 0; i < n; i++) {
@@ -77,7 +76,6 @@ static uint32_t draw_curve(const struct tails *t, const int64_t *period, size_t 
 	}
 	if (path.n)
 		svg_path(line, path.data);
-	buf_release(&path);
 	return beyond;
 }
 

@@ -164,7 +164,7 @@ static void fill_commits(const struct trend *t, struct page *page)
 
 int trend_html(const struct trend *t, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct page page;
 	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, 1, &arena);
 	page_head(&page, fill_card(t, &page), title_of(t, &arena), "");
@@ -177,7 +177,5 @@ int trend_html(const struct trend *t, struct buf *out, struct err *err)
 	fill_commits(t, &page);
 	page_fill(&page.top, "method.least", arena_format(&arena, "%.3g %%", 100 * t->least));
 	page_fill(&page.top, "footer", SAY(NULL, &arena, page_made_by, .version = GAPLINE_VERSION));
-	int result = page_finish(&page, out, err);
-	arena_release(&arena);
-	return result;
+	return page_finish(&page, out, err);
 }

@@ -103,10 +103,10 @@ static void draw_points(const struct picture *p, xmlNode *svg)
 	enum { MOST_HOVERS = 1000 };
 	xmlNode *points = svg_filled(svg, "before", "#5c6773");
 	double r = fmin(fmax(p->step / 3, 1.2), 3.2);
-	struct buf path = {0};
+	BUF_LOCAL(path);
 	for (size_t i = 0; i < p->s->n; i++) {
 		double x = x_of(p, i), v = value(p, i), y = y_of(p, v);
-		struct buf one = {0};
+		BUF_LOCAL(one);
 		if (v > p->high || v < p->low)
 			buf_format(&one, v > p->high ? "M%.5g %.5gl-4 7h8z" : "M%.5g %.5gl-4 -7h8z", x, y);
 		else
@@ -116,11 +116,9 @@ static void draw_points(const struct picture *p, xmlNode *svg)
 			                (const xmlChar *)hover(p, i));
 		else
 			buf_text(&path, one.data);
-		buf_release(&one);
 	}
 	if (path.n)
 		svg_path(points, path.data);
-	buf_release(&path);
 }
 
 /* Of few commits a level would be a line that goes through none of their points. */

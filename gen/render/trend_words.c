@@ -98,7 +98,7 @@ const char *trend_direction(const struct trend_series *s)
 
 void trend_terminal(const struct trend *t, struct buf *out)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (size_t i = 0; i < t->n_series; i++) {
 		const struct trend_series *s = &t->series[i];
 		buf_format(out, "%s\n",
@@ -130,7 +130,6 @@ void trend_terminal(const struct trend *t, struct buf *out)
 			buf_format(out, "%s\n",
 			           SAY(NULL, &arena, commit_unused, .commit = t->commits[i].name,
 			               .why = t->commits[i].unused));
-	arena_release(&arena);
 }
 
 static const char *const PART_KEYS[TREND_PARTS] = {"compute", "comm_exposed", "copy_exposed", "idle"};
@@ -164,11 +163,8 @@ static void write_commit(struct json *json, const struct trend_commit *c)
 
 static void write_energy(struct json *json, const struct trend *t, const struct trend_energy *e)
 {
-	if (!e->n) {
-		json_null(json, "energy");
+	if (!json_maybe(json, "energy", e->n))
 		return;
-	}
-	json_object(json, "energy");
 	json_integer(json, "commits", (int64_t)e->n);
 	json_number(json, "level_j", e->level);
 	for (size_t i = json_list(json, "changes"); json_item(json, i, e->changes.n); i++) {
@@ -176,10 +172,7 @@ static void write_energy(struct json *json, const struct trend *t, const struct 
 		json_text(json, "commit", t->commits[e->commit[c->at]].name);
 		json_integer(json, "within_commits", (int64_t)c->within);
 		json_number(json, "change", expm1(c->shift));
-		json_array(json, "ci95");
-		json_number(json, NULL, expm1(c->lo));
-		json_number(json, NULL, expm1(c->hi));
-		json_end_array(json);
+		json_range(json, "ci95", true, expm1(c->lo), expm1(c->hi));
 	}
 	json_end_object(json);
 }
@@ -195,10 +188,7 @@ static void write_change(struct json *json, const struct trend *t, const struct 
 	json_text(json, "proven_with", trend_commit_at(t, s, m->found)->name);
 	json_text(json, "direction", m->shift > 0 ? "slower" : "faster");
 	json_number(json, "change", expm1(m->shift));
-	json_array(json, "ci95");
-	json_number(json, NULL, expm1(m->lo));
-	json_number(json, NULL, expm1(m->hi));
-	json_end_array(json);
+	json_range(json, "ci95", true, expm1(m->lo), expm1(m->hi));
 	json_number(json, "drift", m->drift != 0 ? expm1(m->drift) : NAN);
 	json_ms(json, "before_ms", c->before);
 	json_ms(json, "after_ms", c->after);
@@ -214,19 +204,13 @@ static void write_change(struct json *json, const struct trend *t, const struct 
 
 static void write_last(struct json *json, const struct trend_pair *last)
 {
-	if (!last) {
-		json_null(json, "last_two");
+	if (!json_maybe(json, "last_two", last))
 		return;
-	}
-	json_object(json, "last_two");
 	json_text(json, "before", last->before);
 	json_text(json, "after", last->after);
 	json_text(json, "result", last->result);
 	json_number(json, "speedup", last->speedup);
-	json_array(json, "ci95");
-	json_number(json, NULL, last->lo);
-	json_number(json, NULL, last->hi);
-	json_end_array(json);
+	json_range(json, "ci95", true, last->lo, last->hi);
 	json_text(json, "text", last->said);
 	json_end_object(json);
 }

@@ -35,7 +35,7 @@ static void fill_row(const struct variant *v, bool baseline, struct unit unit, s
 int variants_html(const struct variant *list, size_t n, const char *parameter, const char *title, struct buf *out,
                   struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct page page;
 	int64_t decided = 0;
 	for (size_t i = 1; i < n; i++)
@@ -60,9 +60,7 @@ int variants_html(const struct variant *list, size_t n, const char *parameter, c
 	for (size_t i = 0; i < n; i++)
 		fill_row(&list[i], i == 0, unit, page_row(rows), &arena);
 	page_fill(&page.top, "footer", SAY(NULL, &arena, page_made_by, .version = GAPLINE_VERSION));
-	int failed = page_finish(&page, out, err);
-	arena_release(&arena);
-	return failed;
+	return page_finish(&page, out, err);
 }
 
 static void write_variant(struct json *json, const struct variant *v, bool baseline, struct arena *arena)
@@ -108,7 +106,7 @@ int variants_json(const struct variant *list, size_t n, const char *parameter, s
 
 void variants_terminal(const struct variant *list, size_t n, struct buf *out)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	buf_format(out, "%s\n",
 	           SAY(NULL, &arena, variants_head, .baseline = list[0].name, .runs = (int64_t)list[0].n,
 	               .time = format_time(&arena, list[0].step), .intervals = variants_any_interval(list, n)));
@@ -120,5 +118,4 @@ void variants_terminal(const struct variant *list, size_t n, struct buf *out)
 		               .low = v->has_interval ? v->lo : NAN, .high = v->has_interval ? v->hi : NAN,
 		               .runs = (int64_t)v->n, .why = v->why));
 	}
-	arena_release(&arena);
 }

@@ -178,10 +178,9 @@ const char *view_side(const struct side *side, struct arena *arena)
 
 void view_evidence(const struct analysis *a, struct buf *to)
 {
-	struct buf table = {0};
+	BUF_LOCAL(table);
 	if (a->tables)
 		table_write(a->tables, a->names, &table);
 	if (table.n <= TABLE_MOST)
 		base64_add(to, (const unsigned char *)table.data, table.n);
-	buf_release(&table);
 }

@@ -237,14 +237,13 @@ static void say_plural(struct saying *s, const struct template_piece *piece)
 
 static void say_optional(struct saying *s, const struct template_piece *piece)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	struct saying inner = *s;
 	inner.out = &text;
 	inner.unknown = false;
 	say_pieces(&inner, piece->branch->first);
 	if (!inner.unknown && text.n)
 		buf_add(s->out, text.data, text.n);
-	buf_release(&text);
 }
 
 static void say_pieces(struct saying *s, const struct template_piece *piece)
@@ -286,25 +285,21 @@ const char *say_form(const struct fact *fact, enum say_form form, const struct n
 	const char *text = forms->form[form == SAY_SHORT && !forms->form[form] ? SAY_TEXT : form];
 	if (!text)
 		return "";
-	struct buf out = {0};
+	BUF_LOCAL(out);
 	bool known = add_form(fact, text, names, arena, &out);
 	assert(known);
 	(void)known;
-	const char *said = arena_copy(arena, out.data ? out.data : "", out.n);
-	buf_release(&out);
-	return said;
+	return arena_copy(arena, out.data ? out.data : "", out.n);
 }
 
 bool say_known(const struct fact *fact, const struct names *names)
 {
 	const struct say_forms *forms = &say_catalogue[fact->id];
-	struct arena arena = {0};
-	struct buf out = {0};
+	ARENA_LOCAL(arena);
+	BUF_LOCAL(out);
 	bool known = true;
 	for (int form = 0; form < SAY_FORMS; form++)
 		known = known && (!forms->form[form] || add_form(fact, forms->form[form], names, &arena, &out));
-	buf_release(&out);
-	arena_release(&arena);
 	return known;
 }
 

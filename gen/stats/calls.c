@@ -5,7 +5,6 @@
 #include "base/list.h"
 #include "stats/tally.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,8 +23,7 @@ struct list {
 
 static void list_add(struct list *list, int64_t start, int64_t end, size_t row)
 {
-	LIST_GROW(list->arena, list->item, list->n, list->room);
-	list->item[list->n++] = (struct listed){end - start, start, (uint32_t)row};
+	LIST_ADD(list->arena, list->item, list->n, list->room, (struct listed){end - start, start, (uint32_t)row});
 }
 
 static int compare_listed(const void *a, const void *b)
@@ -37,8 +35,7 @@ static int compare_listed(const void *a, const void *b)
 /* Longest first, equal ones by their start; at most as many as asked for. */
 static void list_cut(struct list *list, const struct stats_request *request)
 {
-	if (list->n)
-		qsort(list->item, list->n, sizeof *list->item, compare_listed);
+	SORT(list->item, list->n, compare_listed);
 	if (request->rows >= 0 && (uint64_t)request->rows < list->n)
 		list->n = (size_t)request->rows;
 }
@@ -79,7 +76,7 @@ void stats_syncs(const struct trace *trace, const struct stats_request *request,
 	};
 	STATS_COLUMNS(out, columns);
 	const struct trace_calls *calls = &trace->calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct list list = {.arena = &arena};
 	const uint8_t *matches = match_calls(trace, is_sync, &arena);
 	for (size_t i = 0; i < calls->n; i++)
@@ -96,7 +93,6 @@ void stats_syncs(const struct trace *trace, const struct stats_request *request,
 		*cell++ = sheet_whole(thread->tid);
 		*cell = sheet_text(names_text(trace->names, stats_call_name(calls, item->row)));
 	}
-	arena_release(&arena);
 }
 
 /* ---- copies and memsets ---- */
@@ -157,7 +153,7 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
                      bool (*op)(const struct trace_ops *, size_t), struct sheet *out)
 {
 	const struct trace_ops *ops = &trace->ops;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct list list = {.arena = &arena};
 	const uint8_t *matches = match_calls(trace, call, &arena);
 	for (size_t i = 0; i < ops->n; i++)
@@ -182,7 +178,6 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
 		*cell++ = sheet_whole(ops->stream[i]);
 		*cell = sheet_text(names_text(trace->names, stats_call_name(&trace->calls, ops->launch[i])));
 	}
-	arena_release(&arena);
 }
 
 #define WHERE_COLUMNS                                                                                                  \
@@ -308,7 +303,7 @@ void stats_launch_sum(const struct trace *trace, const struct stats_request *req
 	STATS_COLUMNS(out, columns);
 	const struct trace_ops *ops = &trace->ops;
 	const struct trace_calls *calls = &trace->calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct launches l = {trace, ARENA_NEW(&arena, ops->n, uint32_t), ARENA_NEW(&arena, ops->n, int64_t),
 	                     ARENA_NEW(&arena, ops->n, int64_t)};
@@ -348,5 +343,4 @@ void stats_launch_sum(const struct trace *trace, const struct stats_request *req
 	const struct sheet_order by[] = {{TOTAL_MEAN, true}, {KERNEL_NAME, false}, {API_NAME, false},
 	                                 {PID, false},       {TID, false},         {DEVICE, false}};
 	sheet_sort(out, by, sizeof by / sizeof *by);
-	arena_release(&arena);
 }

@@ -4,7 +4,6 @@
 #include "base/sort.h"
 #include "stats/reports.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what keeps a device busy ---- */
@@ -51,8 +50,7 @@ static struct overheads overheads_of(const struct trace *trace, struct arena *ar
 			list.item[list.n++] =
 				(struct overhead){trace->threads[v->thread[i]].process, {v->start[i], v->end[i]}};
 	}
-	if (list.n)
-		qsort(list.item, list.n, sizeof *list.item, compare_overheads);
+	SORT(list.item, list.n, compare_overheads);
 	return list;
 }
 
@@ -147,13 +145,12 @@ void stats_gaps(const struct trace *trace, const struct stats_request *request, 
 	};
 	STATS_COLUMNS(out, columns);
 	stats_note_graphs(trace, request, out);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct overheads overheads = overheads_of(trace, &arena);
 	for (uint32_t d = 0; d < trace->n_devices; d++)
 		add_gaps(trace, &trace->devices[d], request, &overheads, out);
 	sheet_sort(out, (const struct sheet_order[]){{1, true}, {2, false}}, 2);
 	number_rows(out, request);
-	arena_release(&arena);
 }
 
 /* ---- gpu_time_util ---- */
@@ -229,10 +226,9 @@ void stats_utilization(const struct trace *trace, const struct stats_request *re
 	};
 	STATS_COLUMNS(out, columns);
 	stats_note_graphs(trace, request, out);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	for (uint32_t d = 0; d < trace->n_devices; d++)
 		add_uses(trace, &trace->devices[d], request, &arena, out);
 	sheet_sort(out, (const struct sheet_order[]){{1, false}, {2, true}, {3, false}}, 3);
 	number_rows(out, request);
-	arena_release(&arena);
 }

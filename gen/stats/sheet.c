@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,17 +57,16 @@ static int compare_rows(const void *x, const void *y, void *context)
 void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n)
 {
 	struct sorting sorting = {sheet, by, n};
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	size_t *row = ARENA_NEW(&arena, sheet->n_rows, size_t), width = sheet->n_columns;
 	struct sheet_cell *sorted = ARENA_NEW(sheet->arena, sheet->n_rows * width, struct sheet_cell);
 	for (size_t i = 0; i < sheet->n_rows; i++)
 		row[i] = i;
-	qsort_r(row, sheet->n_rows, sizeof *row, compare_rows, &sorting);
+	SORT_BY(row, sheet->n_rows, compare_rows, &sorting);
 	for (size_t i = 0; i < sheet->n_rows; i++)
 		memcpy(sorted + i * width, sheet->cells + row[i] * width, width * sizeof *sorted);
 	sheet->cells = sorted;
 	sheet->room = sheet->n_rows;
-	arena_release(&arena);
 }
 
 /* Makes the decimal number in `text` one unit of its last digit larger in magnitude. */
@@ -229,7 +229,7 @@ static void pad(struct buf *out, unsigned n, char with)
 void sheet_aligned(const struct sheet *sheet, struct buf *out)
 {
 	char number[2 * NUMBER_ROOM];
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	unsigned *width = ARENA_NEW(&arena, sheet->n_columns, unsigned);
 	const struct sheet_cell *cell = sheet->cells;
 	for (size_t c = 0; c < sheet->n_columns; c++)
@@ -265,7 +265,6 @@ void sheet_aligned(const struct sheet *sheet, struct buf *out)
 		}
 		buf_add(out, "\n", 1);
 	}
-	arena_release(&arena);
 }
 
 /* ---- JSON ---- */

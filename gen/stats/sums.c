@@ -90,7 +90,7 @@ void stats_kernel_sum(const struct trace *trace, const struct stats_request *req
 	STATS_COLUMNS(out, kernel_columns);
 	const struct trace_ops *ops = &trace->ops;
 	const uint32_t *name = kernel_names(ops, request->names);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
 	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
@@ -99,7 +99,6 @@ void stats_kernel_sum(const struct trace *trace, const struct stats_request *req
 		group[i] = stats_is_kernel(ops->kind[i]) ? tally_group(&tally, &name[i]) : TALLY_NO_GROUP;
 	tally_spans(&tally, group, ops->start, ops->end, ops->n, &values);
 	add_groups(out, &tally, &values, plain_name, trace);
-	arena_release(&arena);
 }
 
 /* ---- copies and memsets ---- */
@@ -124,12 +123,11 @@ void stats_memory_time_sum(const struct trace *trace, const struct stats_request
 {
 	(void)request;
 	STATS_COLUMNS(out, memory_columns);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
 	tally_memory(&trace->ops, false, &arena, &tally, &values);
 	add_groups(out, &tally, &values, plain_name, trace);
-	arena_release(&arena);
 }
 
 void stats_memory_size_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
@@ -141,7 +139,7 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 	};
 	(void)request;
 	STATS_COLUMNS(out, columns);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
 	tally_memory(&trace->ops, true, &arena, &tally, &values);
@@ -158,7 +156,6 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 		plain_name(trace, tally_key(&tally, g), cell, out->arena);
 	}
 	sheet_sort(out, (const struct sheet_order[]){{0, true}, {7, false}}, 2);
-	arena_release(&arena);
 }
 
 /* ---- calls ---- */
@@ -168,7 +165,7 @@ static void sum_calls(const struct trace *trace, const int64_t *start, const int
                       size_t n, struct sheet *out)
 {
 	STATS_COLUMNS(out, call_columns);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
 	uint32_t *group = ARENA_NEW(&arena, n, uint32_t);
@@ -177,26 +174,24 @@ static void sum_calls(const struct trace *trace, const int64_t *start, const int
 		group[i] = tally_group(&tally, &name[i]);
 	tally_spans(&tally, group, start, end, n, &values);
 	add_groups(out, &tally, &values, plain_name, trace);
-	arena_release(&arena);
 }
 
 void stats_api_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
 	const struct trace_calls *calls = &trace->calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	uint32_t *short_name = stats_call_names(trace, &arena), *name = ARENA_NEW(&arena, calls->n, uint32_t);
 	for (size_t i = 0; i < calls->n; i++)
 		name[i] = short_name[stats_call_name(calls, i)];
 	sum_calls(trace, calls->start, calls->end, name, calls->n, out);
-	arena_release(&arena);
 }
 
 void stats_os_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
 	const struct trace_os_calls *calls = &trace->os_calls;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	int64_t *start = ARENA_NEW(&arena, calls->n, int64_t), *end = ARENA_NEW(&arena, calls->n, int64_t);
 	uint32_t *name = ARENA_NEW(&arena, calls->n, uint32_t);
 	size_t n = 0;
@@ -207,7 +202,6 @@ void stats_os_sum(const struct trace *trace, const struct stats_request *request
 		n += calls->class[i] != OS_PEER;
 	}
 	sum_calls(trace, start, end, name, n, out);
-	arena_release(&arena);
 }
 
 /* ---- ranges ---- */
@@ -219,7 +213,7 @@ static void sum_ranges(const struct trace *trace, unsigned kinds, struct sheet *
 {
 	const struct trace_ranges *r = &trace->ranges;
 	bool styled = kinds == (PUSH_POP | START_END);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
 	uint32_t *group = ARENA_NEW(&arena, r->n, uint32_t);
@@ -232,7 +226,6 @@ static void sum_ranges(const struct trace *trace, unsigned kinds, struct sheet *
 	}
 	tally_spans(&tally, group, r->start, end, r->n, &values);
 	add_groups(out, &tally, &values, styled ? styled_name : range_name, trace);
-	arena_release(&arena);
 }
 
 void stats_range_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)

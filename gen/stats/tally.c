@@ -53,7 +53,7 @@ void tally_spans(const struct tally *tally, const uint32_t *group, const int64_t
 struct summary summary_of(const int64_t *values, size_t n)
 {
 	struct summary s = {.n = n};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	if (n == 0)
 		return s;
 	s.least = s.most = values[0];
@@ -72,6 +72,5 @@ struct summary summary_of(const int64_t *values, size_t n)
 	}
 	s.deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 	s.median = sort_median(sorted, n);
-	arena_release(&scratch);
 	return s;
 }

@@ -1,8 +1,8 @@
+#include "base/sort.h"
 #include "digest/numbers.h"
 #include "table/fields.h"
 #include "table/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -185,13 +185,12 @@ static void put_record(struct writer *w, struct buf *to, const struct record *re
 	number_put(to, record->n);
 	for (size_t i = 0; i < record->n; i++) {
 		const struct field *f = &record->field[i];
-		struct buf column = {0};
+		BUF_LOCAL(column);
 		put_column(w, &column, f, row, n);
 		number_put_text(to, f->name);
 		number_put(to, f->kind);
 		number_put(to, column.n);
 		buf_add(to, column.data ? column.data : "", column.n);
-		buf_release(&column);
 	}
 }
 
@@ -201,12 +200,11 @@ static void put_parts(struct writer *w, const struct step_tables *tables, struct
 	for (int i = 0; i < TABLE_PARTS; i++) {
 		const struct table_part *part = &TABLE_PART[i];
 		const char *row = (const char *)tables + part->at;
-		struct buf bytes = {0};
+		BUF_LOCAL(bytes);
 		put_record(w, &bytes, part->of, &row, 1);
 		number_put_text(to, part->name);
 		number_put(to, bytes.n);
 		buf_add(to, bytes.data, bytes.n);
-		buf_release(&bytes);
 	}
 }
 
@@ -223,7 +221,7 @@ static void number_names(struct writer *w)
 	for (uint32_t i = 0; i < w->names->n; i++)
 		if (w->used[i])
 			id[n++] = i;
-	qsort_r(id, n, sizeof *id, by_text, (void *)w->names);
+	SORT_BY(id, n, by_text, w->names);
 	for (uint32_t i = 0; i < n; i++)
 		number[id[i]] = names_add_text(&w->strings, names_text(w->names, id[i]));
 	w->number = number;
@@ -246,7 +244,7 @@ static struct step_tables ordered(struct writer *w, const struct step_tables *ta
 		struct launch_pace *list = ARENA_NEW(&w->scratch, paces->n, struct launch_pace);
 		if (paces->n) {
 			memcpy(list, paces->list, paces->n * sizeof *list);
-			qsort_r(list, paces->n, sizeof *list, by_launch, w->number);
+			SORT_BY(list, paces->n, by_launch, w->number);
 		}
 		paces->list = list;
 	}
@@ -257,12 +255,11 @@ static void put_packed(const struct buf *bytes, struct buf *to)
 {
 	uLong sum = crc32(crc32(0, NULL, 0), (const Bytef *)bytes->data, (uInt)bytes->n);
 	uLongf n = compressBound(bytes->n);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	char *packed = ARENA_NEW(&scratch, n, char);
 	buf_format(to, "gapline table %d %s %zu %08lx\n", TABLE_RULES, GAPLINE_VERSION, bytes->n, sum);
 	compress2((Bytef *)packed, &n, (const Bytef *)bytes->data, bytes->n, Z_DEFAULT_COMPRESSION);
 	buf_add(to, packed, n);
-	arena_release(&scratch);
 }
 
 void table_write(const struct step_tables *tables, const struct names *names, struct buf *to)

@@ -27,7 +27,7 @@ static void again_print(const struct trace_ops *ops, uint64_t print[2])
 
 struct again_ranges *again_count_ranges(const struct trace *t, struct arena *arena, uint32_t *n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap keys;
 	struct again_ranges *list = NULL;
 	size_t room = 0;
@@ -37,12 +37,10 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 		uint32_t thread = t->ranges.thread[i], name = t->ranges.name[i];
 		uint32_t at = keymap_add(&keys, (uint64_t)thread << 32 | name);
 		if (at == *n) {
-			LIST_GROW(arena, list, *n, room);
-			list[(*n)++] = (struct again_ranges){.thread = thread, .name = name};
+			LIST_ADD(arena, list, *n, room, (struct again_ranges){.thread = thread, .name = name});
 		}
 		list[at].n++;
 	}
-	arena_release(&scratch);
 	return list;
 }
 
@@ -68,7 +66,7 @@ static void leave_rows(struct trace *to, const struct trace *from, enum columns_
 
 void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace whole = *t;
 	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
 	size_t most = 0;
@@ -93,7 +91,6 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	t->first_time = whole.first_time;
 	t->last_time = whole.last_time;
 	t->n_unlaunched = whole.n_unlaunched;
-	arena_release(&scratch);
 }
 
 void again_thin(struct trace *t, struct arena *arena)
@@ -179,7 +176,7 @@ static void take_things(const struct trace *t, uint32_t first, uint32_t n, struc
 static void append(const struct trace *t, uint32_t i, uint32_t first, unsigned rows, struct arena *arena,
                    struct trace *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace part;
 	load_unlinked(t, i, rows, &scratch, &part);
 	uint32_t *thread = ARENA_NEW(&scratch, part.n_threads, uint32_t);
@@ -193,7 +190,6 @@ static void append(const struct trace *t, uint32_t i, uint32_t first, unsigned r
 		columns_renumber(&part, kind, COLUMN_DEVICE, device);
 		columns_append(out, &part, kind, arena);
 	}
-	arena_release(&scratch);
 }
 
 void again_load(const struct trace *trace, uint32_t first, uint32_t n, unsigned rows, struct arena *arena,

@@ -454,8 +454,8 @@ void build_switch(struct build *b, const struct build_switch *row)
 	const char *flaw = first_flaw(row->flaw, row->time, row->time, false);
 	uint32_t thread = keymap_add(&b->scheduled, row->thread);
 	if (flaw) {
-		LIST_GROW(b->arena, b->flawed, b->n_flawed, b->flawed_room);
-		b->flawed[b->n_flawed++] = (struct flawed_switch){thread, b->where, flaw};
+		LIST_ADD(b->arena, b->flawed, b->n_flawed, b->flawed_room,
+		         (struct flawed_switch){thread, b->where, flaw});
 	} else if (usable(b, ROWS_SLICES, NULL)) {
 		slices_note(&b->switches, b->arena, row->time, thread, row->in);
 	}
@@ -494,6 +494,5 @@ void build_sample(struct build *b, const struct trace_gpu_sample *sample, const 
 	if (!usable(b, ROWS_GPU_SAMPLES,
 	            sample->time != 0 ? first_flaw(flaw, sample->time, sample->time, false) : flaw))
 		return;
-	LIST_GROW(b->arena, t->gpu_samples, t->n_gpu_samples, b->sample_room);
-	t->gpu_samples[t->n_gpu_samples++] = *sample;
+	LIST_ADD(b->arena, t->gpu_samples, t->n_gpu_samples, b->sample_room, *sample);
 }

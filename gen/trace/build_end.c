@@ -6,7 +6,6 @@
 #include "trace/classify.h"
 #include "trace/hlo.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- joining ---- */
@@ -71,7 +70,7 @@ static struct numbers number_anew(struct build *b, const struct build *from, str
 
 void build_join(struct build *b, struct build *from)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace *t = from->trace;
 	const struct numbers x = number_anew(b, from, &scratch);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
@@ -128,7 +127,6 @@ void build_join(struct build *b, struct build *from)
 	}
 	t->rows[ROWS_GPU_SAMPLES].read -= (int64_t)t->n_gpu_samples; /* counted with the samples just now */
 	join_dropped(b, t);
-	arena_release(&scratch);
 }
 
 /* ---- names ---- */
@@ -200,7 +198,7 @@ static void count_unnamed(struct build *b, enum row_kind kind, const uint32_t *n
 
 static void resolve_names(struct build *b)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace *t = b->trace;
 	const uint32_t *text = texts_of(b, &scratch);
 	uint8_t *class = ARENA_NEW(&scratch, b->strings.n, uint8_t);
@@ -223,7 +221,6 @@ static void resolve_names(struct build *b)
 			t->threads[i].name = text[b->thread_string[i]];
 	resolve_calls(b, text, class, &scratch);
 	stack_samples_list(&b->samples, text, t->names, &t->stacks, b->arena);
-	arena_release(&scratch);
 }
 
 /* ---- order of processes, threads and devices: by key, not by who came first ---- */
@@ -246,7 +243,7 @@ static const uint32_t *order_keys(const uint64_t *keys, uint32_t n, struct arena
 	uint32_t *number = ARENA_NEW(scratch, n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (struct numbered){keys[i], i};
-	qsort(list, n, sizeof *list, compare_numbered);
+	SORT(list, n, compare_numbered);
 	for (uint32_t i = 0; i < n; i++)
 		number[list[i].index] = i;
 	return number;
@@ -286,7 +283,7 @@ static void list_devices(struct build *b, const uint32_t *process)
 /* By thread of the scheduler's events and samples: which one it is, TRACE_NONE where nothing else is of it. */
 static const uint32_t *order_all(struct build *b)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace *t = b->trace;
 	const uint32_t *process = order_keys(b->processes.keys, t->n_processes, &scratch);
 	const uint32_t *thread = order_keys(b->threads.keys, t->n_threads, &scratch);
@@ -331,7 +328,6 @@ static const uint32_t *order_all(struct build *b)
 		else
 			t->rows[ROWS_SLICES].read++;
 	}
-	arena_release(&scratch);
 	return known_thread;
 }
 
@@ -370,8 +366,7 @@ static int compare_samples(const void *a, const void *b)
 
 void build_order_samples(struct build *b)
 {
-	if (b->trace->n_gpu_samples)
-		qsort(b->trace->gpu_samples, b->trace->n_gpu_samples, sizeof *b->trace->gpu_samples, compare_samples);
+	SORT(b->trace->gpu_samples, b->trace->n_gpu_samples, compare_samples);
 }
 
 void build_finish(struct build *b)

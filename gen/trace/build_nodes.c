@@ -5,8 +5,7 @@
 
 uint32_t build_node(struct build *b, uint64_t thread, int64_t time)
 {
-	LIST_GROW(b->arena, b->nodes, b->n_nodes, b->node_room);
-	b->nodes[b->n_nodes++] = (struct build_node){thread, time};
+	LIST_ADD(b->arena, b->nodes, b->n_nodes, b->node_room, (struct build_node){thread, time});
 	return b->n_nodes;
 }
 
@@ -36,7 +35,7 @@ static uint32_t call_at(const struct trace *t, uint32_t thread, int64_t time)
 
 void build_creators(struct build *b)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace_ops *o = &b->trace->ops;
 	uint32_t *call = ARENA_NEW(&scratch, (size_t)b->n_nodes + 1, uint32_t);
 	call[0] = TRACE_NONE;
@@ -48,5 +47,4 @@ void build_creators(struct build *b)
 		o->creator[i] = call[o->creation[i]];
 		o->creation[i] = o->creator[i] == TRACE_NONE ? 0 : b->trace->calls.correlation[o->creator[i]];
 	}
-	arena_release(&scratch);
 }

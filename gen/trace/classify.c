@@ -225,7 +225,7 @@ enum overhead_class classify_overhead(const char *name)
 
 void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint8_t *class = ARENA_NEW(&scratch, n, uint8_t); /* of the names that such rows have, each looked at once */
 	enum { SEEN = 128 };
 #define CLASS_OF(name, classify)                                                                                       \
@@ -241,5 +241,4 @@ void classify_rows(struct trace *t, const struct names *names, const uint32_t *t
 		if (CLASS_OF(t->overheads.name[i], classify_overhead) == OVERHEAD_MODULE_LOAD)
 			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
 #undef CLASS_OF
-	arena_release(&scratch);
 }

@@ -114,13 +114,13 @@ enum { QUARTERS = 4, SHIFTS = 8, FEWEST = 4 };
 static double reach_of_quarters(const struct clock_collective *list, size_t n, const struct clock_offset *o,
                                 int64_t base, const struct corner *said, double reach)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct clock_collective *timed = ARENA_NEW(&scratch, n, struct clock_collective);
 	size_t part = n / QUARTERS > FEWEST ? n / QUARTERS : FEWEST, i = 0;
 	size_t shift = part / SHIFTS ? part / SHIFTS : 1;
 	double within = 0;
 	memcpy(timed, list, n * sizeof *timed);
-	qsort(timed, n, sizeof *timed, compare_times);
+	SORT(timed, n, compare_times);
 	while (part < n) {
 		size_t end = i + part < n ? i + part : n, begin = end - part;
 		size_t before = begin > shift ? begin - shift : 0, behind = end + shift < n ? end + shift : n;
@@ -131,7 +131,6 @@ static double reach_of_quarters(const struct clock_collective *list, size_t n, c
 			break;
 		i += shift;
 	}
-	arena_release(&scratch);
 	return within;
 }
 
@@ -186,21 +185,16 @@ void clock_transfers_add(struct clock_transfers *transfers, const struct trace *
 		const struct comm_member *me = comm_calls_member(calls, c->comm[call], process);
 		if ((!send && strcmp(name, "ncclRecv") != 0) || !me || c->peer[call] == TRACE_NONE)
 			continue;
-		LIST_GROW(arena, transfers->list, transfers->n, transfers->room);
-		transfers->list[transfers->n++] = (struct clock_transfer){.comm = c->comm[call],
-		                                                          .from = send ? me->rank : c->peer[call],
-		                                                          .to = send ? c->peer[call] : me->rank,
-		                                                          .send = send,
-		                                                          .host = host,
-		                                                          .launched = launched,
-		                                                          .start = start,
-		                                                          .end = end};
+		LIST_ADD(arena, transfers->list, transfers->n, transfers->room,
+		         (struct clock_transfer){.comm = c->comm[call],
+		                                 .from = send ? me->rank : c->peer[call],
+		                                 .to = send ? c->peer[call] : me->rank,
+		                                 .send = send,
+		                                 .host = host,
+		                                 .launched = launched,
+		                                 .start = start,
+		                                 .end = end});
 	}
-}
-
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
 }
 
 static uint32_t lower(const struct clock_transfer *t)
@@ -215,19 +209,14 @@ static uint32_t higher(const struct clock_transfer *t)
 /* Of two ranks of a communicator; then one direction before the other, and sends before receives. */
 static int compare_ranks(const struct clock_transfer *x, const struct clock_transfer *y)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(lower(x), lower(y));
-	return order ? order : compare(higher(x), higher(y));
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(lower(x), lower(y)) ?: ASCENDING(higher(x), higher(y));
 }
 
 static int compare_transfers(const void *a, const void *b)
 {
 	const struct clock_transfer *x = a, *y = b;
-	int order = compare_ranks(x, y);
-	order = order ? order : compare(x->from, y->from);
-	order = order ? order : compare(y->send, x->send);
-	order = order ? order : compare(x->launched, y->launched);
-	return order ? order : compare(x->start, y->start);
+	return compare_ranks(x, y) ?: ASCENDING(x->from, y->from) ?: ASCENDING(y->send, x->send)
+		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start);
 }
 
 /* The transfers of one direction: the sends, then as many receives, each of one host; 0: they are not. */
@@ -248,8 +237,7 @@ size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint3
 	struct clock_transfer *list = transfers->list;
 	size_t n = 0, room = 0;
 	*out = NULL;
-	if (transfers->n)
-		qsort(list, transfers->n, sizeof *list, compare_transfers);
+	SORT(list, transfers->n, compare_transfers);
 	for (size_t i = 0, end; i < transfers->n; i = end) {
 		size_t turn = i;
 		for (end = i; end < transfers->n && !compare_ranks(&list[i], &list[end]); end++)
@@ -260,9 +248,9 @@ size_t clock_transfers_pair(struct clock_transfers *transfers, uint32_t a, uint3
 		const struct clock_transfer *to_b = list + (forth ? i : turn), *to_a = list + (forth ? turn : i);
 		size_t n_to_b = forth ? x : y, n_to_a = forth ? y : x;
 		for (size_t k = 0; k < n_to_b && k < n_to_a; k++) {
-			LIST_GROW(arena, *out, n, room);
-			(*out)[n++] = (struct clock_collective){.entered = {to_b[k].start, to_a[k].start},
-			                                        .left = {to_a[n_to_a + k].end, to_b[n_to_b + k].end}};
+			LIST_ADD(arena, *out, n, room,
+			         (struct clock_collective){.entered = {to_b[k].start, to_a[k].start},
+			                                   .left = {to_a[n_to_a + k].end, to_b[n_to_b + k].end}});
 		}
 	}
 	return n;

@@ -3,11 +3,11 @@
 #include "base/list.h"
 #include "base/parallel.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/clock_offset.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double GIVES_WAY = 20e3; /* ns: bounds that have to give way by more are of no clock */
@@ -46,28 +46,19 @@ struct aligning {
 	struct clock_transfers transfers;
 };
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* `streams`: what is not of a known communicator is of its stream. */
 static int compare_keys(const struct kernel *x, const struct kernel *y, bool streams)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->name, y->name);
-	return order || !streams || x->comm ? order : compare(x->stream, y->stream);
+	int order = ASCENDING(x->comm, y->comm) ?: ASCENDING(x->name, y->name);
+	return order || !streams || x->comm ? order : ASCENDING(x->stream, y->stream);
 }
 
 static int compare_kernels(const void *a, const void *b, void *streams)
 {
 	const struct kernel *x = a, *y = b;
-	int order = compare_keys(x, y, *(const bool *)streams);
-	order = order ? order : compare(x->host, y->host);
-	order = order ? order : compare(x->device, y->device);
-	order = order ? order : compare(x->launched, y->launched);
-	order = order ? order : compare(x->start, y->start);
-	return order ? order : compare(x->end, y->end);
+	return compare_keys(x, y, *(const bool *)streams) ?: ASCENDING(x->host, y->host)
+		?: ASCENDING(x->device, y->device) ?: ASCENDING(x->launched, y->launched)
+		?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
 }
 
 /* ---- what is there ---- */
@@ -123,15 +114,15 @@ static void find_kernels(struct aligning *c)
 				known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
 			if (known[name] != 1)
 				continue;
-			LIST_GROW(&c->scratch, c->kernels, c->n, c->room);
-			c->kernels[c->n++] = (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
-			                                     .name = name,
-			                                     .stream = t->ops.stream[i],
-			                                     .host = c->host_of[p],
-			                                     .device = device + t->ops.device[i],
-			                                     .launched = launched(t, i),
-			                                     .start = start,
-			                                     .end = end};
+			LIST_ADD(&c->scratch, c->kernels, c->n, c->room,
+			         (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
+			                         .name = name,
+			                         .stream = t->ops.stream[i],
+			                         .host = c->host_of[p],
+			                         .device = device + t->ops.device[i],
+			                         .launched = launched(t, i),
+			                         .start = start,
+			                         .end = end});
 		}
 		device += t->n_devices;
 	}
@@ -141,18 +132,16 @@ static void put_in_order(struct aligning *c, bool streams, struct kernel *list, 
 {
 	struct arena *arena = &c->scratch;
 	o->list = list;
-	if (c->n)
-		qsort_r(list, c->n, sizeof *list, compare_kernels, &streams);
+	SORT_BY(list, c->n, compare_kernels, &streams);
 	for (size_t i = 0; i < c->n; i++) {
 		bool other_key = !i || compare_keys(&o->list[i - 1], &o->list[i], streams) != 0;
 		if (other_key || o->list[i - 1].host != o->list[i].host) {
-			LIST_GROW(arena, o->spans, o->n_spans, o->room);
-			o->spans[o->n_spans++] = (struct span){.host = o->list[i].host, .first = i};
+			LIST_ADD(arena, o->spans, o->n_spans, o->room,
+			         (struct span){.host = o->list[i].host, .first = i});
 		}
 		o->spans[o->n_spans - 1].n++;
 		if (other_key) {
-			LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
-			o->keys[o->n_keys++] = o->n_spans - 1;
+			LIST_ADD(arena, o->keys, o->n_keys, o->key_room, o->n_spans - 1);
 		}
 	}
 	LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
@@ -271,9 +260,9 @@ static void add_pairs(struct pairs *pairs, const struct seen *a, const struct se
 {
 	size_t k = shift < 0 ? (size_t)-shift : 0, j = shift > 0 ? (size_t)shift : 0;
 	for (; k < a->n && j < b->n; k++, j++) {
-		LIST_GROW(scratch, pairs->list, pairs->n, pairs->room);
-		pairs->list[pairs->n++] = (struct clock_collective){.entered = {a->list[k].entered, b->list[j].entered},
-		                                                    .left = {a->list[k].left, b->list[j].left}};
+		LIST_ADD(scratch, pairs->list, pairs->n, pairs->room,
+		         (struct clock_collective){.entered = {a->list[k].entered, b->list[j].entered},
+		                                   .left = {a->list[k].left, b->list[j].left}});
 	}
 }
 
@@ -281,7 +270,7 @@ static void add_pairs(struct pairs *pairs, const struct seen *a, const struct se
 static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock_offset *out)
 {
 	struct pairs pairs = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	for (int by_stream = 0; by_stream < 2 && !pairs.n; by_stream++) {
 		const struct ordered *o = by_stream ? &c->by_stream : &c->by_key;
 		for (size_t key = 0; key < o->n_keys; key++) {
@@ -298,12 +287,9 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 	struct clock_collective *more;
 	size_t n = clock_transfers_pair(&c->transfers, a, b, &scratch, &more);
 	for (size_t i = 0; i < n; i++) {
-		LIST_GROW(&scratch, pairs.list, pairs.n, pairs.room);
-		pairs.list[pairs.n++] = more[i];
+		LIST_ADD(&scratch, pairs.list, pairs.n, pairs.room, more[i]);
 	}
-	bool found = pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
-	arena_release(&scratch);
-	return found;
+	return pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
 }
 
 /* ---- all hosts ---- */

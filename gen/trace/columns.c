@@ -252,7 +252,7 @@ static int compare_rows(const void *context, size_t a, size_t b)
 void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 {
 	const struct columns *all = &COLUMNS[rows];
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct all_rows of = {t, rows};
 	bool ops = rows == ROWS_OF_OPS; /* by device and, last, launch; all others by thread, the longer one first */
 	const struct order order = {.n = rows_of(t, rows),
@@ -275,7 +275,6 @@ void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 		uint32_t *first = first_of_thread(t, order.n, order.group, arena);
 		memcpy((char *)t + all->first, &first, sizeof first);
 	}
-	arena_release(&scratch);
 }
 
 /* ---- merging ---- */

@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -11,40 +12,29 @@ struct launch {
 	int64_t at;
 };
 
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_calls(const void *a, const void *b, void *context)
 {
 	const struct trace_comm_calls *c = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = compare(c->thread[x], c->thread[y]);
-	order = order ? order : compare(c->start[x], c->start[y]);
-	return order ? order : compare(x, y);
+	return ASCENDING(c->thread[x], c->thread[y]) ?: ASCENDING(c->start[x], c->start[y]) ?: ASCENDING(x, y);
 }
 
 static int compare_launches(const void *a, const void *b)
 {
 	const struct launch *x = a, *y = b;
-	int order = compare(x->thread, y->thread);
-	order = order ? order : compare(x->at, y->at);
-	return order ? order : compare(x->op, y->op);
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->at, y->at) ?: ASCENDING(x->op, y->op);
 }
 
 static int compare_ops(const void *a, const void *b)
 {
 	const struct comm_op *x = a, *y = b;
-	return compare(x->op, y->op);
+	return ASCENDING(x->op, y->op);
 }
 
 static int compare_members(const void *a, const void *b)
 {
 	const struct comm_member *x = a, *y = b;
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->process, y->process);
-	return order ? order : compare(x->rank, y->rank);
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(x->process, y->process) ?: ASCENDING(x->rank, y->rank);
 }
 
 static size_t find_launches(const struct trace *t, struct arena *scratch, struct launch **out)
@@ -55,11 +45,10 @@ static size_t find_launches(const struct trace *t, struct arena *scratch, struct
 		uint32_t launch = t->ops.launch[i];
 		if (t->ops.kind[i] != OP_COMM || launch == TRACE_NONE || (t->ops.flags[i] & OPF_GRAPH_NODE))
 			continue;
-		LIST_GROW(scratch, list, n, room);
-		list[n++] = (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]};
+		LIST_ADD(scratch, list, n, room,
+		         (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]});
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_launches);
+	SORT(list, n, compare_launches);
 	*out = list;
 	return n;
 }
@@ -75,7 +64,7 @@ static bool is_of_one_communicator(const struct trace_comm_calls *c, const uint3
 static void join(const struct trace *t, size_t n_calls, struct arena *arena, struct comm_calls *out)
 {
 	const struct trace_comm_calls *c = &t->comm_calls;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct launch *launches;
 	size_t n = find_launches(t, &scratch, &launches), from = 0, to = 0; /* [from, to): not launched for yet */
 	out->ops = ARENA_NEW(arena, n, struct comm_op);
@@ -93,9 +82,7 @@ static void join(const struct trace *t, size_t n_calls, struct arena *arena, str
 			out->ops[out->n_ops++] = (struct comm_op){l->op, (uint32_t)first, (uint32_t)(to - first)};
 		from = to;
 	}
-	if (out->n_ops)
-		qsort(out->ops, out->n_ops, sizeof *out->ops, compare_ops);
-	arena_release(&scratch);
+	SORT(out->ops, out->n_ops, compare_ops);
 }
 
 void comm_calls_find(const struct trace *t, struct arena *arena, struct comm_calls *out)
@@ -114,10 +101,8 @@ void comm_calls_find(const struct trace *t, struct arena *arena, struct comm_cal
 			out->members[out->n_members++] = (struct comm_member){
 				c->comm[i], t->threads[c->thread[i]].process, c->rank[i], c->ranks[i]};
 	}
-	if (n)
-		qsort_r(out->calls, n, sizeof *out->calls, compare_calls, (void *)c);
-	if (out->n_members)
-		qsort(out->members, out->n_members, sizeof *out->members, compare_members);
+	SORT_BY(out->calls, n, compare_calls, c);
+	SORT(out->members, out->n_members, compare_members);
 	join(t, n, arena, out);
 }
 

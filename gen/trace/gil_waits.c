@@ -172,7 +172,7 @@ static void add_holes(const struct ordered *o, uint32_t u, size_t i, const struc
 static void find_unlooked(const struct ordered *o, struct arena *arena, struct trace *trace)
 {
 	enum { MOST = 1 << 24 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct unlooked_list list = {.arena = arena, .out = &trace->unlooked};
 	uint32_t *process = ARENA_NEW(&scratch, o->n, uint32_t);
 	int64_t *round = ARENA_NEW(&scratch, o->n, int64_t), *place = ARENA_NEW(&scratch, o->n, int64_t);
@@ -208,7 +208,6 @@ static void find_unlooked(const struct ordered *o, struct arena *arena, struct t
 		}
 	}
 	columns_order(trace, ROWS_OF_UNLOOKED, arena);
-	arena_release(&scratch);
 }
 
 /* The looks of threads that are known, by thread and time. */
@@ -239,7 +238,7 @@ static struct ordered order_looks(const struct gil_looks *l, const uint32_t *thr
 void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distance, struct arena *arena,
                struct trace *trace)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct ordered o = order_looks(l, thread, distance, trace, &scratch);
 	size_t room = 0;
 	for (size_t i = 0; i < o.n; i++)
@@ -254,7 +253,6 @@ void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distan
 			add_stretch(&o, i, thread, trace);
 	columns_order(trace, ROWS_OF_GIL, arena);
 	find_unlooked(&o, arena, trace);
-	arena_release(&scratch);
 }
 
 void slices_note(struct slice_events *e, struct arena *arena, int64_t time, uint32_t thread, bool in)
@@ -287,7 +285,7 @@ static size_t count_in(const struct slice_events *e, const uint32_t *sorted, siz
 
 void slices_build(const struct slice_events *e, uint32_t n_threads, struct arena *arena, struct trace_slices *s)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct order order = {.n = e->n, .group = e->thread, .n_groups = n_threads, .start = e->time};
 	const uint32_t *sorted = order_rows(&order, &scratch);
 	*s = (struct trace_slices){.start = ARENA_NEW(arena, e->n, int64_t),
@@ -316,5 +314,4 @@ void slices_build(const struct slice_events *e, uint32_t n_threads, struct arena
 	s->start = arena_trim(arena, s->start, e->n, s->n, sizeof *s->start);
 	s->end = arena_trim(arena, s->end, e->n, s->n, sizeof *s->end);
 	s->thread = arena_trim(arena, s->thread, e->n, s->n, sizeof *s->thread);
-	arena_release(&scratch);
 }

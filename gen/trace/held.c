@@ -1,9 +1,9 @@
 #include "trace/held.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Calls nest: the driver's ends inside the runtime's. */
@@ -27,9 +27,7 @@ static uint32_t thread_inside(const struct trace *t, uint32_t process, int64_t a
 static int compare(const void *a, const void *b)
 {
 	const struct held_allocation *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->born != y->born ? (x->born < y->born ? -1 : 1) : 0;
+	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->born, y->born);
 }
 
 /* A thread's push/pop ranges up to a time; from one time to the next it does not go back. */
@@ -95,7 +93,7 @@ static void keep_largest(const struct trace *t, struct parts *parts, struct trac
 
 void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list, size_t n)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct parts by[HELD_BYS] = {{ARENA_NEW(&work, n, struct trace_held), 0},
 	                             {ARENA_NEW(&work, n, struct trace_held), 0}};
 	struct walk walk = {.thread = TRACE_NONE, .outer = ARENA_NEW(&work, t->ranges.n, uint32_t)};
@@ -103,8 +101,7 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	for (size_t i = 0; i < n; i++)
 		if (list[i].thread == TRACE_NONE)
 			list[i].thread = thread_inside(t, list[i].process, list[i].born);
-	if (n)
-		qsort(list, n, sizeof *list, compare);
+	SORT(list, n, compare);
 	for (size_t i = 0; i < n && list[i].thread != TRACE_NONE; i++) {
 		const uint32_t name[HELD_BYS] = {range_at(t, &walk, list[i].thread, list[i].born), list[i].in_operator};
 		if ((!name[HELD_BY_RANGE] && !name[HELD_BY_OPERATOR]) || list[i].bytes <= 0)
@@ -120,7 +117,6 @@ void held_at_peak(struct trace *t, uint32_t device, struct held_allocation *list
 	}
 	for (int of = 0; of < HELD_BYS; of++)
 		keep_largest(t, &by[of], t->devices[device].held[of]);
-	arena_release(&work);
 }
 
 void held_add_level(struct trace *t, uint32_t device, int64_t start, int64_t end, int64_t bytes)

@@ -70,7 +70,7 @@ static void give(struct trace *t, uint32_t thread, const struct said *said, uint
 
 void hlo_give_operators(struct trace *t, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct said said;
 	if (!t->calls.in_operator && t->calls.n && read_names(t, &scratch, &said)) {
 		uint32_t *open = ARENA_NEW(&scratch, t->ranges.n, uint32_t);
@@ -79,5 +79,4 @@ void hlo_give_operators(struct trace *t, struct arena *arena)
 		for (uint32_t thread = 0; thread < t->n_threads; thread++)
 			give(t, thread, &said, open);
 	}
-	arena_release(&scratch);
 }

@@ -88,7 +88,7 @@ static void join_ops(struct linker *l)
 {
 	struct trace *t = l->trace;
 	struct trace_ops *o = &t->ops;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct call_index *index = index_calls(t, &scratch);
 	t->n_unlaunched = 0;
 	if (o->creation && !o->creator)
@@ -102,7 +102,6 @@ static void join_ops(struct linker *l)
 				: find_call(&t->calls, &index[t->devices[o->device[i]].process], o->correlation[i]);
 		t->n_unlaunched += o->launch[i] == TRACE_NONE && !managed;
 	}
-	arena_release(&scratch);
 }
 
 static void sort_ops(struct linker *l)

@@ -4,7 +4,6 @@
 #include "trace/again.h"
 #include "trace/stacks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Appends n items to a list of *count. */
@@ -160,7 +159,7 @@ static void join_samples(struct trace *t, const struct trace *from, const struct
 		t->gpu_samples[t->n_gpu_samples + i].time = time_map_of(map, from->gpu_samples[i].time);
 	}
 	t->n_gpu_samples = n;
-	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
+	SORT(t->gpu_samples, n, compare_samples);
 }
 
 /* The files are of one run, so their timed runs are the same ones, if more than one file has them. */
@@ -247,7 +246,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 	if (out->again)
 		out->again->map = parts[0].map;
 	for (size_t i = 1; i < n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct trace *from = parts[i].trace;
 		join_again(out, from, &parts[i].map, arena);
 		join_things(out, from, &parts[i].map, arena, &scratch);
@@ -265,7 +264,6 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		if (from->source.began != TRACE_NO_TIME)
 			from->source.began = time_map_of(&parts[i].map, from->source.began);
 		join_source(&out->source, &from->source, parts[i].map.offset, arena);
-		arena_release(&scratch);
 		if (parts[i].memory)
 			arena_release(parts[i].memory);
 	}

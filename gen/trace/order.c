@@ -113,7 +113,7 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 	uint32_t *rows = ARENA_NEW(arena, o->n, uint32_t);
 	for (size_t i = 0; i < o->n; i++)
 		rows[first[group_of(o, i)]++] = (uint32_t)i;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *other = ARENA_NEW(&scratch, o->n, uint32_t), *ends = ARENA_NEW(&scratch, o->n + 1, uint32_t);
 	size_t from = 0;
 	for (uint32_t g = 0; g < o->n_groups; g++) { /* first[g] is now the end of group g */
@@ -121,7 +121,6 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 			sort_group(o, rows, other, ends, from, first[g]);
 		from = first[g];
 	}
-	arena_release(&scratch);
 	return rows;
 }
 

@@ -166,7 +166,7 @@ static bool share_program(const struct ranks_file *a, const struct ranks_file *b
 /* Whether all files of a run have this in common, in all runs: what two share with a third, they share. */
 static bool all_share(const struct ranks_file *files, size_t n, together *are)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t *first = ARENA_NEW(&scratch, n, size_t); /* by run, counted from 1 */
 	bool all = true;
 	for (size_t i = 0; i < n && all; i++) {
@@ -174,14 +174,13 @@ static bool all_share(const struct ranks_file *files, size_t n, together *are)
 		all = !*of || are(&files[i], &files[*of - 1]);
 		*of = *of ? *of : i + 1;
 	}
-	arena_release(&scratch);
 	return all;
 }
 
 /* Whether the files of each run of several have different ranks. */
 static bool ranks_differ(const struct ranks_file *files, size_t n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint64_t *key = ARENA_NEW(&scratch, n, uint64_t); /* those without a rank come last in their run */
 	bool differ = true;
 	for (size_t i = 0; i < n; i++)
@@ -189,7 +188,6 @@ static bool ranks_differ(const struct ranks_file *files, size_t n)
 	sort_hashes(key, n);
 	for (size_t i = 1; i < n && differ; i++)
 		differ = key[i] >> 32 != key[i - 1] >> 32 || (key[i] != key[i - 1] && (int32_t)key[i] >= 0);
-	arena_release(&scratch);
 	return differ;
 }
 
@@ -365,7 +363,7 @@ static const struct fact *missing(const struct member *list, size_t n, struct ar
 /* The first rank that is there for the second time, as files were given; −1: none is. */
 static int32_t there_twice(const struct member *list, size_t n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint64_t *key = ARENA_NEW(&scratch, n, uint64_t);
 	size_t first = n;
 	for (size_t i = 0; i < n; i++)
@@ -374,7 +372,6 @@ static int32_t there_twice(const struct member *list, size_t n)
 	for (size_t i = 1; i < n; i++)
 		if (key[i] >> 32 == key[i - 1] >> 32 && (uint32_t)key[i] < first && (int64_t)key[i] >= 0)
 			first = (uint32_t)key[i];
-	arena_release(&scratch);
 	return first < n ? list[first].file->rank : -1;
 }
 
@@ -401,7 +398,7 @@ static const struct fact *arrange(struct ranks_file *files, size_t n, uint32_t r
 		list[i].by_rank = ranks;
 		list[i].by_pid = one_host;
 	}
-	qsort(list, m, sizeof *list, compare_members);
+	SORT(list, m, compare_members);
 	for (size_t i = 0; i < m; i++) {
 		list[i].file->place = (uint32_t)i;
 		list[i].file->offset = has_time(list[i].file) ? list[i].file->trace->source.started - begin : 0;

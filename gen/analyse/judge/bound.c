@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A list that may be changed; `list` may be NULL where there is none. */
@@ -36,15 +35,14 @@ static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, s
 		}
 	}
 	b->n_rows = kept;
-	if (kept)
-		qsort_r(b->rows, kept, sizeof *b->rows, budget_compare_idle, names);
+	SORT_BY(b->rows, kept, budget_compare_idle, names);
 }
 
 static void bound_phases(struct side *side, struct names *names, struct arena *arena)
 {
 	if (side->n_phases <= BOUND_ROWS)
 		return;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct phase_result rest = {
 		.name = names_add_text(names, side->phases_by_work ? "(other work)" : "(other ranges)")};
 	bool *left_out = ARENA_NEW(&scratch, names->n, bool);
@@ -79,7 +77,6 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all - between,
 	                      .what = side->phases_by_work ? "work_phases" : "phases",
 	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept - 1 - between));
-	arena_release(&scratch);
 }
 
 /* ---- kernels ---- */
@@ -168,7 +165,7 @@ static int by_all(const void *a, const void *b, void *names)
 /* A module has what the modules in it have, and may own nothing itself: "GPT" and "GPT/Block" of "GPT/Block/Linear". */
 static void bound_modules(struct side *side, struct names *names, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap paths;
 	struct owner_result *list = NULL;
 	size_t n = 0, room = 0;
@@ -180,8 +177,8 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 			end += strcspn(end, "/");
 			uint32_t row = keymap_add(&paths, names_add(names, path, (size_t)(end - path)));
 			if (row == n) {
-				LIST_GROW(arena, list, n, room);
-				list[n++] = (struct owner_result){.name = (uint32_t)paths.keys[row]};
+				LIST_ADD(arena, list, n, room,
+				         (struct owner_result){.name = (uint32_t)paths.keys[row]});
 			}
 			list[row].all_instances += own->instances;
 			list[row].all += own->per_step;
@@ -191,12 +188,10 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 			}
 		} while (*end++);
 	}
-	if (n)
-		qsort_r(list, n, sizeof *list, by_all, names);
+	SORT_BY(list, n, by_all, names);
 	side->modules = list;
 	side->n_modules =
 		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);
-	arena_release(&scratch);
 }
 
 /* ---- ranges ---- */

@@ -323,7 +323,7 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 static bool work_series(const struct run_table *run, struct series *out)
 {
 	const struct table_column *column = run->column, *end = column + run->n_columns;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	double sum = 0;
 	while (column < end && column->kind != PART_COMPUTE)
 		column++;
@@ -336,7 +336,6 @@ static bool work_series(const struct run_table *run, struct series *out)
 	}
 	series_of_row(ns, column->n, false, out);
 	out->mean = sum / run->n_steps;
-	arena_release(&work);
 	return out->mean > 0;
 }
 

@@ -31,7 +31,7 @@ static double combine(const struct evidence *const *resolved, size_t n, double *
 {
 	const struct side_facts *facts = resolved[0]->facts;
 	const struct side *side = resolved[0]->side;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *claimed = ARENA_NEW(&scratch, facts->n_idle + 1, bool), sync = false;
 	double step = side->budget.period, host = facts->host_work, busy = 0, launch = 0, rid = 0, least = step;
 	bool cold = false;
@@ -53,7 +53,6 @@ static double combine(const struct evidence *const *resolved, size_t n, double *
 		step -= claimed[i] ? facts->idle[i].per_step : 0;
 	double floor = fmax(diagnosis_floor(side, facts, claimed) - busy, 0);
 	step = sync ? fmax(floor, host) : step - busy;
-	arena_release(&scratch);
 	step = fmin(step + launch, least);
 	*lowest = cold ? fmin(floor, step) : 0;
 	return step;

@@ -32,8 +32,7 @@ static size_t rank(const struct exchange_run *const run[2], const size_t n[2], s
 			if (run[s][r].start != 0)
 				out[all++] = (struct ranked){
 					.start = run[s][r].start, .end = run[s][r].end, .index = r, .side = s};
-	if (all)
-		qsort(out, all, sizeof *out, by_start);
+	SORT(out, all, by_start);
 	int64_t until = INT64_MIN;
 	for (size_t i = 0; i < all; i++) {
 		stretch += i > 0 && out[i].start - until > EVIDENCE_PAUSE;
@@ -220,7 +219,7 @@ static void measure_sessions(const struct exchange_run *const run[2], const size
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2])
 {
 	struct exchange out = {0};
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct ranked *ranked = ARENA_NEW(&work, n[0] + n[1], struct ranked);
 	size_t all = rank(run, n, ranked);
 	judge_order(ranked, all, n, &out);
@@ -229,7 +228,6 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 		out.apart = EVIDENCE_APART;
 	if (out.sessions)
 		measure_sessions(run, n, ranked, all, &work, &out);
-	arena_release(&work);
 	return out;
 }
 

@@ -9,7 +9,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double GONE = 0.2; /* of the cost: so little is left of what is resolved, or was there of what is new … */
@@ -119,7 +118,7 @@ static uint32_t list_moved(const struct pair *p, size_t r, int s, double *const 
  * by other rules or by none: beyond what was there and not claimed before. Whoever claims it there carries it. */
 static void find_moved(struct pair *p, size_t r, int s)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *sum[2];
 	for (int i = 0; i < 2; i++)
 		sum[i] = ARENA_NEW(&scratch, (size_t)p->n_keys + 1, double);
@@ -135,7 +134,6 @@ static void find_moved(struct pair *p, size_t r, int s)
 		for (uint32_t i = 0; i < n; i++)
 			p->cost[q].carried += list[i].moved * of_other[list[i].key] / list[i].rest;
 	}
-	arena_release(&scratch);
 }
 
 /* Whether the rule speaks on the side, of a cost that no finding of the other side has already. */
@@ -396,7 +394,6 @@ struct findings findings_build(const struct findings_input *in, struct arena *ar
 		find_in_pair(&p, in, arena, &out);
 	else
 		find_in_sides(&p, in, arena, &out);
-	if (out.n)
-		qsort(out.list, out.n, sizeof *out.list, compare_findings);
+	SORT(out.list, out.n, compare_findings);
 	return out;
 }

@@ -2,7 +2,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double SMALL = 0.01; /* of a step: less idle time has no list of its own */
@@ -104,10 +103,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct ranked *in = context;
 	const struct sample_row *x = &in->tree->rows[*(const uint32_t *)a], *y = &in->tree->rows[*(const uint32_t *)b];
 	double d = longest(y->idle) - longest(x->idle);
-	if (d != 0)
-		return d > 0 ? 1 : -1;
-	return ASCENDING(x->cause, y->cause)
-	               ?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
+	return ASCENDING(d, 0) ?: ASCENDING(x->cause, y->cause)
+		?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
 }
 
 static bool has_list(const struct sample_row *row, const double period[2])
@@ -121,16 +118,15 @@ static int compare_holders(const void *a, const void *b, void *context)
 	const struct lock_holder *x = a, *y = b;
 	const struct names *names = context;
 	double d = longest(y->time) - longest(x->time);
-	if (d != 0)
-		return d > 0 ? 1 : -1;
-	return x->main != y->main ? (x->main ? -1 : 1) : strcmp(names_text(names, x->name), names_text(names, y->name));
+	return ASCENDING(d, 0) ?: DESCENDING(x->main, y->main)
+		?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 /* The threads that held the interpreter's lock. */
 static void list_holders(const struct sample_sums *sums, uint32_t row, struct sampled_cause *cause, struct arena *arena)
 {
 	enum { MOST = 16 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	struct lock_holder *all = ARENA_NEW(&scratch, tree->holder_keys.n, struct lock_holder);
 	uint32_t n = 0;
@@ -143,27 +139,24 @@ static void list_holders(const struct sample_sums *sums, uint32_t row, struct sa
 			all[n].time[s] = h->time[s] * scale_of(&tree->rows[row], s);
 		n++;
 	}
-	if (n)
-		qsort_r(all, n, sizeof *all, compare_holders, (void *)sums->names);
+	SORT_BY(all, n, compare_holders, sums->names);
 	cause->n_holders = n < MOST ? n : MOST;
 	cause->holders_left_out = n - cause->n_holders;
 	cause->holders = ARENA_NEW(arena, cause->n_holders, struct lock_holder);
 	for (uint32_t i = 0; i < cause->n_holders; i++)
 		cause->holders[i] = all[i];
-	arena_release(&scratch);
 }
 
 static void list_causes(const struct sample_sums *sums, const double period[2], struct functions *out,
                         struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n = tree->row_keys.n, *row = ARENA_NEW(&scratch, n, uint32_t);
 	struct ranked ranked = {tree, sums->names};
 	for (uint32_t r = 0; r < n; r++)
 		row[r] = r;
-	if (n)
-		qsort_r(row, n, sizeof *row, compare_rows, &ranked);
+	SORT_BY(row, n, compare_rows, &ranked);
 	out->cause = ARENA_NEW(arena, FUNCTIONS_CAUSES, struct sampled_cause);
 	for (uint32_t i = 0; i < n && out->n_causes < FUNCTIONS_CAUSES; i++) {
 		const struct sample_row *r = &tree->rows[row[i]];
@@ -179,7 +172,6 @@ static void list_causes(const struct sample_sums *sums, const double period[2], 
 		}
 		list_holders(sums, row[i], cause, arena);
 	}
-	arena_release(&scratch);
 }
 
 static bool any_samples(const struct side_facts *facts, uint32_t n_sides)
@@ -195,7 +187,7 @@ struct functions functions_build(const struct side *side, const struct side_fact
                                  const struct renames *renames, const struct names *names, struct arena *arena)
 {
 	struct functions out = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct sample_tree tree;
 	double period[2] = {INFINITY, INFINITY};
 	if (!any_samples(facts, n_sides)) /* gaps are walked once more for them */
@@ -224,6 +216,5 @@ struct functions functions_build(const struct side *side, const struct side_fact
 			}
 		functions_draw(&sums, &out, arena);
 	}
-	arena_release(&scratch);
 	return out;
 }

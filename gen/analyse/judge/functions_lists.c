@@ -1,10 +1,10 @@
 /* Lists of functions, and the part of their tree that a picture shows. */
 #include "analyse/judge/functions_parts.h"
+#include "base/sort.h"
 
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- lists ---- */
@@ -55,7 +55,7 @@ static int compare_functions(const void *a, const void *b, void *context)
 
 struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n = tree->function_keys.n, used = 0;
 	uint32_t from = row == TRACE_NONE ? 0 : sums->first[row];
@@ -90,8 +90,7 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 		                 functions_change(all[i].self, all[i].untold, all[i].samples, sample[i]) != 0;
 		all[used++] = all[i];
 	}
-	if (used)
-		qsort_r(all, used, sizeof *all, compare_functions, &ranked);
+	SORT_BY(all, used, compare_functions, &ranked);
 	struct function_list list = {.n = used < FUNCTIONS_ROWS ? used : FUNCTIONS_ROWS};
 	list.left_out = used - list.n;
 	list.row = ARENA_NEW(arena, list.n, struct function_row);
@@ -101,7 +100,6 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 		else
 			for (int s = 0; s < 2; s++)
 				list.rest[s] += all[i].self[s];
-	arena_release(&scratch);
 	return list;
 }
 
@@ -163,8 +161,7 @@ static void add_part(struct drawing *d, uint32_t node, uint32_t parent, const do
 	uint32_t n = 0, room = 0, inner = node;
 	*part = (struct stack_part){.parent = parent, .cause = row->cause, .phase = row->phase};
 	for (uint32_t next; (next = only_callee(d, inner)) != TRACE_NONE; inner = next) {
-		LIST_GROW(d->arena, callers, n, room);
-		callers[n++] = sums->tree->functions[sums->tree->nodes[inner].function];
+		LIST_ADD(d->arena, callers, n, room, sums->tree->functions[sums->tree->nodes[inner].function]);
 	}
 	part->callers = callers;
 	part->n_callers = n;
@@ -200,7 +197,7 @@ static void add_children(struct drawing *d, uint32_t first, uint32_t parent)
 
 void functions_draw(const struct sample_sums *sums, struct functions *out, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n = sums->tree->n_nodes, seen = 0, first = TRACE_NONE, *order = ARENA_NEW(&scratch, n, uint32_t);
 	struct drawing d = {.sums = sums,
 	                    .out = out,
@@ -215,8 +212,7 @@ void functions_draw(const struct sample_sums *sums, struct functions *out, struc
 		if (fmax(sums->total[i][0], sums->total[i][1]) >= VISIBLE * out->width)
 			order[seen++] = i;
 	}
-	if (seen)
-		qsort_r(order, seen, sizeof *order, compare_nodes, (void *)sums);
+	SORT_BY(order, seen, compare_nodes, sums);
 	for (uint32_t i = seen; i-- > 0;) { /* from the smallest on, each before its siblings */
 		uint32_t parent = sums->tree->nodes[order[i]].parent;
 		uint32_t *head = parent == TRACE_NONE ? &first : &d.child[parent];
@@ -226,5 +222,4 @@ void functions_draw(const struct sample_sums *sums, struct functions *out, struc
 	add_children(&d, first, TRACE_NONE);
 	for (uint32_t i = 0; i < out->n_parts; i++) /* which grow meanwhile */
 		add_children(&d, d.child[d.node[i]], i);
-	arena_release(&scratch);
 }

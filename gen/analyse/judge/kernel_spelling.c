@@ -312,7 +312,7 @@ static size_t part_length(const char *p)
 
 const char *kernel_plain(struct arena *arena, const char *spelling)
 {
-	struct buf plain = {0};
+	BUF_LOCAL(plain);
 	buf_text(&plain, "");
 	for (const char *p = spelling; *p;) {
 		size_t skipped = space_length(p), n = part_length(p);
@@ -320,9 +320,7 @@ const char *kernel_plain(struct arena *arena, const char *spelling)
 			buf_add(&plain, p, n);
 		p += skipped ? skipped : n;
 	}
-	const char *copy = arena_copy(arena, plain.data, plain.n);
-	buf_release(&plain);
-	return copy;
+	return arena_copy(arena, plain.data, plain.n);
 }
 
 bool kernel_spelling_fits(const char *full, const char *less)

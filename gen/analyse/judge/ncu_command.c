@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEAVIEST = 5 };
@@ -45,16 +44,14 @@ static void add_pattern(struct buf *to, const char *name)
 /* A regular expression that matches nothing but these names, in a shell's single quotes. */
 static const char *quoted(const char *const *names, uint32_t n, struct arena *arena)
 {
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	buf_text(&text, "'regex:^(");
 	for (uint32_t i = 0; i < n; i++) {
 		buf_text(&text, i ? "|" : "");
 		add_pattern(&text, names[i]);
 	}
 	buf_text(&text, ")$'");
-	const char *copy = arena_copy(arena, text.data, text.n);
-	buf_release(&text);
-	return copy;
+	return arena_copy(arena, text.data, text.n);
 }
 
 /* A kernel in the measured window of the first run. */
@@ -95,8 +92,7 @@ static uint32_t find_heaviest(const struct run *run, struct heavy **list, struct
 		h->ns += (double)(ops->end[i] - ops->start[i]);
 		h->first = ops->start[i] < h->first ? ops->start[i] : h->first;
 	}
-	if (n)
-		qsort(*list, n, sizeof **list, by_time);
+	SORT(*list, n, by_time);
 	return n < HEAVIEST ? n : HEAVIEST;
 }
 
@@ -161,7 +157,7 @@ static struct wanted find_launches(const struct run *run, const struct heavy *li
 
 const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct run *run = facts->rows; /* and of it the part whose first device is the run's */
 	run = parts_open_charged(run, run->n_devices ? parts_of_device(run, 0) : 0, &scratch);
 	struct heavy *list;
@@ -176,6 +172,5 @@ const char *ncu_command(const struct side_facts *facts, const char *side, struct
 			"ncu --import %s-kernels.ncu-rep --csv --page raw > %s-kernels.csv",
 			side, quoted(w.function, w.n, &scratch), w.skip, w.count, side, side, side);
 	}
-	arena_release(&scratch);
 	return command;
 }

@@ -8,7 +8,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LOOKED_AT = 200 }; /* kernels of a side, the heaviest */
@@ -45,7 +44,7 @@ static int compare_pairs(const void *a, const void *b)
 
 static void join(struct ncu_side side[2], const struct names *names, struct arena *arena, struct kernels_inside *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n[2];
 	for (int s = 0; s < 2; s++)
 		n[s] = side[s].n = side[s].n < LOOKED_AT ? side[s].n : LOOKED_AT;
@@ -70,13 +69,11 @@ static void join(struct ncu_side side[2], const struct names *names, struct aren
 	for (uint32_t f = 0; f < n[1]; f++)
 		if (!used[f])
 			out->pair[out->n++].side[1] = side[1].kernel[f];
-	if (out->n)
-		qsort(out->pair, out->n, sizeof *out->pair, compare_pairs);
+	SORT(out->pair, out->n, compare_pairs);
 	while (out->n && longer(&out->pair[out->n - 1]) <= 0) /* not in the profiles' steps */
 		out->n--;
 	out->more = out->n > KERNELS_INSIDE ? out->n - KERNELS_INSIDE : 0;
 	out->n -= out->more;
-	arena_release(&scratch);
 }
 
 /* In FLOP and bytes where every kernel shown has the counters for it, also those of the peaks; else in shares of the

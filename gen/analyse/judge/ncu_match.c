@@ -6,7 +6,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a kernel and shape take in the profile. */
@@ -57,8 +56,8 @@ static void add_rows(struct match *m)
 			uint64_t shape = ops->shape ? ops->shape[i] : 0;
 			uint32_t at = keymap_add(&m->rows_at, key_of(ops->name[i], shape));
 			if (at == m->n_rows) {
-				LIST_GROW(&m->scratch, m->rows, m->n_rows, m->room);
-				m->rows[m->n_rows++] = (struct row){.name = ops->name[i], .shape = shape};
+				LIST_ADD(&m->scratch, m->rows, m->n_rows, m->room,
+				         (struct row){.name = ops->name[i], .shape = shape});
 			}
 			m->rows[at].instances += weight;
 			m->rows[at].per_step += (double)(ops->end[i] - ops->start[i]) * weight;
@@ -329,7 +328,7 @@ struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_repor
 	out.kernel = ARENA_NEW(arena, m.n_groups, struct kernel_inside);
 	if (m.n_groups) {
 		memcpy(out.kernel, m.groups, m.n_groups * sizeof *out.kernel);
-		qsort(out.kernel, out.n, sizeof *out.kernel, compare_groups);
+		SORT(out.kernel, out.n, compare_groups);
 	}
 	arena_release(&m.scratch);
 	return out;

@@ -32,12 +32,10 @@ static bool is_same_file(const struct trace *a, size_t first, const struct trace
 		return a->n_again == b->n_again &&
 		       memcmp(a->again[i].print, b->again[i].print, sizeof a->again[i].print) == 0 &&
 		       is_same_map(&a->again[i].map, &b->again[i].map);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trace part;
 	again_load(b, i, 1, 1u << ROWS_OF_OPS, &scratch, &part);
-	bool same = are_same_times(&a->ops, first, &part.ops);
-	arena_release(&scratch);
-	return same;
+	return are_same_times(&a->ops, first, &part.ops);
 }
 
 bool nothing_same_capture(const struct trace *a, const struct trace *b)

@@ -1,8 +1,8 @@
 #include "analyse/judge/possible.h"
 
 #include "analyse/judge/evidence.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- holes ---- */
@@ -39,14 +39,13 @@ static struct meeting *find_meetings(const struct trace *t, size_t *n, struct ar
 		if (t->ops.kind[i] == OP_COMM)
 			list[(*n)++] = (struct meeting){t->source.started + t->ops.start[i],
 			                                t->source.started + t->ops.end[i]};
-	if (*n)
-		qsort(list, *n, sizeof *list, by_start);
+	SORT(list, *n, by_start);
 	return list;
 }
 
 static bool they_meet(const struct trace *a, const struct trace *b)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	size_t n = 0, m = 0, met = 0, k = 0;
 	const struct meeting *x = find_meetings(a, &n, &work), *y = find_meetings(b, &m, &work);
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +53,6 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 			k++;
 		met += k < m && y[k].start < x[i].end;
 	}
-	arena_release(&work);
 	return n > 0 && (double)met >= EVIDENCE_MEETING * (double)n;
 }
 

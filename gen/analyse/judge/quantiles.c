@@ -59,7 +59,7 @@ static struct quantile quantile_of(const double *x, const double *sorted, size_t
 
 void quantiles_of_run(const int64_t *periods, size_t n, struct quantile out[QUANTILES])
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	double *x = ARENA_NEW(&work, n, double), *sorted = ARENA_NEW(&work, n, double);
 	double *scratch = ARENA_NEW(&work, n, double);
 	for (size_t i = 0; i < n; i++)
@@ -70,7 +70,6 @@ void quantiles_of_run(const int64_t *periods, size_t n, struct quantile out[QUAN
 	double tau = n ? tau_of(scratch, n) : 1;
 	for (int k = 0; k < QUANTILES; k++)
 		out[k] = n ? quantile_of(x, sorted, n, which[k], tau, scratch) : (struct quantile){.p = which[k]};
-	arena_release(&work);
 }
 
 /* The quantiles of a side's runs, the first `common` periods of each. */
@@ -130,7 +129,7 @@ static double half_of_runs(const double *x, size_t n)
 
 void quantiles_of_side(const struct verdict_side *side, const struct series *series, struct quantile out[QUANTILES])
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct quantile(*run)[QUANTILES] = side->steps ? runs_of(side, series, SIZE_MAX, &work) : NULL;
 	for (int k = 0; k < QUANTILES; k++) {
 		if (!run) {
@@ -145,13 +144,12 @@ void quantiles_of_side(const struct verdict_side *side, const struct series *ser
 		out[k].lo = out[k].has_interval ? exp(f.at - fmax(f.down, runs)) : out[k].at;
 		out[k].hi = out[k].has_interval ? exp(f.at + fmax(f.up, runs)) : out[k].at;
 	}
-	arena_release(&work);
 }
 
 static void change_of(const struct verdict_side side[2], const struct verdict *verdict, size_t common,
                       struct quantile_change out[QUANTILES])
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const size_t n[2] = {side[0].n_runs, side[1].n_runs};
 	struct quantile(*run[2])[QUANTILES];
 	for (int s = 0; s < 2; s++)
@@ -174,7 +172,6 @@ static void change_of(const struct verdict_side side[2], const struct verdict *v
 		out[k].lo = out[k].has_interval ? exp(change - down) : out[k].ratio;
 		out[k].hi = out[k].has_interval ? exp(change + up) : out[k].ratio;
 	}
-	arena_release(&work);
 }
 
 void quantiles_changes(const struct verdict_side side[2], const struct verdict *verdict,
@@ -281,7 +278,7 @@ static bool has_groups(const struct run_table *run)
 static struct slowest_time time_of(const struct side_facts *facts, const struct table_column *like,
                                    enum request_work work)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct slowest_time out = {0};
 	double *more = ARENA_NEW(&scratch, facts->n_runs, double), variance = 0, spread = 0;
 	size_t n = 0;
@@ -315,7 +312,6 @@ static struct slowest_time time_of(const struct side_facts *facts, const struct 
 		out.half = fmax(out.half, half_of_runs(more, n));
 	}
 	out.more = out.slow - out.usual;
-	arena_release(&scratch);
 	return out;
 }
 

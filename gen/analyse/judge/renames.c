@@ -139,7 +139,7 @@ uint32_t renames_baseline(const struct renames *renames, uint32_t fixed)
 uint32_t *renames_only(const struct side side[2], const struct renames *renames, int s, double more,
                        struct arena *arena, uint32_t *n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct index x = index_of(side, &scratch);
 	uint32_t *list = ARENA_NEW(arena, (size_t)side[s].n_phases + 1, uint32_t);
 	*n = 0;
@@ -149,6 +149,5 @@ uint32_t *renames_only(const struct side side[2], const struct renames *renames,
 		if (p->name && !x.phase[!s][there] && p->instances > more)
 			list[(*n)++] = p->name;
 	}
-	arena_release(&scratch);
 	return list;
 }

@@ -13,7 +13,7 @@ double rule_period(const struct evidence *e)
 
 double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *by_phase = ARENA_NEW(&scratch, e->facts->n_idle + 1, double), best = 0;
 	e->idle = 0;
 	e->phase = 0;
@@ -29,7 +29,6 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 			e->phase = fact->key.phase;
 		}
 	}
-	arena_release(&scratch);
 	return e->idle;
 }
 

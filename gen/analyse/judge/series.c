@@ -43,7 +43,7 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 		size_t cut = (size_t)warmup + run->opened;
 		out->cut = cut < 1 ? 0 : cut - 1 < run->n ? cut - 1 : run->n - 1;
 	} else {
-		struct arena work = {0};
+		ARENA_LOCAL(work);
 		double *y = steps_of(run, 0, &work);
 		for (size_t i = 0; i < run->n; i++)
 			y[i] = log(y[i]);
@@ -53,7 +53,6 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 		out->level_start = found.level_start;
 		out->level_n = found.level;
 		out->level_excess = found.excess;
-		arena_release(&work);
 	}
 	out->m = run->n - out->cut;
 }
@@ -65,7 +64,7 @@ static double extreme_from(const double *x, size_t m, double *scratch)
 
 size_t series_extremes(const struct verdict_run *run, const struct series *cut, double *excess)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	size_t n = 0;
 	if (cut->m > 0 && !run->shrinks) {
 		double *x = steps_of(run, cut->cut, &work);
@@ -76,13 +75,12 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut, 
 				*excess = fmin(*excess, x[i] - from / EXTREME);
 			}
 	}
-	arena_release(&work);
 	return n;
 }
 
 size_t series_slow(const struct verdict_run *run, const struct series *cut, double excess)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	size_t n = 0;
 	if (cut->m > 0 && !run->shrinks) {
 		double *x = steps_of(run, cut->cut, &work);
@@ -90,7 +88,6 @@ size_t series_slow(const struct verdict_run *run, const struct series *cut, doub
 		for (size_t i = 0; i < cut->m; i++)
 			n += x[i] >= median + fmax(median, excess);
 	}
-	arena_release(&work);
 	return n;
 }
 
@@ -254,7 +251,7 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 	size_t m = out->m;
 	if (m == 0)
 		return;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	double *x = steps_of(run, out->cut, &work), *scratch = ARENA_NEW(&work, m, double);
 	double *logs = ARENA_NEW(&work, m, double);
 	out->counted = stats_mean(x, m);
@@ -276,7 +273,6 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
 	spread_of(x, m, out->mean, short_capture, &work, out);
 	typical_step(logs, m, scratch, out);
-	arena_release(&work);
 }
 
 void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out)
@@ -292,7 +288,7 @@ void series_of_row(const double *row, size_t n, bool short_capture, struct serie
 	*out = (struct series){.m = n, .tau = 1};
 	if (n < 2)
 		return;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	double *x = ARENA_NEW(&work, n, double), *scratch = ARENA_NEW(&work, n, double), limit[2];
 	for (size_t i = 0; i < n; i++)
 		x[i] = row[i];
@@ -303,7 +299,6 @@ void series_of_row(const double *row, size_t n, bool short_capture, struct serie
 	double one = out->slow.excess / (double)n;
 	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
 	variance_of(x, n, 1, short_capture, short_capture, &work, limit, out);
-	arena_release(&work);
 }
 
 bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,
@@ -314,7 +309,7 @@ bool series_pair(const struct verdict_run *a, const struct series *of_a, const s
 	size_t cut = of_a->cut > of_b->cut ? of_a->cut : of_b->cut, m = a->n - cut;
 	if (a->n != b->n || a->n < cut + PAIR_LEAST || a->shrinks || b->shrinks)
 		return false;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct series unused = {0};
 	double *x[2], square = 0, common = 0;
 	for (int s = 0; s < 2; s++) {
@@ -335,6 +330,5 @@ bool series_pair(const struct verdict_run *a, const struct series *of_a, const s
 		*out = (struct series){.cut = cut, .m = m, .tau = 1};
 		spread_of(x[0], m, 1, short_capture, &work, out);
 	}
-	arena_release(&work);
 	return alike;
 }

@@ -3,7 +3,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double PI = 3.14159265358979323846;
 
@@ -61,14 +60,13 @@ void stats_clamp(double *x, size_t n, double lo, double hi)
 static int by_value(const void *a, const void *b)
 {
 	const struct stats_weighed *x = a, *y = b;
-	int order = (x->value > y->value) - (x->value < y->value);
-	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
+	return ASCENDING(x->value, y->value) ?: ASCENDING(x->weight, y->weight);
 }
 
 double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)
 {
 	double all = 0, at = 0, sum = 0;
-	qsort(list, n, sizeof *list, by_value);
+	SORT(list, n, by_value);
 	for (size_t k = 0; k < n; k++)
 		all += list[k].weight;
 	for (size_t i = 0; i < n; i++) {
@@ -83,7 +81,7 @@ double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share
 {
 	double all = 0, below = 0;
 	size_t i = 0;
-	qsort(list, n, sizeof *list, by_value);
+	SORT(list, n, by_value);
 	for (size_t k = 0; k < n; k++)
 		all += list[k].weight;
 	for (; i + 1 < n && below + list[i].weight < share * all; i++)

@@ -294,7 +294,7 @@ struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const
 {
 	static const char *const why[ENERGY_FLAWS + 1] = {NULL, "no_counter", "short", "shared", "mig", "not_asked"};
 	struct energy_change out = {.ratio = 1, .lo = 1, .hi = 1};
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const size_t n[2] = {side[0].n_runs, side[1].n_runs};
 	const double *x[2];
 	struct looks looks;
@@ -326,6 +326,5 @@ struct energy_change stopwatch_energy(const struct stopwatch_side side[2], const
 	out.has_interval = n[0] >= EVIDENCE_SEVERAL && n[1] >= EVIDENCE_SEVERAL && verdict->judged;
 	out.lo = out.has_interval ? exp(change - half) : out.ratio;
 	out.hi = out.has_interval ? exp(change + half) : out.ratio;
-	arena_release(&work);
 	return out;
 }

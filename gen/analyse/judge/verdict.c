@@ -157,7 +157,7 @@ static void add_sides(const struct verdict *v, bool doubled, struct proof *p)
 static bool add_pairs(const struct verdict_side side[2], const struct verdict *v, bool doubled, struct proof *p)
 {
 	size_t n = p->runs[0], both = 0;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	struct series *pair = ARENA_NEW(&work, n, struct series);
 	while (p->runs[1] == n && both < n &&
 	       series_pair(&side[0].runs[both], &v->series[0][both], &side[1].runs[both], &v->series[1][both], doubled,
@@ -169,7 +169,6 @@ static bool add_pairs(const struct verdict_side side[2], const struct verdict *v
 			add_run(&pair[r], 1 / (double)n, doubled, 0, p);
 		p->tau[1] = p->tau[0];
 	}
-	arena_release(&work);
 	return both == n;
 }
 

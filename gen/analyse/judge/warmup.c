@@ -156,7 +156,7 @@ static bool falls(const struct search *s, const double *y, size_t n)
 struct warmup warmup_find(const double *y, size_t n)
 {
 	struct warmup found = {0};
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	if (n < LEAST_SEARCHED)
 		return found;
 	struct search s = {y, n, ARENA_NEW(&work, n, double), ARENA_NEW(&work, n, double)};
@@ -178,6 +178,5 @@ struct warmup warmup_find(const double *y, size_t n)
 	found.cut = cut;
 	size_t from = cut > n / 2 ? cut : n / 2;
 	found.to_the_half = (cut > 0 && cut >= n / 2) || falls(&s, clipped + from, n - from);
-	arena_release(&work);
 	return found;
 }

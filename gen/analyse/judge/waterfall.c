@@ -8,7 +8,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct parts {
@@ -19,8 +18,7 @@ struct parts {
 
 static void add_part(struct parts *p, struct waterfall_part part)
 {
-	LIST_GROW(p->arena, p->list, p->n, p->room);
-	p->list[p->n++] = part;
+	LIST_ADD(p->arena, p->list, p->n, p->room, part);
 }
 
 static const double ROUNDING = 1e-12; /* of a step */
@@ -58,8 +56,7 @@ static uint32_t by_key(const struct side *of, int side, const struct renames *re
 		                : side             ? renames_baseline(renames, b->rows[i].phase)
 		                                   : b->rows[i].phase;
 	}
-	if (b->n_rows)
-		qsort(list, b->n_rows, sizeof *list, compare_keys);
+	SORT(list, b->n_rows, compare_keys);
 	for (uint32_t i = 0; i < b->n_rows; i++) {
 		list[i].per_step /= side_items(of);
 		if (n && compare_keys(&list[n - 1], &list[i]) == 0)
@@ -183,7 +180,7 @@ double waterfall_slack(const struct waterfall_part *part)
 /* The interval of a part, and of idle time added up over causes or phases. */
 static void add_interval(const struct row_source *t, struct reason *reason)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct row_side side[2];
 	bool known = t->facts && reason->part.kind <= PART_IDLE;
 	for (int s = 0; s < 2 && known; s++) {
@@ -204,7 +201,6 @@ static void add_interval(const struct row_source *t, struct reason *reason)
 		reason->part.within = i.known ? i.within : 0;
 		reason->part.half = i.known ? i.half : 0;
 	}
-	arena_release(&scratch);
 }
 
 /* ---- why ---- */
@@ -384,7 +380,7 @@ static void find_reasons(struct waterfall *w, const struct row_source *t, enum v
 
 static void add_idle(struct parts *p, const struct side *a, const struct side *b, const struct renames *renames)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct idle_row *rows_a, *rows_b;
 	uint32_t n_a = by_key(a, 0, renames, &scratch, &rows_a), n_b = by_key(b, 1, renames, &scratch, &rows_b);
 	for (uint32_t i = 0, j = 0; i < n_a || j < n_b;) {
@@ -400,7 +396,6 @@ static void add_idle(struct parts *p, const struct side *a, const struct side *b
 		i += order <= 0;
 		j += order >= 0;
 	}
-	arena_release(&scratch);
 }
 
 struct waterfall waterfall_build(const struct side side[2], const struct side_facts *facts,
@@ -430,8 +425,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
 		differs = differs || p.list[i].delta != 0;
 	}
 	struct waterfall out = {.part = p.list, .n = differs ? p.n : 0};
-	if (out.n)
-		qsort_r(out.part, out.n, sizeof *out.part, compare_parts, (struct names *)(uintptr_t)names);
+	SORT_BY(out.part, out.n, compare_parts, names);
 	for (uint32_t i = 0; i < out.n && i < BOUND_ROWS; i++) {
 		struct reason part = {.part = out.part[i]};
 		add_interval(&tables, &part);

@@ -1,4 +1,5 @@
 #include "analyse/judge/work_alike.h"
+#include "base/sort.h"
 
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work_multiple.h"
@@ -6,7 +7,6 @@
 #include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
@@ -136,8 +136,7 @@ static void merge_rows(struct rows *rows)
 {
 	size_t kept = 0;
 	void *names = (void *)rows->names;
-	if (rows->n)
-		qsort_r(rows->row, rows->n, sizeof *rows->row, compare_rows, names);
+	SORT_BY(rows->row, rows->n, compare_rows, names);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct work_row *r = &rows->row[i];
 		if (!kept || compare_rows(&rows->row[kept - 1], r, names) != 0) {
@@ -421,7 +420,7 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct rows rows = {.names = names, .arena = &scratch};
 	*out = (struct work_kernels){0};
 	for (int side = 0; side < 2; side++) {
@@ -454,5 +453,4 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 		search.phase = ARENA_NEW(&scratch, names->n, uint8_t);
 		find_left_out(&search, &out->left_out[search.less]);
 	}
-	arena_release(&scratch);
 }

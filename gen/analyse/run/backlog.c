@@ -22,7 +22,7 @@ void backlog_note(struct run *run, const struct run *part)
 {
 	const struct trace *t = part->trace;
 	uint32_t n = run->steps.n;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	if (!run->steps.found)
 		return;
 	if (!run->lag) {
@@ -47,7 +47,6 @@ void backlog_note(struct run *run, const struct run *part)
 			run->lag[k] = lag < run->lag[k] ? lag : run->lag[k];
 		}
 	}
-	arena_release(&scratch);
 }
 
 /* One thread a rank has the steps, one after the other: those of several workers end in any order. */
@@ -95,7 +94,7 @@ double backlog_worked_off(const struct run *run)
 {
 	if (!is_told(run))
 		return 0;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	double *lag = ARENA_NEW(&work, (size_t)run->n_steps + 1, double), fall = 0;
 	double *scratch = ARENA_NEW(&work, (size_t)run->n_steps + 1, double);
 	size_t n = lags_of(run, lag), points = n / POINTS_SHARE > LEAST_POINTS ? n / POINTS_SHARE : LEAST_POINTS;
@@ -107,7 +106,6 @@ double backlog_worked_off(const struct run *run)
 		/* the medians are so many steps apart */
 		fall *= (double)run->n_steps / (double)(n - points);
 	}
-	arena_release(&work);
 	bool matters = fall >= LEAST_SHARE * (double)run->window;
 	return matters ? fall / run->n_steps : 0;
 }

@@ -34,8 +34,7 @@ void bubbles_add(struct bubble_list *list, const struct stretch *stretch)
 		last->end = stretch->end;
 		return;
 	}
-	LIST_GROW(list->arena, list->bubble, list->n, list->room);
-	list->bubble[list->n++] = (struct bubble){stretch->start, stretch->end, phase};
+	LIST_ADD(list->arena, list->bubble, list->n, list->room, (struct bubble){stretch->start, stretch->end, phase});
 }
 
 void bubbles_charge(struct run *run, const struct waiting *waiting)

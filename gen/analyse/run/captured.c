@@ -14,7 +14,7 @@ static void find_begun(struct captured *c, struct arena *arena)
 {
 	enum { NEW, YES, NO };
 	const struct trace *t = c->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint8_t *begins = ARENA_NEW(&scratch, t->names->n, uint8_t);
 	size_t *first = c->first = ARENA_NEW(arena, (size_t)t->n_processes + 1, size_t), n = 0;
 	for (int pass = 0; pass < 2; pass++) {
@@ -38,7 +38,6 @@ static void find_begun(struct captured *c, struct arena *arena)
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		sort_times(c->begun + first[p], first[p + 1] - first[p]);
-	arena_release(&scratch);
 }
 
 struct captured *captured_find(const struct trace *t, struct arena *arena)

@@ -1,29 +1,17 @@
 #include "analyse/run/collectives.h"
-
-#include <stdlib.h>
-
-static int compare(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
+#include "base/sort.h"
 
 static int compare_ops(const void *a, const void *b)
 {
 	const struct collective_op *x = a, *y = b;
-	int order = compare(x->key, y->key);
-	order = order ? order : compare(x->step, y->step);
-	order = order ? order : compare(x->rank, y->rank);
-	order = order ? order : compare(x->launched, y->launched);
-	order = order ? order : compare(x->start, y->start);
-	return order ? order : compare(x->end, y->end);
+	return ASCENDING(x->key, y->key) ?: ASCENDING(x->step, y->step) ?: ASCENDING(x->rank, y->rank)
+		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
 }
 
 static int compare_collectives(const void *a, const void *b)
 {
 	const struct collective *x = a, *y = b;
-	int order = compare(x->step, y->step);
-	order = order ? order : compare(x->last, y->last);
-	return order ? order : compare(x->waited, y->waited);
+	return ASCENDING(x->step, y->step) ?: ASCENDING(x->last, y->last) ?: ASCENDING(x->waited, y->waited);
 }
 
 /* The ops of one key in one step: where those of each rank that has some begin; 0: ranks disagree about their number.
@@ -162,8 +150,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 		ops[i].partner = UINT32_MAX;
 		ops[i].arrived = ops[i].start;
 	}
-	if (n)
-		qsort(ops, n, sizeof *ops, compare_ops);
+	SORT(ops, n, compare_ops);
 	for (size_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && ops[end].key == ops[i].key; end++)
 			;
@@ -171,8 +158,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 	}
 	for (size_t i = 0; i < n; i++)
 		out->unmatched += !ops[i].matched;
-	if (out->n)
-		qsort(out->list, out->n, sizeof *out->list, compare_collectives);
+	SORT(out->list, out->n, compare_collectives);
 }
 
 /* ---- one device ---- */
@@ -188,7 +174,7 @@ struct event {
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	return compare(x->time, y->time);
+	return ASCENDING(x->time, y->time);
 }
 
 static size_t add(struct event *events, size_t n, enum busy kind, int64_t start, int64_t end, int64_t from, int64_t to)
@@ -207,7 +193,7 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
                                      void (*waits)(void *context, const struct stretch *stretch, bool bubble),
                                      void *context)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * (compute->n + copies->n) + 1, struct event);
 	struct comm_parts parts = {0};
 	int open[BUSY_KINDS] = {0};
@@ -220,8 +206,7 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 		m = add(events, m, ops[i]->point ? BUBBLE : WAITS, ops[i]->start, ops[i]->arrived, start, end);
 		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
 	}
-	if (m)
-		qsort(events, m, sizeof *events, compare_events);
+	SORT(events, m, compare_events);
 	for (size_t i = 0; i + 1 < m; i++) {
 		open[events[i].kind] += events[i].change;
 		int64_t ns = events[i + 1].time - events[i].time;
@@ -241,28 +226,23 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 		if ((waiting && !hidden) || bubble)
 			waits(context, &(struct stretch){events[i].time, events[i + 1].time}, bubble);
 	}
-	arena_release(&scratch);
 	return parts;
 }
 
 /* Of one pair of ranks in one step, sends before receives. */
 static int compare_pairs(const struct transfer *x, const struct transfer *y, const struct collective_op *ops)
 {
-	int order = compare(x->comm, y->comm);
-	order = order ? order : compare(x->from, y->from);
-	order = order ? order : compare(x->to, y->to);
-	return order ? order : compare(ops[x->op].step, ops[y->op].step);
+	return ASCENDING(x->comm, y->comm) ?: ASCENDING(x->from, y->from) ?: ASCENDING(x->to, y->to)
+		?: ASCENDING(ops[x->op].step, ops[y->op].step);
 }
 
 static int compare_transfers(const void *a, const void *b, void *context)
 {
 	const struct collective_op *ops = context;
 	const struct transfer *x = a, *y = b;
-	int order = compare_pairs(x, y, ops);
-	order = order ? order : compare(y->send, x->send);
-	order = order ? order : compare(ops[x->op].launched, ops[y->op].launched);
-	order = order ? order : compare(x->op, y->op);
-	return order ? order : compare(x->place, y->place);
+	return compare_pairs(x, y, ops) ?: ASCENDING(y->send, x->send)
+		?: ASCENDING(ops[x->op].launched, ops[y->op].launched) ?: ASCENDING(x->op, y->op)
+		?: ASCENDING(x->place, y->place);
 }
 
 static void pair(struct transfer *list, size_t n)
@@ -307,12 +287,11 @@ static void meet(struct collective_op *ops, const struct transfer *t, bool *refu
 void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *transfers, size_t n_transfers,
                           int64_t tolerance)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *refused = ARENA_NEW(&scratch, n, bool), *has = ARENA_NEW(&scratch, n, bool);
 	for (size_t i = 0; i < n_transfers; i++)
 		transfers[i].partner = UINT32_MAX;
-	if (n_transfers)
-		qsort_r(transfers, n_transfers, sizeof *transfers, compare_transfers, ops);
+	SORT_BY(transfers, n_transfers, compare_transfers, ops);
 	for (size_t i = 0, end; i < n_transfers; i = end) {
 		for (end = i + 1; end < n_transfers && !compare_pairs(&transfers[i], &transfers[end], ops); end++)
 			;
@@ -329,5 +308,4 @@ void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *
 			ops[i].partner = UINT32_MAX;
 		}
 	}
-	arena_release(&scratch);
 }

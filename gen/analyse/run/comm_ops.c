@@ -7,7 +7,6 @@
 #include "trace/classify.h"
 #include "trace/comm_calls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct list {
@@ -36,8 +35,7 @@ static uint32_t row_of(struct view *v, uint64_t key, const struct comm_row *row)
 {
 	uint32_t i = keymap_add(&v->keys, key);
 	if (i == v->out->n_rows) {
-		LIST_GROW(v->arena, v->out->rows, v->out->n_rows, v->rows_room);
-		v->out->rows[v->out->n_rows++] = *row;
+		LIST_ADD(v->arena, v->out->rows, v->out->n_rows, v->rows_room, *row);
 	}
 	return i;
 }
@@ -73,13 +71,13 @@ static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t de
 			v->n_transfers = before;
 			return false;
 		}
-		LIST_GROW(&v->scratch, v->transfers, v->n_transfers, v->transfers_room);
-		v->transfers[v->n_transfers++] = (struct transfer){.comm = c->comm[call],
-		                                                   .from = send ? device : peer,
-		                                                   .to = send ? peer : device,
-		                                                   .send = send,
-		                                                   .op = (uint32_t)v->of[COMM_POINT].n,
-		                                                   .place = i};
+		LIST_ADD(&v->scratch, v->transfers, v->n_transfers, v->transfers_room,
+		         (struct transfer){.comm = c->comm[call],
+		                           .from = send ? device : peer,
+		                           .to = send ? peer : device,
+		                           .send = send,
+		                           .op = (uint32_t)v->of[COMM_POINT].n,
+		                           .place = i});
 	}
 	return true;
 }
@@ -188,8 +186,7 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, op_process(t, i));
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
-	LIST_GROW(&v->scratch, list->op, list->n, list->room);
-	list->op[list->n++] = op;
+	LIST_ADD(&v->scratch, list->op, list->n, list->room, op);
 }
 
 /* What all ranks recorded, where one of them lacks the beginning. */
@@ -249,8 +246,7 @@ static void match_by_stream(struct view *v, int64_t tolerance)
 		}
 		const struct comm_row row = v->out->rows[op.key];
 		op.key = row_of(v, key_of((int64_t)op.stream + 1, row.name) ^ 1ull << 63, &row);
-		LIST_GROW(&v->scratch, others.op, others.n, others.room);
-		others.op[others.n++] = op;
+		LIST_ADD(&v->scratch, others.op, others.n, others.room, op);
 	}
 	if (!others.n)
 		return;
@@ -278,8 +274,7 @@ static void put_together(struct view *v)
 	for (int kind = COMM_TOGETHER + 1; kind <= COMM_OTHER; kind++)
 		for (size_t i = 0; i < v->of[kind].n; i++)
 			out->ops[out->n++] = v->of[kind].op[i];
-	if (out->n)
-		qsort(out->ops, out->n, sizeof *out->ops, compare_places);
+	SORT(out->ops, out->n, compare_places);
 	out->first_of = ARENA_NEW(v->ops, (size_t)v->run->n_devices + 1, size_t);
 	for (size_t i = 0; i < out->n; i++)
 		out->first_of[out->ops[i].rank + 1]++;

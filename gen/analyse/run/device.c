@@ -172,8 +172,7 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 {
 	struct device_run *d = s->out;
-	LIST_GROW(s->run->arena, d->gaps, d->n_gaps, s->gap_room);
-	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
+	LIST_ADD(s->run->arena, d->gaps, d->n_gaps, s->gap_room, (struct gap_ops){before, next});
 	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
 	if (!run_pauses(s->run, gap.start))
 		d->idle += clip(s->run, &gap.start, &gap.end);

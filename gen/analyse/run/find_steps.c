@@ -114,14 +114,13 @@ static void look_for_loops(struct looking *f, uint32_t i, const struct trace *ro
 static void ask_part(struct looking *f, uint32_t i, bool ranges, bool loops)
 {
 	struct run *run = f->run;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct trace *rows = parts_rows(run, i, STEPS, &scratch);
 	run_look_at_rows(run, rows, run->parts->list[i].first_process);
 	if (ranges)
 		ask_ranges(f, i, rows, &scratch);
 	if (!f->asked[i].taken && loops)
 		look_for_loops(f, i, rows, false);
-	arena_release(&scratch);
 }
 
 /* What a part says of the range that all of them chose, where it is not what it chose itself. */
@@ -134,11 +133,10 @@ static void ask_again(struct looking *f, uint32_t i, const struct marks_candidat
 			same = same && f->asked[i].fit[k] == marks->list[k].fits;
 	if (same)
 		return;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct marks_part all = marks_forget(marks, &scratch);
 	const struct trace *rows = open_again(f, i, &all, &scratch);
 	take_instances(f, i, rows, &all, winner, &scratch);
-	arena_release(&scratch);
 }
 
 static void join_ranges(struct looking *f, const struct marks_candidate *winner, struct steps *out)
@@ -166,11 +164,10 @@ static void join_loops(struct looking *f, bool shortest, struct run_loops *out)
 	const struct run *run = f->run;
 	struct pattern_look *looks = ARENA_NEW(&f->scratch, run->parts->n, struct pattern_look);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		if (!f->asked[i].looked)
 			look_for_loops(f, i, parts_rows(run, i, STEPS, &scratch), shortest);
 		looks[i] = f->asked[i].look;
-		arena_release(&scratch);
 	}
 	pattern_run_join(run->trace, run->parts->list, looks, run->parts->n, run->arena, out);
 }
@@ -206,9 +203,8 @@ bool run_take_range(struct run *run, const struct steps *like)
 	struct steps steps = {.found = false};
 	f.of.like = like;
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		ask_ranges(&f, i, parts_rows(run, i, STEPS, &scratch), &scratch);
-		arena_release(&scratch);
 	}
 	const struct marks_candidate *winner = choose(&f);
 	if (winner)
@@ -229,7 +225,7 @@ static int64_t span_end(const struct run *run, int64_t start, int64_t end)
 {
 	int64_t last = end;
 	for (uint32_t p = 0; p < run->parts->n; p++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		const struct trace *t = parts_rows(run, p, STEPS, &scratch);
 		for (size_t i = 0; i < t->ops.n; i++) {
 			if (t->ops.launch[i] == TRACE_NONE)
@@ -238,7 +234,6 @@ static int64_t span_end(const struct run *run, int64_t start, int64_t end)
 			if (launch >= start && launch < end && t->ops.end[i] > last)
 				last = t->ops.end[i];
 		}
-		arena_release(&scratch);
 	}
 	return last;
 }
@@ -267,15 +262,13 @@ static bool find_span(const struct looking *f)
 static int no_such_step(const struct looking *f, struct err *err)
 {
 	const struct run *run = f->run;
-	struct arena all = {0};
+	ARENA_LOCAL(all);
 	struct marks_offers offers = {0};
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		marks_offer(parts_rows(run, i, STEPS, &scratch), &run->fold, &all, &offers);
-		arena_release(&scratch);
 	}
 	marks_no_such(run->trace, &offers, f->of.wanted, err);
-	arena_release(&all);
 	return -1;
 }
 

@@ -86,9 +86,9 @@ void fold_count(const struct names *names, const struct again_ranges *ranges, ui
 			if (c->of[name] == 0)
 				continue; /* the empty name */
 			if (c->of[name] > c->n) {
-				LIST_GROW(arena, c->list, c->n, c->room);
-				c->list[c->n++] = (struct fold_count){.text = arena_copy(arena, text, length),
-				                                      .thread = TRACE_NONE};
+				LIST_ADD(arena, c->list, c->n, c->room,
+				         (struct fold_count){.text = arena_copy(arena, text, length),
+				                             .thread = TRACE_NONE});
 			}
 		}
 		struct fold_count *e = &c->list[c->of[name] - 1];
@@ -161,7 +161,7 @@ static size_t fold_level(struct entry *entries, size_t n, size_t steps, struct a
 
 void fold_decide(const struct fold_counts *c, struct names *names, size_t steps, struct arena *arena, struct fold *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct entry *entries = ARENA_NEW(&scratch, c->n, struct entry);
 	out->n = names->n;
 	out->of = ARENA_NEW(arena, out->n, uint32_t);
@@ -178,7 +178,6 @@ void fold_decide(const struct fold_counts *c, struct names *names, size_t steps,
 	out->list = ARENA_NEW(arena, c->n, uint32_t);
 	for (size_t i = 0; i < c->n; i++)
 		out->list[i] = names_add_text(names, entries[i].text);
-	arena_release(&scratch);
 }
 
 bool fold_means(const char *normalised, const char *wanted)

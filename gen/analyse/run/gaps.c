@@ -75,7 +75,7 @@ static bool makes_wait(const char *call)
 void gaps_find_dependencies(struct run *run)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *stream = ARENA_NEW(&scratch, t->n_processes, uint32_t),
 		 *device = ARENA_NEW(&scratch, t->n_processes, uint32_t);
 	uint8_t *waits = ARENA_NEW(&scratch, t->names->n, uint8_t); /* by name: 0 not looked at, 1 no, 2 yes */
@@ -101,7 +101,6 @@ void gaps_find_dependencies(struct run *run)
 		if (*known == 2)
 			run->can_depend[t->threads[t->calls.thread[i]].process] = true;
 	}
-	arena_release(&scratch);
 }
 
 /* Whether a queued op may have waited for something: another stream or device of its process, an event or the like, or
@@ -195,8 +194,7 @@ struct pieces {
 static void collect(void *context, const struct doing *piece)
 {
 	struct pieces *p = context;
-	LIST_GROW(&p->scratch, p->piece, p->n, p->room);
-	p->piece[p->n++] = *piece;
+	LIST_ADD(&p->scratch, p->piece, p->n, p->room, *piece);
 }
 
 /* Whether the launching thread waited in any part of the gap that no other process filled. */
@@ -438,8 +436,7 @@ static void add_lasting(struct charge *c, size_t i, const struct gap *gap)
 		candidate.phase = c->run->by_work ? 0 : run_phase(c->run, p->phase);
 	}
 	candidate.length = end - start;
-	LIST_GROW(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room);
-	c->lasting[c->n_lasting++] = candidate;
+	LIST_ADD(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room, candidate);
 }
 
 static uint32_t name_of(const struct run *run, uint32_t op)
@@ -474,7 +471,7 @@ static void set_apart(struct charge *c)
 void device_charge(struct run *run, struct device_run *d)
 {
 	struct charge c = {.run = run, .d = d, .sharing = run_sharing(run, d), .pieces = {.run = run}};
-	struct arena back = {0};
+	ARENA_LOCAL(back);
 	c.process = run->trace->devices[d->device].process;
 	c.least_input = least_input(run, d);
 	c.read_back = read_back(run, d, &back);
@@ -492,6 +489,5 @@ void device_charge(struct run *run, struct device_run *d)
 	}
 	note_block(&c);
 	set_apart(&c);
-	arena_release(&back);
 	arena_release(&c.pieces.scratch);
 }

@@ -253,13 +253,12 @@ const char *instants_step(const struct run *run)
 double instants_launches(const struct run *run)
 {
 	const struct steps *s = &run->steps;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct instants at = {0};
 	struct hosts hosts = find_hosts(s, &scratch);
 	uint32_t first, last;
 	find_longest(run, &first, &last);
 	const char *unknown = first < last ? count(run, &hosts, first, last, &at) : "few";
-	arena_release(&scratch);
 	return unknown ? 0 : (double)(at.last - at.first) / at.steps;
 }
 

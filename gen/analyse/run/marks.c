@@ -4,9 +4,9 @@
 #include "analyse/run/marks_ranges.h"
 #include "base/buf.h"
 #include "base/keymap.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --step NAME: normalised, the same without its mask, or as it stands in the profile. */
@@ -85,7 +85,7 @@ static double judge(struct marks_ranges *x, const struct marks_asked *asked)
 void marks_of_part(const struct trace *t, const struct fold *fold, const struct marks_asked *asked, struct arena *arena,
                    struct marks_part *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct marks_part){0};
 	marks_ranges_collect(&x, fold, asked->wanted || asked->like);
@@ -110,7 +110,6 @@ void marks_of_part(const struct trace *t, const struct fold *fold, const struct 
 		                               .instance = ARENA_NEW(arena, c->instances, struct instance)};
 		take_instances(&x, c, to->instance, &to->n, &to->written);
 	}
-	arena_release(&scratch);
 }
 
 static uint64_t candidate_key(const struct marks_candidate *c)
@@ -151,7 +150,7 @@ struct marks_part marks_forget(const struct marks_part *part, struct arena *aren
 /* Judges a part's ranges by what they hold of each other. */
 static void judge_again(struct marks_part *part, size_t i, marks_again *again, void *context)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool forgot = part->forgot;
 	if (forgot)
 		again(context, i, part, &scratch);
@@ -162,14 +161,13 @@ static void judge_again(struct marks_part *part, size_t i, marks_again *again, v
 	marks_nest(part);
 	if (forgot)
 		forget(part);
-	arena_release(&scratch);
 }
 
 const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names,
                                            marks_again *again, void *context)
 {
 	const struct marks_candidate *winner = NULL;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap keys;
 	double whole = 0, *stretch = NULL; /* over all parts; by name */
 	size_t all = 0;
@@ -191,7 +189,6 @@ const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, c
 			if (parts[p].list[i].fits && (!winner || is_better(names, &parts[p].list[i], winner, added)))
 				winner = &parts[p].list[i];
 	}
-	arena_release(&scratch);
 	return winner;
 }
 
@@ -207,7 +204,7 @@ struct marks_offer {
 
 void marks_offer(const struct trace *t, const struct fold *fold, struct arena *arena, struct marks_offers *to)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	marks_ranges_collect(&x, fold, true);
 	to->whole += marks_ranges_judge(&x, false);
@@ -221,13 +218,12 @@ void marks_offer(const struct trace *t, const struct fold *fold, struct arena *a
 		                                       .instances = x.list[i].instances,
 		                                       .total = x.list[i].total,
 		                                       .at = to->n};
-	arena_release(&scratch);
 }
 
 /* Of those that fit, the ones that are half of the GPU time together with those of the same name. */
 static void leave_halves(struct marks_offers *offers)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap keys;
 	double *stretch = ARENA_NEW(&scratch, offers->n, double);
 	keymap_init(&keys, &scratch);
@@ -239,7 +235,6 @@ static void leave_halves(struct marks_offers *offers)
 		double all = stretch[keymap_add(&keys, (uint64_t)o->name << 32 | o->domain)];
 		o->fits = o->fits && (o->profiler || 2 * all >= offers->whole);
 	}
-	arena_release(&scratch);
 }
 
 /* What fits as a step, what the program named in no library's domain, what is repeated, what takes longest. */
@@ -248,18 +243,15 @@ static int by_likelihood(const void *a, const void *b)
 	const struct marks_offer *c = a, *d = b;
 	bool library = c->domain, other = d->domain;
 	bool repeats = c->instances >= MARKS_MIN_INSTANCES, more = d->instances >= MARKS_MIN_INSTANCES;
-	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
-	if (order)
-		return order;
-	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->at > d->at) - (c->at < d->at);
+	return 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats) ?: DESCENDING(c->total, d->total)
+		?: ASCENDING(c->at, d->at);
 }
 
 int marks_no_such(const struct trace *t, struct marks_offers *offers, const char *wanted, struct err *err)
 {
-	struct buf have = {0};
+	BUF_LOCAL(have);
 	leave_halves(offers);
-	if (offers->n)
-		qsort(offers->list, offers->n, sizeof *offers->list, by_likelihood);
+	SORT(offers->list, offers->n, by_likelihood);
 	for (size_t i = 0, shown = 0; i < offers->n && shown < 8; i++) {
 		uint32_t name = offers->list[i].name;
 		bool seen = false;
@@ -273,6 +265,5 @@ int marks_no_such(const struct trace *t, struct marks_offers *offers, const char
 		err_set(err, "--step %s: no %s of this name in the profile; it has %s", wanted, kind, have.data);
 	else
 		err_set(err, "--step %s: no %s of this name in the profile; it has no %ss at all", wanted, kind, kind);
-	buf_release(&have);
 	return -1;
 }

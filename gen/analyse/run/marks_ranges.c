@@ -2,9 +2,9 @@
 
 #include "base/keymap.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAIN_PART = 10 }; /* a thread that launches less than one in so many of another's kernels is not the loop's */
@@ -19,7 +19,7 @@ struct launches {
 
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
@@ -57,7 +57,6 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 		start += by_process[p].n;
 		time += by_process[p].n;
 	}
-	arena_release(&scratch);
 }
 
 /* Index of the first launch that starts at or after `t`, looked for from `near` on. */
@@ -124,12 +123,8 @@ static void group_ranges(const struct trace *t, const struct fold *fold, bool fe
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct marks_piece *x = a, *y = b;
-	const uint32_t keys[][2] = {
-		{x->process, y->process}, {x->name, y->name}, {x->domain, y->domain}, {x->thread, y->thread}};
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (keys[i][0] != keys[i][1])
-			return keys[i][0] < keys[i][1] ? -1 : 1;
-	return 0;
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->domain, y->domain)
+		?: ASCENDING(x->thread, y->thread);
 }
 
 /* Ranges [first, first + n) of `order` are of one thread, name and domain: push/pop ones inside another are left out.
@@ -169,8 +164,7 @@ static void collect_pieces(struct marks_ranges *x, const struct fold *fold, bool
 		p->process = t->threads[p->thread].process;
 		fill_piece(&t->ranges, x->order, groups.first[g + 1] - groups.first[g], p);
 	}
-	if (x->n_pieces)
-		qsort(x->pieces, x->n_pieces, sizeof *x->pieces, compare_pieces);
+	SORT(x->pieces, x->n_pieces, compare_pieces);
 }
 
 /* Of the calls before each call: how many launched an op, and the GPU time of the kernels that they launched. */
@@ -309,7 +303,7 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 			n++;
 		}
 	if (c->n > 1) /* ranges of one thread are in order of their start */
-		qsort(open, n, sizeof *open, compare_intervals);
+		SORT(open, n, compare_intervals);
 	double inside = 0;
 	int64_t until = n ? open[0].start : 0; /* what is launched before is accounted for … */
 	size_t done = n ? open[0].from : 0;    /* … which is the launches before this one */

@@ -2,8 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* Whether a thread works, sleeps or waits for another one differs from step to step. */
 static enum cause kind_of(const struct once_candidate *c)
 {
@@ -33,8 +31,7 @@ static int compare_gaps(const void *a, const void *b)
 size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 {
 	size_t kept = 0, enough = n_steps > 100 * ONCE_ALIKE ? (n_steps + 99) / 100 : ONCE_ALIKE;
-	if (n)
-		qsort(list, n, sizeof *list, compare_candidates);
+	SORT(list, n, compare_candidates);
 	for (size_t i = 0, first = 0, end = 0; i < n; i++) {
 		if (!is_same_kind(&list[i], &list[first]))
 			first = i;
@@ -46,7 +43,6 @@ size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 		if (end - first < enough)
 			list[kept++] = c; /* in front of i, or in its place, among its kind: never ahead of it */
 	}
-	if (kept)
-		qsort(list, kept, sizeof *list, compare_gaps);
+	SORT(list, kept, compare_gaps);
 	return kept;
 }

@@ -27,7 +27,7 @@ static uint32_t last_of_part(const struct trace *t, uint32_t first, const uint32
 
 static void find_parts(struct run_parts *parts, const struct trace *t, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *last_user = ARENA_NEW(&scratch, t->n_gpus, uint32_t);
 	parts->list = ARENA_NEW(arena, (size_t)t->n_again + 1, struct run_part);
 	for (uint32_t i = 0; i < t->n_again; i++)
@@ -43,7 +43,6 @@ static void find_parts(struct run_parts *parts, const struct trace *t, struct ar
 		                                            .first_thread = first->first_thread,
 		                                            .first_device = first->first_device};
 	}
-	arena_release(&scratch);
 	parts->n = parts->n ? parts->n : 1;
 	parts->held = parts->n == 1;
 }

@@ -7,7 +7,6 @@
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What tells some cuts from others. */
@@ -24,7 +23,7 @@ static uint64_t sum_of_cuts(const size_t *cut, uint32_t n)
 static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
                      struct pattern_found *out, uint32_t *width)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct pattern_tuples tuples;
 	struct pattern_candidate *list = ARENA_NEW(&scratch, RULE_CANDIDATES, struct pattern_candidate);
 	struct arena best_arena = {0};
@@ -82,7 +81,6 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 	if (have)
 		arena_adopt(arena, &best_arena);
 	*out = best;
-	arena_release(&scratch);
 	return have;
 }
 
@@ -92,7 +90,7 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct patt
 {
 	if (f->bursts || f->fit.ops < 2)
 		return 0;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n = f->to - f->from < RULE_MANY ? f->to - f->from : RULE_MANY;
 	uint32_t from = f->from + (f->to - f->from - n) / 2;
 	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > RULE_GLANCE)
@@ -104,7 +102,6 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct patt
 	if (find_one(&part, (uint32_t)(RULE_LONGER * n), RULE_WIDEST, &scratch, &inner, width) && !inner.bursts &&
 	    inner.fit.ops < RULE_MOST * f->fit.ops && pattern_cuts_weight(&inner) >= RULE_EXPLAINED * (double)part.n)
 		cycles = inner.cycles / n;
-	arena_release(&scratch);
 	return cycles;
 }
 
@@ -116,7 +113,7 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	if (f->bursts || fit->ops < 2 || fit->model == UINT32_MAX)
 		return;
 
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *pause = ARENA_NEW(&scratch, fit->ops, double);
 	uint32_t some[RULE_WINDOW], n_some = 0, stride = (f->to - f->from) / RULE_WINDOW + 1;
 	for (uint32_t k = f->from; k < f->to; k += fit->grade[k] == GRADE_EXACT ? stride : 1)
@@ -158,7 +155,6 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 			*f = found;
 		}
 	}
-	arena_release(&scratch);
 }
 
 /* Takes shorter cycles in place of those of `f` where those consist of them: in the same stretch, for beside it another
@@ -265,7 +261,7 @@ static void sort_loops(struct pattern *p, size_t n)
 	if (!p->n_loops)
 		return;
 	memcpy(before, p->loops, sizeof before);
-	qsort(p->loops, p->n_loops, sizeof *p->loops, compare_loops);
+	SORT(p->loops, p->n_loops, compare_loops);
 	for (uint32_t i = 0; i < p->n_loops; i++)
 		for (uint32_t k = 0; k < p->n_loops; k++)
 			if (before[i].at == p->loops[k].at)
@@ -351,7 +347,7 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 
 void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct pattern_sequence s = *sequence;
 	size_t n = s.n;
 	*out = (struct pattern){0};
@@ -388,5 +384,4 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 		leave_out(out, &s, row);
 	}
 	sort_loops(out, n);
-	arena_release(&scratch);
 }

@@ -101,7 +101,7 @@ static bool vary_between(const struct pattern_fit *f, const struct pattern_seque
 static void add_share(struct pattern_share *sum, const struct pattern_fit *f, const struct pattern_sequence *s,
                       uint32_t from, uint32_t to)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct pattern_share one = pattern_fit_share(f, s, from, to, &scratch);
 	double ops = (double)(sum->n_ops + one.n_ops), time = sum->all_time + one.all_time;
 	if (ops > 0)
@@ -111,7 +111,6 @@ static void add_share(struct pattern_share *sum, const struct pattern_fit *f, co
 	sum->alike += one.alike;
 	sum->n_ops += one.n_ops;
 	sum->all_time = time;
-	arena_release(&scratch);
 }
 
 /* How much of the runs of cycles in [from, to) is usual. */
@@ -128,7 +127,7 @@ static struct pattern_share share_of_runs(const struct pattern_fit *f, const str
 /* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
 static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const uint32_t *written = pattern_fit_written(f, s, &scratch);
 	size_t ops = 0, between = 0;
 	for (uint32_t k = from; k < to; k++) {
@@ -138,7 +137,6 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 		ops += written[k];
 		between += beyond;
 	}
-	arena_release(&scratch);
 	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
 }
 

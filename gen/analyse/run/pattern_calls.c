@@ -106,14 +106,13 @@ struct stretch {
 
 static void find_others(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop, bool *other)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *often = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
 	for (size_t i = 0; i < s->n; i++)
 		often[s->token[i]] += found->loop[i] == loop;
 	for (size_t i = 0; i < s->n; i++)
 		other[s->token[i]] =
 			s->flags[i] & PATTERN_WORK && often[s->token[i]] < RULE_HALF * found->loops[loop - 1].n;
-	arena_release(&scratch);
 }
 
 static struct stretch find_stretch(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop,
@@ -165,7 +164,7 @@ static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of
  * waited for. Of fewer than RULE_CYCLES passes: more are measured often, whatever is their unit. */
 static void find_surrounded(const struct pattern_ops *ops, const struct pattern *found, bool *inside)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct pattern_sequence *s = &ops->sequence;
 	for (uint32_t l = 1; l <= found->n_loops; l++) {
 		const struct pattern_loop *loop = &found->loops[l - 1];
@@ -173,17 +172,15 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 		inside[l] = !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
 		            of.asked < RULE_HALF * loop->n && begins_amid(s, &of) && ends_amid(s, &of);
 	}
-	arena_release(&scratch);
 }
 
 void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
                           bool *inside)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct calls calls;
 	if (find_calls(t, &scratch, &calls))
 		find_noted(t, &calls, ops, found, inside);
 	else if (ops->sequence.of_pytorch)
 		find_surrounded(ops, found, inside);
-	arena_release(&scratch);
 }

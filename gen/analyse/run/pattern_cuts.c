@@ -240,14 +240,13 @@ static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, 
 
 static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct pattern_found found = {0};
 	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
 	memcpy(some, cut, RULE_WINDOW * sizeof *some);
 	bool good =
 		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
 		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
-	arena_release(&scratch);
 	return good;
 }
 

@@ -190,7 +190,7 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n,
                       struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
 	f->grade = ARENA_NEW(arena, n, uint8_t);
 	f->more = ARENA_NEW(arena, n, uint8_t);
@@ -232,12 +232,11 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 			counts_take(&counts, s, cut[k], cut[k + 1]);
 			grade(f, s, k, &counts);
 		}
-	arena_release(&scratch);
 }
 
 uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct counts counts;
 	counts_init(&counts, s, &scratch);
 	uint32_t n = 0;
@@ -265,7 +264,6 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 		for (uint32_t i = 0; i < behind; i++, end += f->ops)
 			out[n++] = end;
 	}
-	arena_release(&scratch);
 	return n;
 }
 
@@ -311,7 +309,7 @@ static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t bey
 
 uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct counts counts;
 	counts_init(&counts, s, &scratch);
 	uint32_t n = 0;
@@ -321,7 +319,6 @@ uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_se
 			size_t end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
 			n += (double)common_ops(f, s, at, end, &counts) >= RULE_MOST * f->ops;
 		}
-	arena_release(&scratch);
 	return n;
 }
 
@@ -335,7 +332,7 @@ bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequ
 
 uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_sequence *s, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *written = ARENA_NEW(arena, f->n, uint32_t), *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
 	for (uint32_t k = 0; k < f->n; k++) {
 		bool out = false, in = false;
@@ -350,7 +347,6 @@ uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_
 			of[s->token[i]] = 0;
 		written[k] = out && !in ? written[k] : 0;
 	}
-	arena_release(&scratch);
 	return written;
 }
 

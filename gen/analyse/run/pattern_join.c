@@ -18,7 +18,7 @@ static int compare_makeup(const void *a, const void *b)
 /* Adds what the same loop of another process is made of. */
 static void add_makeup(struct run_loop *to, const struct run_loop *from, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap names;
 	keymap_init(&names, &scratch);
 	for (uint32_t i = 0; i < to->n_makeup; i++)
@@ -37,7 +37,6 @@ static void add_makeup(struct run_loop *to, const struct run_loop *from, struct 
 	}
 	to->makeup = sum;
 	to->n_makeup = names.n;
-	arena_release(&scratch);
 }
 
 double run_loop_work(const struct run_loop *loop)
@@ -52,7 +51,7 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 {
 	const double work[2] = {run_loop_work(a), run_loop_work(b)};
 	bool works = work[0] > 0 && work[1] > 0; /* else they do nothing but communicate */
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap names;
 	keymap_init(&names, &scratch);
 	double both = 0, of_b = 0;
@@ -68,7 +67,6 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 	}
 	for (uint32_t i = 0; i < a->n_makeup; i++)
 		both += shared[i] && !(works && a->makeup[i].comm) ? a->makeup[i].time : 0;
-	arena_release(&scratch);
 	double all[2] = {works ? work[0] : a->time, works ? work[1] : b->time};
 	return (all[0] > 0 ? both / all[0] : 0) / 2 + (all[1] > 0 ? of_b / all[1] : 0) / 2;
 }
@@ -137,7 +135,7 @@ static void sort_loops(struct run_loops *out)
 	uint32_t place[UINT8_MAX + 1] = {0};
 	for (uint32_t i = 0; i < out->n; i++)
 		out->list[i].name = i + 1; /* until it has one */
-	qsort(out->list, out->n, sizeof *out->list, compare_loops);
+	SORT(out->list, out->n, compare_loops);
 	for (uint32_t i = 0; i < out->n; i++)
 		place[out->list[i].name] = i + 1;
 	for (uint32_t i = 0; i < out->n_cycles; i++)
@@ -153,7 +151,7 @@ void run_loops_name(struct run_loops *loops, const struct trace *t)
 void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
 {
 	struct run_loop *loop = &loops->list[index];
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
 	for (uint32_t i = 0; i < loops->n_cycles; i++) {
 		const struct run_cycle *c = &loops->cycles[i];
@@ -179,7 +177,6 @@ void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t ind
 	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
 	for (uint32_t i = 0; i < loop->n_makeup; i++)
 		loop->makeup[i].n *= together;
-	arena_release(&scratch);
 }
 
 /* The cycles of a part, as the run counts; `number` by process of the part and loop: 1 + the run's loop, 0: none. */
@@ -197,7 +194,7 @@ static void join_cycles(const struct pattern_look *look, const struct trace *t, 
 void pattern_run_join(const struct trace *t, const struct run_part *parts, const struct pattern_look *looks, size_t n,
                       struct arena *arena, struct run_loops *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n_loops = 0, n_cycles = 0;
 	double all = 0, in_loops = 0, searched = 0, tried = 0;
 	*out = (struct run_loops){0};
@@ -234,7 +231,7 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 		sort_loops(out);
 		for (uint32_t l = 0; l < out->n; l++) {
 			struct run_loop *loop = &out->list[l];
-			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
+			SORT(loop->makeup, loop->n_makeup, compare_makeup);
 			loop->share = all > 0 ? loop->time / all : 0;
 		}
 		pattern_names_give(t, out->list, out->n, arena);
@@ -243,5 +240,4 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 			out->n = 0;
 		}
 	}
-	arena_release(&scratch);
 }

@@ -148,7 +148,7 @@ static uint32_t assign(uint32_t rows, uint32_t columns, const double *worth, uin
 
 uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t rows = 0, wanted = 0, columns = mine->n + likes->n;
 	double *worth = ARENA_NEW(&scratch, (size_t)columns * likes->n, double);
 	for (uint32_t l = 0; l < likes->n; l++) {
@@ -161,7 +161,6 @@ uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *lik
 	}
 	uint32_t found = assign(rows, columns, worth, wanted, &scratch);
 	bool is_one = found < mine->n && worth[(size_t)wanted * columns + found] > 0;
-	arena_release(&scratch);
 	return is_one ? found : UINT32_MAX;
 }
 

@@ -63,7 +63,7 @@ static const char *heaviest(const struct trace *t, const struct run_loop *loop, 
 static struct word own_word(const struct trace *t, const struct run_loop *loops, uint32_t n,
                             const struct run_loop *loop)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap others;
 	struct word own = {0};
 	keymap_init(&others, &scratch);
@@ -78,7 +78,6 @@ static struct word own_word(const struct trace *t, const struct run_loop *loops,
 			    keymap_find(&others, word_key(word)) == UINT32_MAX)
 				own = word;
 		}
-	arena_release(&scratch);
 	return own;
 }
 

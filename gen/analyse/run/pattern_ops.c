@@ -35,7 +35,7 @@ static uint8_t flags_of(const struct trace *t, size_t i)
 /* The host waited between the launch of an op and that of the next one. */
 static void mark_waits(const struct trace *t, uint32_t process, struct pattern_sequence *s)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
 		n += t->calls.waits[c];
@@ -55,13 +55,12 @@ static void mark_waits(const struct trace *t, uint32_t process, struct pattern_s
 		if (w < n && (i + 1 == s->n || wait[w] < s->at[i + 1]))
 			s->flags[i] |= PATTERN_HOST;
 	}
-	arena_release(&scratch);
 }
 
 /* Marks the first op launched after each capture of a graph. */
 static void mark_captures(const struct trace *t, uint32_t process, struct pattern_sequence *s)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *ends = ARENA_NEW(&scratch, t->names->n, bool), any = false;
 	for (uint32_t i = 0; i < t->names->n; i++) {
 		const char *name = names_text(t->names, i);
@@ -83,7 +82,6 @@ static void mark_captures(const struct trace *t, uint32_t process, struct patter
 		if (low < s->n)
 			s->flags[low] |= PATTERN_CAPTURE;
 	}
-	arena_release(&scratch);
 }
 
 /* What has an order of its own on a device: a stream; copies and memsets together, for frameworks send them to one

@@ -284,9 +284,8 @@ static void end_last(const struct held *h, size_t last, const uint8_t *steady, s
 bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struct arena *arena,
                          struct pattern_places *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct held h = {.s = s, .p = out};
-	bool good = false;
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
 		n += s->token[i] == token;
@@ -309,7 +308,7 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	size_t last = out->cut[out->n];
 	trim(&h, &scratch);
 	if (out->n < RULE_CYCLES_VARIED)
-		goto done;
+		return false;
 	count(&h, 0, out->n);
 	uint8_t *steady = ARENA_NEW(&scratch, s->n_tokens, uint8_t);
 	for (uint32_t t = 0; t < s->n_tokens; t++) {
@@ -323,8 +322,5 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	explain(&h, steady, &places, &scratch);
 	find_kinds(&h, &scratch);
 	out->ordered = fmax(order_of(&h, steady, RULE_SPARE, &scratch), order_of(&h, steady, 2 * RULE_SPARE, &scratch));
-	good = true;
-done:
-	arena_release(&scratch);
-	return good;
+	return true;
 }

@@ -163,7 +163,7 @@ static void find_makeup(const struct trace *t, const struct part *part, uint32_t
                         struct run_loop *loop)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap names;
 	keymap_init(&names, &scratch);
 	uint32_t *of_token = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
@@ -181,7 +181,6 @@ static void find_makeup(const struct trace *t, const struct part *part, uint32_t
 			loop->makeup[of_token[s->token[i]] - 1].n += 1. / part->pattern.loops[number].n;
 			loop->makeup[of_token[s->token[i]] - 1].time += (double)s->length[i];
 		}
-	arena_release(&scratch);
 }
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
@@ -207,7 +206,7 @@ static bool is_search(const struct trace *t, const struct run_loop *loop)
 static double searched_time(const struct trace *t, const struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *of_search = ARENA_NEW(&scratch, s->n_tokens + 1, bool);
 	size_t end = 0;
 	double time = 0;
@@ -217,7 +216,6 @@ static double searched_time(const struct trace *t, const struct part *part)
 		end = of_search[s->token[i]] ? i + 1 : end;
 	for (size_t i = 0; i < end; i++)
 		time += part->pattern.loop[i] ? 0 : (double)s->length[i];
-	arena_release(&scratch);
 	return time;
 }
 
@@ -257,7 +255,7 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 	if (trials->launches > RULE_TRIAL_LAUNCHES || RULE_HALF * loop->ops < trials->launches ||
 	    loop->n < RULE_CYCLES_VARIED)
 		return false;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *in_loop = ARENA_NEW(&scratch, t->names->n, bool), shared = false;
 	for (size_t i = 0; i < rest->ops.sequence.n; i++)
 		if (rest->pattern.loop[i] == 1 && rest->ops.sequence.flags[i] & PATTERN_WORK)
@@ -271,7 +269,6 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 		if (all->ops.sequence.at[i] >= loop->at[(uint32_t)(RULE_QUARTER * loop->n) + 1])
 			late += (double)all->ops.sequence.length[i];
 	}
-	arena_release(&scratch);
 	return shared && late <= (1 - RULE_NEARLY_ALL) * timed;
 }
 
@@ -280,7 +277,8 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 static void find_in_process(const struct trace *t, uint32_t process, bool shortest, struct arena *arena,
                             struct part *out)
 {
-	struct arena scratch = {0}, own = {0};
+	ARENA_LOCAL(scratch);
+	struct arena own = {0};
 	struct trials trials;
 	struct part rest;
 	find_in_order(t, process, shortest, NULL, arena, out);
@@ -295,7 +293,6 @@ static void find_in_process(const struct trace *t, uint32_t process, bool shorte
 			arena_release(&own);
 		}
 	}
-	arena_release(&scratch);
 }
 
 /* The stretch that a process's part of a loop is in. */
@@ -312,7 +309,7 @@ static void find_stretch(const struct trace *t, const struct part *part, uint32_
 /* The thread that launches most of the GPU time of a process's loop. */
 static uint32_t find_launcher(const struct trace *t, const struct part *part, uint32_t number, uint32_t process)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *time = ARENA_NEW(&scratch, t->n_threads, double);
 	uint32_t best = TRACE_NONE;
 	for (size_t i = 0; i < part->ops.sequence.n; i++) {
@@ -323,7 +320,6 @@ static uint32_t find_launcher(const struct trace *t, const struct part *part, ui
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		if (t->threads[thread].process == process && (best == TRACE_NONE || time[thread] > time[best]))
 			best = thread;
-	arena_release(&scratch);
 	return best;
 }
 
@@ -389,7 +385,7 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 	struct pattern_look *out = growing->look;
 	const struct trace_device *device = &t->devices[d];
 	const struct pattern_process *process = &out->process[device->process];
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t **at = ARENA_NEW(&scratch, process->n, uint32_t *); /* by loop and cycle: 1 + an index into cycles */
 	for (uint32_t l = 0; l < process->n; l++)
 		at[l] = ARENA_NEW(&scratch, process->list[l].n, uint32_t);
@@ -421,15 +417,14 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 			last->n++;
 			continue;
 		}
-		LIST_GROW(growing->arena, out->pieces, out->n_pieces, growing->pieces_room);
-		out->pieces[out->n_pieces++] = (struct run_piece){i, 1, of};
+		LIST_ADD(growing->arena, out->pieces, out->n_pieces, growing->pieces_room,
+		         (struct run_piece){i, 1, of});
 	}
-	arena_release(&scratch);
 }
 
 void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena, struct pattern_look *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint8_t *loop = ARENA_NEW(&scratch, t->ops.n, uint8_t);
 	uint32_t *cycle = ARENA_NEW(&scratch, t->ops.n, uint32_t);
 	bool *opens = ARENA_NEW(&scratch, t->ops.n, bool);
@@ -439,7 +434,7 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 	for (size_t i = 0; i < t->ops.n; i++)
 		out->all_time += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
-		struct arena own = {0};
+		ARENA_LOCAL(own);
 		struct part part;
 		find_in_process(t, p, shortest, &own, &part);
 		add_process(t, &part, p, arena, &out->process[p]);
@@ -448,11 +443,9 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 			cycle[part.ops.op[i]] = part.pattern.cycle[i];
 			opens[part.ops.op[i]] = part.opens[i];
 		}
-		arena_release(&own);
 	}
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		add_device(t, d, loop, cycle, opens, &growing);
 	out->cycles = arena_keep(arena, out->cycles, out->n_cycles, sizeof *out->cycles);
 	out->pieces = arena_keep(arena, out->pieces, out->n_pieces, sizeof *out->pieces);
-	arena_release(&scratch);
 }

@@ -156,12 +156,11 @@ static bool find_again(struct run *run, const struct run_loops *likes, uint32_t 
 
 static int no_such_loop(const struct run_loops *loops, const char *wanted, struct err *err)
 {
-	struct buf have = {0};
+	BUF_LOCAL(have);
 	for (uint32_t l = 0; l < loops->n && l < 8; l++)
 		buf_format(&have, "%s'%.100s'", l ? ", " : "", loops->list[l].title);
 	err_set(err, "--loop %s: nothing that repeats has this name; %s%s", wanted,
 	        have.n ? "there is " : "nothing repeats in the GPU's work", have.n ? have.data : "");
-	buf_release(&have);
 	return -1;
 }
 

@@ -152,7 +152,7 @@ static bool is_the_same_work(const struct cycles *c)
 
 static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, struct pattern_places *p)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct cycles c;
 	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1];
 	for (size_t i = p->cut[0] + 1; i < p->cut[p->n] && good; i++)
@@ -162,7 +162,6 @@ static bool is_one(const struct pattern_sequence *s, const struct pattern_found 
 		good = are_even(&c) && is_the_same_work(&c) && trim(&c, f, p, &scratch) &&
 		       p->n >= f->cycles + RULE_CYCLES;
 	}
-	arena_release(&scratch);
 	return good;
 }
 
@@ -170,7 +169,7 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
                             struct pattern_places *out)
 {
 	const struct pattern_fit *fit = &f->fit;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool good = false;
 	size_t inside = fit->cut[f->to] - fit->cut[f->from];
 	if (f->bursts || fit->model == UINT32_MAX || inside + (size_t)fit->ops * RULE_CYCLES > s->n)
@@ -191,6 +190,5 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
 		else
 			arena_release(&pass);
 	}
-	arena_release(&scratch);
 	return good;
 }

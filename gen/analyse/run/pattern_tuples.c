@@ -3,8 +3,6 @@
 #include "base/keymap.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static size_t op_at(const struct pattern_tuples *t, size_t place)
 {
 	return t->row ? t->row[place] : place;
@@ -39,7 +37,7 @@ void pattern_tuples_init(struct pattern_tuples *t, const struct pattern_sequence
 bool pattern_tuples_widen(struct pattern_tuples *t)
 {
 
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap pairs;
 	size_t n = t->sequence->n, whole = 0,
 	       few = t->n_ids <= RULE_WIDEST && n >= (size_t)t->n_ids * t->n_ids ? t->n_ids : 0;
@@ -71,7 +69,6 @@ bool pattern_tuples_widen(struct pattern_tuples *t)
 	}
 	t->n_ids = pairs.n;
 	t->width *= 2;
-	arena_release(&scratch);
 	return recurs && whole > 0;
 }
 
@@ -129,8 +126,7 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 		if (all[id].n >= least && all[id].even + 1 >= RULE_HALF * (all[id].n - 1))
 			list[n++] = (struct pattern_candidate){id, all[id].n, op_at(t, all[id].first),
 			                                       op_at(t, all[id].last)};
-	if (n)
-		qsort(list, n, sizeof *list, compare_candidates);
+	SORT(list, n, compare_candidates);
 	uint32_t kept = 0;
 	for (size_t i = 0; i < n && kept < room; i++) {
 		bool said = false;

@@ -2,7 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Again and again, but not in nearly all cycles. */
@@ -82,7 +81,7 @@ static bool find_places(const struct pattern_sequence *s, uint32_t token, uint32
 /* The token at which the shortest cycles that are steps begin; UINT32_MAX: there are none. */
 static uint32_t find_token(const struct pattern_sequence *s, bool alone)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct candidate *list = ARENA_NEW(&scratch, s->n_tokens, struct candidate);
 	uint32_t n = 0, kept = 0, best = UINT32_MAX, of_count = 0, count = 0, tried = 0;
 	bool open = false;
@@ -97,9 +96,9 @@ static uint32_t find_token(const struct pattern_sequence *s, bool alone)
 	for (n = 0; n < s->n_tokens; n++)
 		if (list[n].n > RULE_CYCLES_VARIED)
 			list[kept++] = list[n];
-	qsort(list, kept, sizeof *list, compare_candidates);
+	SORT(list, kept, compare_candidates);
 	for (uint32_t i = 0; i < kept && best == UINT32_MAX && tried < RULE_CANDIDATES; i++) {
-		struct arena pass = {0};
+		ARENA_LOCAL(pass);
 		struct pattern_places p;
 		if (count - list[i].n > RULE_LITTLE * count || !count) {
 			count = list[i].n;
@@ -115,9 +114,7 @@ static uint32_t find_token(const struct pattern_sequence *s, bool alone)
 				best = list[i].token;
 			open = open || level == LEVEL_OPEN;
 		}
-		arena_release(&pass);
 	}
-	arena_release(&scratch);
 	return best;
 }
 

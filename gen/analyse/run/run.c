@@ -162,7 +162,7 @@ static int64_t first_of(const struct trace *t, const bool *works, const int64_t 
 
 static int64_t find_begin(const struct trace *t, int64_t first)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *works = ARENA_NEW(&scratch, t->n_processes, bool);
 	if (t->source.began != TRACE_NO_TIME && t->source.began < first)
 		first = t->source.began;
@@ -171,7 +171,6 @@ static int64_t find_begin(const struct trace *t, int64_t first)
 	first = first_of(t, works, t->calls.start, t->calls.thread, t->calls.n, first);
 	first = first_of(t, works, t->ranges.start, t->ranges.thread, t->ranges.n, first);
 	first = first_of(t, works, t->os_calls.start, t->os_calls.thread, t->os_calls.n, first);
-	arena_release(&scratch);
 	return first;
 }
 
@@ -251,7 +250,7 @@ static void phase_nodes(struct run *run)
 	enum { NOT_ASKED = 0 };
 	const struct trace *t = run->trace;
 	const struct activity *a = &run->activity;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *known = ARENA_NEW(&scratch, t->calls.n, uint32_t); /* 1 + phase */
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t call = t->ops.creator[i];
@@ -262,7 +261,6 @@ static void phase_nodes(struct run *run)
 				1 + run_phase(run, captured_phase(run->captured, a->fold, a->steps, a->no_phase, call));
 		run->op_phase[i] = known[call] - 1;
 	}
-	arena_release(&scratch);
 }
 
 void run_phase_ops(struct run *run)
@@ -283,11 +281,10 @@ void run_phase_ops(struct run *run)
 /* Of a run whose rows are held. */
 static void count_ranges(struct run *run, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n;
 	const struct again_ranges *ranges = again_count_ranges(run->trace, &scratch, &n);
 	fold_count(run->trace->names, ranges, n, 0, arena, &run->parts->names);
-	arena_release(&scratch);
 }
 
 void run_open(struct run *run, const struct trace *trace, struct arena *arena)
@@ -366,7 +363,7 @@ bool run_times_requests(const struct run *run)
 static void group_steps(struct run *run)
 {
 	const struct steps *s = &run->steps;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	int64_t *start = ARENA_NEW(&scratch, run->n_steps, int64_t), *ns = ARENA_NEW(&scratch, run->n_steps, int64_t);
 	for (uint32_t i = 0; i < run->n_steps; i++) {
 		uint32_t k = run->warmup + i;
@@ -375,7 +372,6 @@ static void group_steps(struct run *run)
 		start[i] = request ? s->request_start[k] : s->end[k] - ns[i];
 	}
 	step_table_groups(&run->table, start, ns);
-	arena_release(&scratch);
 }
 
 void run_begin_table(struct run *run)

@@ -1,8 +1,7 @@
 #include "analyse/run/sharing.h"
 
 #include "base/search.h"
-
-#include <stdlib.h>
+#include "base/sort.h"
 
 /* A process begins or stops to keep the GPU busy. */
 struct event {
@@ -83,7 +82,7 @@ static void index_owners(const struct trace *t, struct arena *arena, struct shar
 
 void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, struct sharing *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t ops = 0, n = 0;
 	uint32_t process = TRACE_NONE;
 	bool several = false;
@@ -101,7 +100,7 @@ void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, str
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		if (t->devices[d].gpu == gpu)
 			n += add_device(t, &t->devices[d], events + n);
-	qsort(events, n, sizeof *events, compare_events);
+	SORT(events, n, compare_events);
 	out->start = ARENA_NEW(arena, n, int64_t);
 	out->end = ARENA_NEW(arena, n, int64_t);
 	out->owner = ARENA_NEW(arena, n, uint32_t);
@@ -122,7 +121,6 @@ void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, str
 		out->owner[out->n++] = owner;
 	}
 	index_owners(t, arena, out);
-	arena_release(&scratch);
 }
 
 /* The first stretch that ends after `t`. */
@@ -221,7 +219,7 @@ static struct stretches common(const struct stretches *a, const struct stretches
 void beside_find(const struct trace *t, uint32_t d, struct arena *arena, struct comm_beside *out)
 {
 	const struct trace_device *device = &t->devices[d];
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct stretches comm = find_busy(t, device, OP_COMM, OP_COMM, &scratch);
 	*out = (struct comm_beside){0};
 	if (comm.n) {
@@ -230,5 +228,4 @@ void beside_find(const struct trace *t, uint32_t d, struct arena *arena, struct 
 		out->compute = common(&compute, &comm, arena);
 		out->copies = common(&copies, &comm, arena);
 	}
-	arena_release(&scratch);
 }

@@ -1,8 +1,7 @@
 #include "analyse/run/spans.h"
 
 #include "base/search.h"
-
-#include <stdlib.h>
+#include "base/sort.h"
 
 static int compare_spans(const void *a, const void *b)
 {
@@ -13,8 +12,7 @@ static int compare_spans(const void *a, const void *b)
 void spans_join(struct spans *s, int64_t pause)
 {
 	size_t n = 0;
-	if (s->n)
-		qsort(s->at, s->n, sizeof *s->at, compare_spans);
+	SORT(s->at, s->n, compare_spans);
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && s->at[i][0] - s->at[n - 1][1] <= pause) {
 			s->at[n - 1][1] = s->at[i][1] > s->at[n - 1][1] ? s->at[i][1] : s->at[n - 1][1];

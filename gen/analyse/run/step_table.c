@@ -4,8 +4,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static uint32_t add_column(struct step_table *c, struct step_column column)
 {
 	LIST_GROW(c->arena, c->list, c->n, c->room);
@@ -106,7 +104,7 @@ void step_table_groups(struct step_table *c, const int64_t *start, const int64_t
 	uint32_t *order = ARENA_NEW(c->arena, n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof *order, by_time, (void *)(uintptr_t)ns);
+	SORT_BY(order, n, by_time, ns);
 	c->group[GROUP_USUAL] = group_of(c, start, ns, order + (n - usual) / 2, usual);
 	c->group[GROUP_SLOW] = group_of(c, start, ns, order + n - slow, slow);
 	int64_t *cut = ARENA_NEW(c->arena, (size_t)2 * (usual + slow), int64_t);

@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
@@ -46,12 +45,8 @@ static int compare_instances(const void *a, const void *b, void *list)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct instance *x = (struct instance *)list + i, *y = (struct instance *)list + k;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	int order = sort_nested(x->start, x->end, y->start, y->end);
-	return order ? order : (i > k) - (i < k);
+	return ASCENDING(x->process, y->process) ?: ASCENDING(x->thread, y->thread)
+		?: sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(i, k);
 }
 
 static int64_t length_of(const struct step_thread *t)
@@ -70,8 +65,7 @@ static void find_threads(struct steps_build *b)
 	b->order = ARENA_NEW(&b->scratch, n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		b->order[i] = i;
-	if (n)
-		qsort_r(b->order, n, sizeof *b->order, compare_instances, b->marks->instance);
+	SORT_BY(b->order, n, compare_instances, b->marks->instance);
 	for (uint32_t p = 0; p < n; p++)
 		s->n_threads += p == 0 || steps_instance(b, p)->thread != steps_instance(b, p - 1)->thread;
 	s->threads = ARENA_NEW(b->arena, s->n_threads, struct step_thread);
@@ -125,7 +119,7 @@ static int compare_threads(const void *a, const void *b)
 
 static void order_threads(struct steps *s)
 {
-	qsort(s->threads, s->n_threads, sizeof *s->threads, compare_threads);
+	SORT(s->threads, s->n_threads, compare_threads);
 	for (uint32_t i = s->n_threads; i-- > 0;) {
 		s->thread_at[s->threads[i].thread] = i + 1;
 		s->first_of[s->threads[i].process] = i + 1;
@@ -223,8 +217,7 @@ static uint32_t number_steps(struct steps_build *b)
 	uint32_t n = c.n, *place = c.place;
 	if (!c.ranks)
 		memset(b->lane, 0, b->marks->n * sizeof *b->lane);
-	if (n)
-		qsort_r(place, n, sizeof *place, compare_places, b);
+	SORT_BY(place, n, compare_places, b);
 	s->n_ranks = c.ranks ? b->n_lanes : 1;
 	s->uneven = c.ranks && c.least != c.most;
 	for (uint32_t i = 0; i < n; i++)
@@ -344,7 +337,7 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
                    struct steps_part *out)
 {
 	struct steps proposed = steps_proposed(marks);
-	struct arena threads = {0};
+	ARENA_LOCAL(threads);
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = &threads, .out = &proposed};
 	find_threads(&b);
 	fill_threads(&b);
@@ -366,7 +359,6 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	out->communicates = b.communicates;
 	out->begin = b.begin;
 	arena_release(&b.scratch);
-	arena_release(&threads);
 }
 
 void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,

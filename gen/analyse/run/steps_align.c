@@ -54,7 +54,7 @@ static struct beside find_beside(const struct steps_build *b, const struct lane 
                                  int64_t later)
 {
 	struct beside out = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *votes = ARENA_NEW(&scratch, (size_t)with->count + lane->count, uint32_t), all = 0, most = 0;
 	for (uint32_t k = 0; k < lane->count; k++) {
 		uint32_t i = most_beside(b, with, lane->place[k], later);
@@ -69,7 +69,6 @@ static struct beside find_beside(const struct steps_build *b, const struct lane 
 		out.together = out.together || (k == 0 && i == 0);
 	}
 	out.agreed = most >= FEWEST && most >= AGREE * all;
-	arena_release(&scratch);
 	return out;
 }
 

@@ -24,8 +24,7 @@ static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *lau
 		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
 			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
 				continue;
-			LIST_GROW(&b->scratch, start, *n, room);
-			start[(*n)++] = t->calls.start[c];
+			LIST_ADD(&b->scratch, start, *n, room, t->calls.start[c]);
 		}
 	}
 	return start;
@@ -98,7 +97,7 @@ static int64_t queued_until(const struct trace *t, const struct trace_device *de
 int64_t steps_find_begin(const struct steps_build *b)
 {
 	const struct trace *t = b->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	int64_t *first = ARENA_NEW(&scratch, t->n_processes, int64_t), begin = INT64_MAX;
 	int64_t *from = ARENA_NEW(&scratch, t->n_processes, int64_t);
 	int64_t *first_launch = ARENA_NEW(&scratch, t->n_processes, int64_t);
@@ -126,7 +125,6 @@ int64_t steps_find_begin(const struct steps_build *b)
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		begin = from[p] < begin ? from[p] : begin;
-	arena_release(&scratch);
 	return begin;
 }
 

@@ -2,8 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* A process on a GPU, or of a rank. */
 struct stay {
 	uint32_t key; /* the GPU, or the number of GPUs + the rank */
@@ -58,7 +56,7 @@ static bool number_starts(const struct steps_build *b, const uint32_t *count, st
 			list[n] = of[p];
 			list[n++].key = t->n_gpus + (uint32_t)t->processes[p].rank;
 		}
-	qsort(list, n, sizeof *list, compare_stays);
+	SORT(list, n, compare_stays);
 	for (size_t from = 0, to; from < n; from = to) {
 		int64_t end = list[from].end;
 		uint32_t starts = 1;

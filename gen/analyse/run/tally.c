@@ -2,8 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 static void count(struct tally *t, struct arena *arena, int64_t value)
 {
 	uint32_t at = keymap_add(&t->values, (uint64_t)value);
@@ -31,7 +29,7 @@ static int by_value(const void *a, const void *b, void *context)
 
 static double median_of_many(const struct tally *t)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *order = ARENA_NEW(&scratch, t->values.n, uint32_t);
 	uint64_t all = 0, before = 0;
 	double sum = 0;
@@ -39,7 +37,7 @@ static double median_of_many(const struct tally *t)
 		order[i] = i;
 		all += t->count[i];
 	}
-	qsort_r(order, t->values.n, sizeof *order, by_value, (void *)t);
+	SORT_BY(order, t->values.n, by_value, t);
 	for (uint32_t i = 0; i < t->values.n; i++) {
 		double value = (double)(int64_t)t->values.keys[order[i]];
 		uint64_t until = before + t->count[order[i]];
@@ -47,7 +45,6 @@ static double median_of_many(const struct tally *t)
 		sum += before <= all / 2 && all / 2 < until ? value : 0;
 		before = until;
 	}
-	arena_release(&scratch);
 	return sum / 2;
 }
 

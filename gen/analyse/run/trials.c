@@ -81,7 +81,7 @@ static void find_in_thread(const struct trace *t, uint32_t thread, int64_t until
 
 void trials_find(const struct trace *t, uint32_t process, int64_t until, struct arena *arena, struct trials *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct event_calls calls;
 	size_t between[MOST + 1] = {0}, n = 0;
 	*out = (struct trials){0};
@@ -94,5 +94,4 @@ void trials_find(const struct trace *t, uint32_t process, int64_t until, struct 
 			find_in_thread(t, thread, until, &calls, between, out);
 	spans_join(&out->spans, 0);
 	out->launches = median_of(between);
-	arena_release(&scratch);
 }

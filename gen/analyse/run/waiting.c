@@ -7,7 +7,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct view {
@@ -75,14 +74,14 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 		v->own->room = v->n_of_device;
 		v->own->list = ARENA_NEW(&v->scratch, v->own->room, struct rank_wait);
 	}
-	LIST_GROW(&v->scratch, v->own->list, v->own->n, v->own->room);
-	v->own->list[v->own->n++] = (struct rank_wait){.start = wait->start,
-	                                               .end = wait->end,
-	                                               .since = v->since[i],
-	                                               .came = op->start,
-	                                               .last = op->arrived,
-	                                               .whom = op->partner,
-	                                               .bubble = bubble};
+	LIST_ADD(&v->scratch, v->own->list, v->own->n, v->own->room,
+	         (struct rank_wait){.start = wait->start,
+	                            .end = wait->end,
+	                            .since = v->since[i],
+	                            .came = op->start,
+	                            .last = op->arrived,
+	                            .whom = op->partner,
+	                            .bubble = bubble});
 }
 
 /* When the ranks of each of the device's kernels had met before, in a kernel of the same communicator and operation. */
@@ -268,10 +267,9 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
 	v.waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		look_at_device(&v, &run->devices[d].beside, &scratch);
 		divide(&v, d, arena, &out->device[d]);
-		arena_release(&scratch);
 	}
 	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
 	blame_find(v.waits, run->n_devices, out->tolerance >= 0, waited_for);
@@ -347,7 +345,7 @@ static void pass_on(const struct one *one, struct rank_waits *of_rank, double *n
 
 void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, double *ns)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t n = 0;
 	for (uint32_t r = 0; r < n_ranks; r++)
 		n += of_rank[r].n;
@@ -363,8 +361,7 @@ void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, doubl
 				ns[w->whom] += w->weight;
 		}
 	if (n && follow)
-		qsort(all, n, sizeof *all, compare_ones);
+		SORT(all, n, compare_ones);
 	for (size_t i = 0; i < n && follow; i++)
 		pass_on(&all[i], of_rank, ns);
-	arena_release(&scratch);
 }

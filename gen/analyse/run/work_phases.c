@@ -20,9 +20,8 @@ bool work_phases_wanted(const struct run *run)
 	if (!run->fold.n_list)
 		return true;
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		add_phased(parts_open(run, i, &scratch), &all, &in);
-		arena_release(&scratch);
 	}
 	return in * 2 < all;
 }
@@ -48,7 +47,7 @@ static uint32_t *phase_of(const struct run *run, const struct work_kind *op)
 
 struct work_kinds work_kinds_of(const struct trace *t, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct work_kinds out = {0};
 	bool *seen = ARENA_NEW(&scratch, t->names->n + KINDS, bool);
 	size_t room = 0;
@@ -58,10 +57,8 @@ struct work_kinds work_kinds_of(const struct trace *t, struct arena *arena)
 		if (*known)
 			continue;
 		*known = true;
-		LIST_GROW(arena, out.list, out.n, room);
-		out.list[out.n++] = op;
+		LIST_ADD(arena, out.list, out.n, room, op);
 	}
-	arena_release(&scratch);
 	return out;
 }
 
@@ -70,25 +67,23 @@ static void each_kind(struct run *run, void (*note)(struct run *run, struct work
 {
 	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct work_kinds *kinds = &run->parts->kinds[i];
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		if (!kinds->n)
 			*kinds = work_kinds_of(parts_rows(run, i, 1u << ROWS_OF_OPS, &scratch), run->arena);
 		for (uint32_t k = 0; k < kinds->n; k++)
 			note(run, &kinds->list[k]);
-		arena_release(&scratch);
 	}
 }
 
 static void name_kind(struct run *run, struct work_kind *op)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const struct trace one = {
 		.names = run->trace->names,
 		.ops = {.n = 1, .name = &op->name, .kind = &op->kind, .copy = &op->copy, .flags = &op->flags}};
 	uint32_t *phase = phase_of(run, op);
 	if (!*phase)
 		*phase = names_add_text(one.names, op_words_kind(&one, 0, &scratch));
-	arena_release(&scratch);
 }
 
 void work_phases_name(struct run *run)
@@ -146,7 +141,7 @@ static void make_track(const struct run *run, uint32_t thread, const uint32_t *l
 void work_phases_of_part(struct run *run)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	const uint32_t *launched = launched_by(run, &scratch);
 	struct track *tracks = ARENA_NEW(run->arena, t->n_threads, struct track);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
@@ -157,7 +152,6 @@ void work_phases_of_part(struct run *run)
 		const struct work_kind op = kind_at(&t->ops, i);
 		run->op_phase[i] = run->phase_of_name[*phase_of(run, &op)];
 	}
-	arena_release(&scratch);
 }
 
 static void add_phase(struct run *run, struct work_kind *op)

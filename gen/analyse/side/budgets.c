@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One contribution to an idle row: sorted and merged, they give the rows of a device, or of the mean over devices. */
@@ -25,18 +24,14 @@ static int compare_shares(const void *a, const void *b, void *names)
 {
 	const struct share *x = a, *y = b;
 	const struct cell_key *k = &x->fact.key, *l = &y->fact.key;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (k->cause != l->cause)
-		return k->cause < l->cause ? -1 : 1;
-	int order = compare_names(names, k->phase, l->phase);
-	order = order ? order : compare_names(names, k->call, l->call);
-	return order ? order : cell_compare(k, l);
+	return ASCENDING(x->device, y->device) ?: ASCENDING(k->cause, l->cause)
+		?: compare_names(names, k->phase, l->phase) ?: compare_names(names, k->call, l->call)
+		?: cell_compare(k, l);
 }
 
 static void sort_shares(struct share *list, size_t n, struct names *names)
 {
-	qsort_r(list, n, sizeof *list, compare_shares, names);
+	SORT_BY(list, n, compare_shares, names);
 }
 
 int budget_compare_idle(const void *a, const void *b, void *names)
@@ -91,8 +86,7 @@ static void make_rows(const struct share *list, size_t n, struct arena *arena, s
 		row->per_step += list[i].fact.per_step;
 		row->opened[key->opened] += list[i].fact.per_step;
 	}
-	if (out->n_rows)
-		qsort_r(out->rows, out->n_rows, sizeof *out->rows, budget_compare_idle, names);
+	SORT_BY(out->rows, out->n_rows, budget_compare_idle, names);
 }
 
 /* What one device of one run contributes. */
@@ -166,7 +160,7 @@ static struct budget mean_of(const struct side_budgets *of, struct share *shares
 static void add_facts(struct share *shares, size_t n, bool by_work, struct names *names, struct arena *arena,
                       struct side_budgets *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t), n_phases = 0;
 	if (by_work) { /* rules ask for the programs' own phases */
 		for (size_t i = 0; i < n; i++)
@@ -184,7 +178,6 @@ static void add_facts(struct share *shares, size_t n, bool by_work, struct names
 	}
 	out->idle = list;
 	out->n_idle = (uint32_t)n;
-	arena_release(&scratch);
 }
 
 static struct comm_facts comm_of(const struct side_budgets *of, const bool *communicates)
@@ -205,7 +198,7 @@ static struct comm_facts comm_of(const struct side_budgets *of, const bool *comm
 struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
                                   struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct names *names = runs[0].trace->names;
 	size_t n_shares = 0, room = 1;
 	struct side_budgets out = {.n_devices = n_devices};
@@ -241,6 +234,5 @@ struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices
 	out.mean = mean_of(&out, shares, &n_shares, arena, names);
 	add_facts(shares, n_shares, runs[0].by_work, names, arena, &out);
 	out.comm = comm_of(&out, communicates);
-	arena_release(&scratch);
 	return out;
 }

@@ -114,7 +114,7 @@ static void add_run(const struct run *run, uint32_t gpu, struct pool *pool, stru
 struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 {
 	struct clocks out = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct pool pool = {0};
 	size_t room = 0;
 	for (size_t r = 0; r < n; r++)
@@ -132,7 +132,6 @@ struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 	out.temperature_c = spread_of(pool.value[TEMPERATURE], pool.n[TEMPERATURE], 1);
 	for (int l = 0; l < LIMIT_COUNT && out.judged; l++)
 		out.limited[l] = (double)pool.limited[l] / out.judged;
-	arena_release(&scratch);
 	return out;
 }
 

@@ -26,8 +26,8 @@ static void add_piece(void *context, const struct doing *piece)
 		last->end = end;
 		return;
 	}
-	LIST_GROW(p->arena, p->out->idle, p->out->n_idle, p->room);
-	p->out->idle[p->out->n_idle++] = (struct idle_event){start, end, piece->cause, piece->phase, piece->call};
+	LIST_ADD(p->arena, p->out->idle, p->out->n_idle, p->room,
+	         (struct idle_event){start, end, piece->cause, piece->phase, piece->call});
 }
 
 static void add_idle(struct run *run, const struct device_run *device, struct arena *arena, struct device_events *out)

@@ -114,12 +114,11 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 static void add_launches(const struct run *part, struct run_holes *holes)
 {
 	const struct trace *t = part->trace;
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
 	uint8_t *said = ARENA_NEW(&work, t->names->n, uint8_t);
 	const struct captured *captured = find_captured(t, said, has_op, &work);
 	count_lost(part, said, has_op, captured, holes);
-	arena_release(&work);
 }
 
 /* ---- numbered steps that jump ---- */
@@ -241,8 +240,7 @@ static void add_silent(const struct trace *t, const struct step_thread *thread, 
 		if (fabs(steps - round(steps)) > WHOLE)
 			continue;
 		whole++;
-		LIST_GROW(holes->work, holes->silent, holes->n_silent, holes->silent_room);
-		holes->silent[holes->n_silent++] = thread->step[i];
+		LIST_ADD(holes->work, holes->silent, holes->n_silent, holes->silent_room, thread->step[i]);
 	}
 	if (whole >= LEAST_WHOLE && (double)whole >= MOST_WHOLE * (double)silent)
 		out->jumps += whole;

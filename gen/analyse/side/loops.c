@@ -61,7 +61,7 @@ static double loop_period(const struct run *run, uint32_t index)
 {
 	if (run->steps.found && run->steps.origin == STEPS_BY_PATTERN && index == run->loop)
 		return (double)run->window / run->n_steps;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct series series;
 	int64_t *end = ARENA_NEW(&scratch, run->loops.list[index].n, int64_t);
 	uint32_t n = loop_ends(run, index, end);
@@ -74,7 +74,6 @@ static double loop_period(const struct run *run, uint32_t index)
 		series_cut(&list, -1, &series);
 		period = mean_period(run, index, end, series.cut, n, &scratch);
 	}
-	arena_release(&scratch);
 	return period;
 }
 

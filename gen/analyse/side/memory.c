@@ -62,7 +62,7 @@ static const char *steps_unknown(const struct run *run, bool allocator)
 /* Known where it is of all runs. */
 static void take_steps(const struct run *runs, size_t n, struct side_memory *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t all = 0, steps = 0;
 	for (size_t r = 0; r < n; r++) {
 		out->steps_why = out->steps_why ?: steps_unknown(&runs[r], out->allocator);
@@ -77,7 +77,6 @@ static void take_steps(const struct run *runs, size_t n, struct side_memory *out
 		}
 	out->n_steps = (uint32_t)steps;
 	out->step_median = steps ? (int64_t)sort_median(most, steps) : 0;
-	arena_release(&scratch);
 }
 
 struct side_memory memory_build(const struct run *runs, size_t n)

@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -301,7 +300,7 @@ static int compare_phases(const void *a, const void *b)
 
 struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct totals totals = {0};
 	struct metrics out = {0};
 	for (size_t r = 0; r < n; r++)
@@ -318,11 +317,9 @@ struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, s
 		for (uint32_t i = 0; i < totals.n; i++)
 			out.phases[i] = (struct metric_phase){totals.names[i], longest(&totals.phase[i]) / totals.steps,
 			                                      means_of(&totals.phase[i], NULL)};
-		if (totals.n)
-			qsort(out.phases, totals.n, sizeof *out.phases, compare_phases);
+		SORT(out.phases, totals.n, compare_phases);
 		out.n_phases = totals.n < METRIC_PHASES ? totals.n : METRIC_PHASES;
 	}
-	arena_release(&scratch);
 	return out;
 }
 
@@ -370,10 +367,9 @@ static void fill_lane(const struct sampled *s, enum metric metric, int64_t start
 void metrics_lanes(const struct run *run, int64_t start, int64_t end, uint32_t device, struct arena *arena,
                    struct device_lanes *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct sampled s;
 	if (!run->trace->n_metrics || !sampled_begin(run, device, &scratch, &s)) {
-		arena_release(&scratch);
 		return;
 	}
 	for (int m = 0; m < METRIC_COUNT; m++) {
@@ -384,5 +380,4 @@ void metrics_lanes(const struct run *run, int64_t start, int64_t end, uint32_t d
 		fill_lane(&s, (enum metric)m, start, end, lane);
 		out->n_metrics += lane->n > 0;
 	}
-	arena_release(&scratch);
 }

@@ -25,7 +25,7 @@ static uint32_t find_median_run(const struct run *runs, size_t n)
 
 struct side_periods periods_build(const struct run *runs, size_t n, const char *const *files, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct side_periods side = {.n_runs = (uint32_t)n, .runs = ARENA_NEW(arena, n, struct run_result)};
 	side.steps.found = true;
 	size_t room = 1;
@@ -68,6 +68,5 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 	side.steps.max = period[m - 1];
 	side.steps.median = stats_median(period, m);
 	side.median_run = find_median_run(runs, n);
-	arena_release(&scratch);
 	return side;
 }

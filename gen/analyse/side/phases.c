@@ -2,7 +2,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int compare_phases(const void *a, const void *b, void *names)
@@ -43,7 +42,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			}
 		}
 		uint32_t thread = s->threads[m].thread;
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		int64_t *until = ARENA_NEW(&scratch, run->n_phases, int64_t); /* the end of a phase's last range */
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 			int64_t begin = t->ranges.start[i];
@@ -58,7 +57,6 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			if (opens || t->ranges.end[i] > *last)
 				*last = t->ranges.end[i];
 		}
-		arena_release(&scratch);
 	}
 }
 
@@ -66,7 +64,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 static void add_launched_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *seen = ARENA_NEW(&scratch, t->calls.n + 1, bool);
 	weight /= run->steps.n_ranks;
 	for (size_t i = 0; i < t->ops.n; i++) {
@@ -80,7 +78,6 @@ static void add_launched_phases(struct run *run, struct side_phases *out, uint32
 			seen[launch] = true;
 		}
 	}
-	arena_release(&scratch);
 }
 
 struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
@@ -121,8 +118,7 @@ struct side_phases phases_end(struct phases *p, const struct run *runs, const st
 	}
 	for (uint32_t i = 0; i < mean->n_rows; i++)
 		phase_of(out, p->slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
-	if (out->n)
-		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, runs[0].trace->names);
+	SORT_BY(out->list, out->n, compare_phases, runs[0].trace->names);
 	for (uint32_t i = 0; i < out->n; i++) {
 		out->list[i].rank = i + 1;
 		out->list[i].memory = memory ? out->list[i].memory : 0;

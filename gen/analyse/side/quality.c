@@ -3,8 +3,8 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/pattern.h"
 #include "analyse/run/rank_steps.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void quality_find(struct quality *q, struct arena *arena, const struct fact *fact)
@@ -27,9 +27,7 @@ static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, 
 static int compare_dropped(const void *a, const void *b)
 {
 	const struct trace_dropped *x = a, *y = b;
-	int order = strcmp(x->where, y->where);
-	order = order ? order : strcmp(x->reason, y->reason);
-	return order ? order : (x->kind > y->kind) - (x->kind < y->kind);
+	return strcmp(x->where, y->where) ?: strcmp(x->reason, y->reason) ?: ASCENDING(x->kind, y->kind);
 }
 
 /* Rows dropped by the reader, added up over runs; diagnostics, each text once. */
@@ -59,8 +57,7 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 				diagnostics[q->n_diagnostics++] = t->diagnostics[i];
 		}
 	}
-	if (q->n_dropped)
-		qsort(dropped, q->n_dropped, sizeof *dropped, compare_dropped);
+	SORT(dropped, q->n_dropped, compare_dropped);
 	q->dropped = dropped;
 	q->diagnostics = diagnostics;
 }
@@ -139,7 +136,7 @@ static uint32_t kind_of(const struct run *run, uint32_t i)
 static void add_kinds(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t *count = ARENA_NEW(&scratch, run->trace->names->n, uint32_t), most = 0, others = 0;
 	struct facts *list = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < run->n_devices; i++) {
@@ -161,7 +158,6 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 		             FACT_NEW(arena, gpus_of_several_kinds, FACT_NO_SIDE, .others = list,
 		                      .more = others > NAMED ? others - NAMED : 0, .most = count[most],
 		                      .gpu = names_text(run->trace->names, most)));
-	arena_release(&scratch);
 }
 
 /* Ranks that take part and of which nobody marked the steps. */

@@ -5,8 +5,8 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct open {
@@ -70,7 +70,7 @@ static bool ends_first(const void *a, const void *b, const void *context)
 /* The ends of a thread's ranges, in order; no more than are open at a time are looked at together. */
 static void order_ends(const struct trace *t, uint32_t thread, int64_t *end)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	int64_t *open = NULL;
 	size_t n = 0, room = 0, at = t->first_range[thread];
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
@@ -81,7 +81,6 @@ static void order_ends(const struct trace *t, uint32_t thread, int64_t *end)
 	}
 	for (; n; heap_pop(open, n--, sizeof *open, ends_first, NULL))
 		end[at++] = open[0];
-	arena_release(&scratch);
 }
 
 static struct launched launched_begin(const struct trace *t, struct arena *scratch)
@@ -265,8 +264,7 @@ static uint32_t *captured_rows(struct replays *p, uint32_t call)
 			k++;
 		if (k < n)
 			continue;
-		LIST_GROW(p->scratch, rows, n, room);
-		rows[n++] = row;
+		LIST_ADD(p->scratch, rows, n, room, row);
 	}
 	rows[0] = n - 1;
 	return rows;
@@ -319,10 +317,8 @@ static void add_captured(struct ranges_builder *b, struct arena *scratch)
 static int by_time(const void *a, const void *b, void *names)
 {
 	const struct range_result *x = a, *y = b;
-	if (x->host != y->host)
-		return x->host > y->host ? -1 : 1;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	return order ? order : strcmp(names_text(names, x->domain), names_text(names, y->domain));
+	return DESCENDING(x->host, y->host) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: strcmp(names_text(names, x->domain), names_text(names, y->domain));
 }
 
 struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
@@ -339,7 +335,7 @@ struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct are
 
 void ranges_add(struct ranges_builder *b, const struct run *part)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	b->run = part;
 	b->launched = sum_launched(part, &scratch);
 	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++)
@@ -349,7 +345,6 @@ void ranges_add(struct ranges_builder *b, const struct run *part)
 	b->launched = (struct launched){0};
 	if (part->captured)
 		add_captured(b, &scratch);
-	arena_release(&scratch);
 }
 
 void ranges_end_run(struct ranges_builder *b, const struct run *run)
@@ -373,7 +368,6 @@ void ranges_end_run(struct ranges_builder *b, const struct run *run)
 
 struct side_ranges ranges_end(struct ranges_builder *b)
 {
-	if (b->n_rows)
-		qsort_r(b->rows, b->n_rows, sizeof *b->rows, by_time, b->names);
+	SORT_BY(b->rows, b->n_rows, by_time, b->names);
 	return (struct side_ranges){b->rows, b->n_rows};
 }

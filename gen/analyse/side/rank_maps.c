@@ -12,7 +12,7 @@ static const double LEAST = 0.01; /* of the mean own step: parts that are nowher
 /* One step that took ten times as long would leave no colours for the others. */
 static void find_range(struct rank_map *map)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t n = (size_t)map->rows * map->columns;
 	float *sorted = ARENA_NEW(&scratch, n, float);
 	size_t all = n;
@@ -22,14 +22,12 @@ static void find_range(struct rank_map *map)
 			sorted[n++] = map->step[i];
 	if (!n) {
 		*map = (struct rank_map){0};
-		arena_release(&scratch);
 		return;
 	}
 	sort_floats(sorted, n);
 	double median = sorted[n / 2];
 	map->low = fmax(sorted[0], median / 2);
 	map->high = median > 0 ? fmin(sorted[n - 1], 2 * median) : sorted[n - 1];
-	arena_release(&scratch);
 }
 
 static float *begin(const struct run *run, uint32_t n_places, uint32_t rows, uint32_t columns, struct arena *arena,
@@ -107,7 +105,7 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
                                  struct arena *arena)
 {
 	struct rank_maps out = {0};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	float *own, *cells[RANK_PARTS];
 	double *part[RANK_PARTS], mean = 0, known = 0;
 	if (!run->steps.found || n_places < 2)
@@ -136,6 +134,5 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 		if (map->high < LEAST * mean)
 			*map = (struct rank_map){0};
 	}
-	arena_release(&scratch);
 	return out;
 }

@@ -7,7 +7,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What ranks say to each other: one row for each operation of each communicator. */
@@ -34,10 +33,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct names *names = context;
 	const struct comm_row *x = a, *y = b;
 	double p = x->exposed + x->hidden, q = y->exposed + y->hidden;
-	if (p != q)
-		return p > q ? -1 : 1;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	return order ? order : x->kernels < y->kernels ? -1 : x->kernels > y->kernels;
+	return DESCENDING(p, q) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: ASCENDING(x->kernels, y->kernels);
 }
 
 static void fill(const struct run *run, const struct comm_row *row, struct comm_result *out)
@@ -68,15 +65,14 @@ static void fill(const struct run *run, const struct comm_row *row, struct comm_
 /* Of the side's median run. */
 static struct side_comms comms_build(const struct run *run, const struct waiting *w, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct comm_row *rows = ARENA_NEW(&scratch, w->n_rows, struct comm_row);
 	int64_t *comms = ARENA_NEW(&scratch, w->n_rows, int64_t);
 	uint32_t n = 0, n_comms = 0;
 	for (uint32_t i = 0; i < w->n_rows; i++)
 		if (w->rows[i].kernels)
 			rows[n++] = w->rows[i];
-	if (n)
-		qsort_r(rows, n, sizeof *rows, compare_rows, run->trace->names);
+	SORT_BY(rows, n, compare_rows, run->trace->names);
 	struct side_comms out = {.n = n < COMMS_MOST ? n : COMMS_MOST};
 	out.left_out = n - out.n;
 	out.list = ARENA_NEW(arena, out.n, struct comm_result);
@@ -89,7 +85,6 @@ static struct side_comms comms_build(const struct run *run, const struct waiting
 			comms[n_comms++] = rows[i].comm;
 		out.list[i].communicator = rows[i].comm ? k + 1 : 0;
 	}
-	arena_release(&scratch);
 	return out;
 }
 
@@ -378,7 +373,7 @@ static void find_late_steps(const struct run *run, const struct waiting *w, stru
 {
 	enum { FEWEST = 3 };
 	static const double MOST = 0.8; /* of the steps: that is always */
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t device = run->device_at[out->device], last = 0, regular = 0, distance = 0;
 	if (!run->steps.found || device == TRACE_NONE || run->n_devices < 2)
 		return;
@@ -402,14 +397,13 @@ static void find_late_steps(const struct run *run, const struct waiting *w, stru
 		out->late = 0;
 	else if (out->late >= FEWEST && regular == out->late - 1 && distance >= 2)
 		out->every = distance;
-	arena_release(&scratch);
 }
 
 /* Each device's host, and whom it waits for in sends and receives. */
 static void find_places(const struct run *run, const struct waiting *w, struct ranks_result *out)
 {
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint64_t *host = ARENA_NEW(&scratch, run->n_devices, uint64_t);
 	uint32_t n = 0;
 	for (uint32_t d = 0; d < out->n; d++) {
@@ -425,13 +419,12 @@ static void find_places(const struct run *run, const struct waiting *w, struct r
 	}
 	for (uint32_t d = 0; d < out->n && n < 2; d++)
 		out->list[d].host = 0;
-	arena_release(&scratch);
 }
 
 struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
                                 const struct side_budgets *side, struct arena *arena)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct ranks_result result = {0}, *out = &result;
 	const struct waiting *median = &waiting[median_run];
 	for (size_t r = 0; r < n; r++)
@@ -462,13 +455,12 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	find_straggler(runs, waiting, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], median, &out->straggler);
-	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
+	SORT(out->list, out->n, compare_ranks);
 	out->map = maps.own;
 	if (runs[median_run].steps.found)
 		memcpy(out->parts, maps.parts, sizeof out->parts);
 	out->comms = comms.list;
 	out->n_comms = comms.n;
 	out->comms_left_out = comms.left_out;
-	arena_release(&scratch);
 	return result;
 }

@@ -221,7 +221,7 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 	r->nodes += count_nodes(run, part);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
 		const struct device_run *device = &part->devices[d];
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct chain *chains = ARENA_NEW(&scratch, part->trace->n_threads, struct chain);
 		struct late late;
 		for (size_t i = 0; i < device->n_gaps; i++) {
@@ -233,7 +233,6 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 			r->waited_ranges += late.ranges;
 			add_gap(&watched, &late, (double)(gap.end - gap.start), &chains[late.thread], r->took);
 		}
-		arena_release(&scratch);
 	}
 }
 

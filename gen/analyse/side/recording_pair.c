@@ -10,7 +10,6 @@
 #include "say/say.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double LEAST_NS_A_CALL = 800;  /* recording.c says where that was seen */
@@ -260,11 +259,11 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 			const struct trace_stopwatch *w = &t->stopwatch[i];
 			if (steps && !w->steps && !w->unused) {
-				LIST_GROW(arena, whole, out.n_whole, whole_room);
-				whole[out.n_whole++] = (struct stopwatch_run){.step = (double)w->time,
-				                                              .start = w->start,
-				                                              .looked = w->looked,
-				                                              .place = place};
+				LIST_ADD(arena, whole, out.n_whole, whole_room,
+				         (struct stopwatch_run){.step = (double)w->time,
+				                                .start = w->start,
+				                                .looked = w->looked,
+				                                .place = place});
 				continue;
 			}
 			const char *unused = misfit(&runs[r], steps, w);
@@ -273,14 +272,14 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 				continue;
 			}
 			double n = steps_of(&runs[r], w);
-			LIST_GROW(arena, list, out.n_runs, room);
-			list[out.n_runs++] = (struct stopwatch_run){
-				.step = (double)w->time / n,
-				.steps = w->steps ? llround(n) : 0,
-				.start = w->start,
-				.looked = w->looked,
-				.energy = w->energy > 0 ? (double)w->energy / n / 1e3 : (double)w->energy,
-				.place = place};
+			LIST_ADD(arena, list, out.n_runs, room,
+			         (struct stopwatch_run){.step = (double)w->time / n,
+			                                .steps = w->steps ? llround(n) : 0,
+			                                .start = w->start,
+			                                .looked = w->looked,
+			                                .energy = w->energy > 0 ? (double)w->energy / n / 1e3
+			                                                        : (double)w->energy,
+			                                .place = place});
 		}
 	}
 	out.runs = list;
@@ -403,8 +402,7 @@ static int by_key(const void *a, const void *b)
 
 void paces_sort(struct launch_paces *paces)
 {
-	if (paces->n)
-		qsort(paces->list, paces->n, sizeof *paces->list, by_key);
+	SORT(paces->list, paces->n, by_key);
 }
 
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
@@ -459,7 +457,7 @@ static struct common find_common(const struct launch_paces *baseline, const stru
 
 double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const struct common common = find_common(baseline, fixed, shared, &work);
 	double out = 0;
 	if (common.n) {
@@ -467,15 +465,12 @@ double paces_apart(const struct launch_paces *baseline, const struct launch_pace
 		double high = stats_weighed_quantile(common.longer, common.n, 1 - QUARTER);
 		out = low > 0 || high < 0 ? stats_weighed_quantile(common.longer, common.n, 0.5) : 0;
 	}
-	arena_release(&work);
 	return out;
 }
 
 double paces_ratio(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
 {
-	struct arena work = {0};
+	ARENA_LOCAL(work);
 	const struct common common = find_common(baseline, fixed, shared, &work);
-	double out = common.n ? stats_weighed_middle(common.ratio, common.n, QUARTER) : 0;
-	arena_release(&work);
-	return out;
+	return common.n ? stats_weighed_middle(common.ratio, common.n, QUARTER) : 0;
 }

@@ -5,7 +5,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of an op, what lies in a request. */
@@ -56,10 +55,10 @@ static void take_pieces(struct pieces *p, const struct run *part, const int64_t 
 		for (; i < end && t->ops.start[i] < span[1]; i++) {
 			if (t->ops.end[i] <= span[0])
 				continue;
-			LIST_GROW(&p->scratch, p->list, p->n, p->room);
-			p->list[p->n++] = (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
-			                                 t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
-			                                 part->steps.op_step[i] == step};
+			LIST_ADD(&p->scratch, p->list, p->n, p->room,
+			         (struct piece){t->ops.start[i] > span[0] ? t->ops.start[i] : span[0],
+			                        t->ops.end[i] < span[1] ? t->ops.end[i] : span[1],
+			                        part->steps.op_step[i] == step});
 			own = own || part->steps.op_step[i] == step;
 		}
 		if (own && !any && first) {
@@ -69,8 +68,7 @@ static void take_pieces(struct pieces *p, const struct run *part, const int64_t 
 			p->n = first;
 		any = any || own;
 	}
-	if (p->n)
-		qsort(p->list, p->n, sizeof *p->list, by_start);
+	SORT(p->list, p->n, by_start);
 }
 
 void request_work_add(struct run *run, const struct run *part)

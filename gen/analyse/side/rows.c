@@ -1,6 +1,7 @@
 #include "analyse/side/rows.h"
 
 #include "analyse/side/run_table.h"
+#include "base/sort.h"
 
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
@@ -11,7 +12,6 @@
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- kernels ---- */
@@ -79,16 +79,13 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 static int by_text(const void *a, const void *b, void *names)
 {
 	const struct run_kernel *x = a, *y = b;
-	int order = strcmp(names_text(names, x->name), names_text(names, y->name));
-	if (!order)
-		order = strcmp(names_text(names, x->phase), names_text(names, y->phase));
-	return order ? order : x->comm - y->comm;
+	return strcmp(names_text(names, x->name), names_text(names, y->name))
+		?: strcmp(names_text(names, x->phase), names_text(names, y->phase)) ?: x->comm - y->comm;
 }
 
 static void end_kernels(struct run *run)
 {
-	if (run->n_kernels)
-		qsort_r(run->kernels, run->n_kernels, sizeof *run->kernels, by_text, run->trace->names);
+	SORT_BY(run->kernels, run->n_kernels, by_text, run->trace->names);
 }
 
 /* ---- host work ---- */
@@ -179,11 +176,10 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	keymap_init(&g->kernels.keys, g->work);
 	tokens_begin(run);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct run *part = parts_open(run, i, &scratch);
 		parts_charge(run, i, part);
 		add_rows(g, run, part, host);
-		arena_release(&scratch);
 	}
 	run_end_charge(run);
 	end_kernels(run);

@@ -85,7 +85,7 @@ const struct table_column *run_table_like(const struct run_table *run, const str
 /* Columns that nothing tells apart, as idle time of a cause where nobody marked phases, are one: the first. */
 static void add_groups(const struct step_table *t, struct run_table *out)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	for (int g = 0; g < STEP_GROUPS; g++) {
 		const struct step_group *group = &t->group[g];
 		int64_t *ns = ARENA_NEW(&scratch, group->n, int64_t);
@@ -115,7 +115,6 @@ static void add_groups(const struct step_table *t, struct run_table *out)
 				group->n > 1 ? stats_variance(&sum[(size_t)k * group->n], group->n) : 0;
 		}
 	}
-	arena_release(&scratch);
 }
 
 static void add_columns(const struct run *run, struct arena *arena, struct run_table *out)

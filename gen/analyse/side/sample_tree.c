@@ -105,9 +105,8 @@ static double processor_time(const struct run *run)
 {
 	struct processor_time sum = {0};
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		add_processor_time(parts_rows(run, i, 1u << ROWS_OF_SLICES | 1u << ROWS_OF_SAMPLES, &scratch), &sum);
-		arena_release(&scratch);
 	}
 	return sum.ns > 0 && sum.samples >= 20 ? sum.ns / sum.samples : INFINITY;
 }
@@ -183,8 +182,7 @@ static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
 	struct arena scratch = {0};
 	uint32_t depth = 0, *frame = NULL, room = 0;
 	for (uint32_t f = stack; f; f = s->frames[f].parent) {
-		LIST_GROW(&scratch, frame, depth, room);
-		frame[depth++] = f;
+		LIST_ADD(&scratch, frame, depth, room, f);
 	}
 	uint32_t node = node_below(v->tree, TRACE_NONE, TRACE_NONE, row);
 	while (depth)
@@ -330,21 +328,20 @@ static void visit_run(struct visitor *v, struct run *run, const uint32_t *with_w
 	v->interval = find_interval(run);
 	uint32_t at = 0; /* device of the run */
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		struct arena scratch = {0};
+		ARENA_LOCAL(scratch);
 		struct run *part = parts_open_charged(run, i, &scratch);
 		prepare_threads(v, part, &scratch);
 		for (uint32_t d = 0; d < part->n_devices; d++, at++) {
 			v->weight = 1 / ((double)with_work[run->place[at]] * run->n_steps * n_devices);
 			visit_device(v, &part->devices[d]);
 		}
-		arena_release(&scratch);
 	}
 }
 
 void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint32_t n_devices, int side,
                      const struct renames *renames)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct visitor v = {.tree = tree, .scratch = &scratch, .side = side, .renames = renames};
 	struct sampling *all = &tree->side[side];
 	double with_samples = 0, time = 0;
@@ -365,5 +362,4 @@ void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint3
 	all->interval = with_samples > 0 ? all->interval / with_samples : 0;
 	all->covered = v.idle > 0 ? v.looked / v.idle : 0;
 	all->stands = v.looked > 0 ? fmin(time / v.looked, 1) : 0;
-	arena_release(&scratch);
 }

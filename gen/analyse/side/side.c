@@ -49,7 +49,7 @@ static bool is_same(const struct identity *a, const struct identity *b)
  * later runs have more. */
 static uint32_t places_find(struct run *runs, size_t n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t n_places = 0, room = 0;
 	for (size_t r = 0; r < n; r++)
 		room += runs[r].n_devices;
@@ -79,7 +79,6 @@ static uint32_t places_find(struct run *runs, size_t n)
 		for (uint32_t d = 0; d < run->n_devices; d++)
 			run->device_at[run->place[d]] = d;
 	}
-	arena_release(&scratch);
 	return n_places;
 }
 
@@ -128,7 +127,7 @@ static struct run_table *tables_of(const struct run *runs, size_t n, const char 
 /* Names of the phases that the timeline shows, each once, as they first occur. */
 static uint32_t *order_of(const struct timeline *timeline, const struct names *names, struct arena *arena, uint32_t *n)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	bool *seen = ARENA_NEW(&scratch, names->n, bool);
 	uint32_t *order = ARENA_NEW(arena, timeline->n_phases, uint32_t);
 	*n = 0;
@@ -137,7 +136,6 @@ static uint32_t *order_of(const struct timeline *timeline, const struct names *n
 			seen[timeline->phases[i].name] = true;
 			order[(*n)++] = timeline->phases[i].name;
 		}
-	arena_release(&scratch);
 	return order;
 }
 

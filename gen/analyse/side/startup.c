@@ -24,7 +24,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 {
 	const struct run *run = b->run;
 	const struct trace *t = run->trace;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	enum { UNSEEN, SEEN, OF_SEARCH };
 	uint8_t *kind = ARENA_NEW(&scratch, t->names->n, uint8_t);
 	uint32_t *first = ARENA_NEW(&scratch, t->names->n, uint32_t), *name = NULL;
@@ -37,8 +37,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		if (kind[op] == UNSEEN) {
 			kind[op] = pattern_run_searches(t, op) ? OF_SEARCH : SEEN;
 			first[op] = launch;
-			LIST_GROW(&scratch, name, names, room);
-			name[names++] = op;
+			LIST_ADD(&scratch, name, names, room, op);
 		} else if (t->calls.start[launch] < t->calls.start[first[op]]) {
 			first[op] = launch;
 		}
@@ -61,7 +60,6 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		b->searches.at[b->searches.n++][1] = t->ops.end[i];
 	}
 	spans_join(&b->searches, TRIALS_PAUSE);
-	arena_release(&scratch);
 }
 
 /* Adds where a thread of the process took the time of kernels before the first step (run/trials.h); a program that asks
@@ -69,7 +67,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 static void find_timed(struct begin *b, uint32_t process, struct arena *arena)
 {
 	const struct run *run = b->run;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct trials timed;
 	trials_find(run->trace, process, run->startup_end, &scratch, &timed);
 	bool own = run->steps.found && timed.later * (uint64_t)2 >= run->steps.n;
@@ -81,7 +79,6 @@ static void find_timed(struct begin *b, uint32_t process, struct arena *arena)
 		b->searches = (struct spans){at, all};
 		spans_join(&b->searches, TRIALS_PAUSE);
 	}
-	arena_release(&scratch);
 }
 
 /* The context is made by the first call that needs one, if nothing made it before: everything up to then is set-up. */

@@ -5,7 +5,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows found by name: slot[name] is 1 + the index of its row. */
@@ -287,8 +286,7 @@ static int compare_api(const void *a, const void *b, void *names)
 static int compare_copies(const void *a, const void *b, void *names)
 {
 	const struct copy_result *x = a, *y = b;
-	int order = compare_rows(x->per_step, y->per_step, x->name, y->name, names);
-	return order ? order : (int)x->pageable - (int)y->pageable;
+	return compare_rows(x->per_step, y->per_step, x->name, y->name, names) ?: (int)x->pageable - (int)y->pageable;
 }
 
 struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
@@ -337,7 +335,7 @@ static void end_owners(struct owners *owners, void *names, struct owner_result *
 {
 	if (!owners->some)
 		return;
-	qsort_r(owners->list, owners->n, sizeof *owners->list, compare_owners, names);
+	SORT_BY(owners->list, owners->n, compare_owners, names);
 	*list = owners->list;
 	*n = owners->n;
 }
@@ -346,14 +344,11 @@ struct side_tables side_tables_end(struct tables *b)
 {
 	struct side_tables *out = &b->out;
 	void *names = (void *)b->names;
-	if (out->n_kernels)
-		qsort_r(out->kernels, out->n_kernels, sizeof *out->kernels, compare_kernels, names);
+	SORT_BY(out->kernels, out->n_kernels, compare_kernels, names);
 	end_owners(&b->operators, names, &out->operators, &out->n_operators);
 	end_owners(&b->modules, names, &out->modules, &out->n_modules);
 	end_owners(&b->outermost, names, &out->outermost, &out->n_outermost);
-	if (out->n_api)
-		qsort_r(out->api, out->n_api, sizeof *out->api, compare_api, names);
-	if (out->n_copies)
-		qsort_r(out->copies, out->n_copies, sizeof *out->copies, compare_copies, names);
+	SORT_BY(out->api, out->n_api, compare_api, names);
+	SORT_BY(out->copies, out->n_copies, compare_copies, names);
 	return b->out;
 }

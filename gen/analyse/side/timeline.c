@@ -10,7 +10,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	STEPS_SHOWN = 3,
@@ -36,7 +35,7 @@ struct view {
 /* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
 static uint32_t most_typical(const struct run *run, uint32_t shown)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	uint32_t first = run->warmup - 1, n = run->n_periods - first; /* measured periods */
 	double *log_period = ARENA_NEW(&scratch, n, double), *sorted = ARENA_NEW(&scratch, n, double);
 	for (uint32_t i = 0; i < n; i++)
@@ -53,7 +52,6 @@ static uint32_t most_typical(const struct run *run, uint32_t shown)
 			best = i;
 		}
 	}
-	arena_release(&scratch);
 	return first + best;
 }
 
@@ -177,7 +175,7 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 	uint32_t device = of->run->devices[of->at].device;
 	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
 	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap streams;
 	keymap_init(&streams, &scratch);
 	while (first < last && t->ops.end[first] <= v->start)
@@ -210,9 +208,7 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
 		lane->ops[lane->n_ops++] = op_span_of(v, of->run, i, start, end);
 	}
-	if (out->n_streams)
-		qsort(out->streams, out->n_streams, sizeof *out->streams, compare_streams);
-	arena_release(&scratch);
+	SORT(out->streams, out->n_streams, compare_streams);
 }
 
 struct piece_list {
@@ -228,8 +224,8 @@ static void add_piece(void *context, const struct doing *piece)
 	int64_t start = piece->start, end = piece->end;
 	if (!clip_to(list->view, &start, &end))
 		return;
-	LIST_GROW(list->view->arena, out->pieces, out->n_pieces, list->room);
-	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
+	LIST_ADD(list->view->arena, out->pieces, out->n_pieces, list->room,
+	         (struct gap_piece){start, end, piece->cause, piece->phase, piece->call});
 }
 
 /* Gaps, and bubbles between them: device `at` of the run. */

@@ -4,7 +4,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A range inside of a step, and when what was launched in it has ended. */
@@ -76,8 +75,8 @@ static void take_ranges(struct tokens *k, const struct step_thread *thread)
 		uint32_t step = thread->step[steps_open_at(thread, start)];
 		if (step == TRACE_NONE || t->ranges.clipped[i])
 			continue;
-		LIST_GROW(&k->scratch, k->list, k->n, k->room);
-		k->list[k->n++] = (struct token){step, is[0], is[1], start, end, .done = end, .until = end};
+		LIST_ADD(&k->scratch, k->list, k->n, k->room,
+		         (struct token){step, is[0], is[1], start, end, .done = end, .until = end});
 	}
 }
 
@@ -145,8 +144,7 @@ void tokens_add(struct run *run, const struct run *part)
 			if (thread->step[i] != TRACE_NONE)
 				begin[thread->step[i]] = thread->start[i];
 	}
-	if (k.n)
-		qsort(k.list, k.n, sizeof *k.list, by_step);
+	SORT(k.list, k.n, by_step);
 	for (size_t i = 1; i < k.n; i++)
 		if (k.list[i].step == k.list[i - 1].step && k.list[i - 1].until > k.list[i].until)
 			k.list[i].until = k.list[i - 1].until;

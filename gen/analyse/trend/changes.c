@@ -94,7 +94,7 @@ double changes_level(const double *value, size_t n, struct arena *arena)
  * between which the statistic keeps with 95 %; `wider` times as far where neighbours are alike. */
 static struct change measure(const double *before, size_t m, const double *after, size_t n, double wider)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t pairs = m * n, k = 0;
 	double *d = ARENA_NEW(&scratch, pairs, double);
 	for (size_t i = 0; i < m; i++)
@@ -105,7 +105,6 @@ static struct change measure(const double *before, size_t m, const double *after
 	double outside = floor((double)pairs / 2 - 1.96 * wider * deviation);
 	size_t cut = outside > 0 ? (size_t)outside : 0;
 	struct change c = {.shift = stats_median(d, pairs), .lo = d[cut], .hi = d[pairs - 1 - cut]};
-	arena_release(&scratch);
 	return c;
 }
 
@@ -154,15 +153,13 @@ static void take(struct watch *w, size_t t)
 static double slope_of(const double *value, size_t n, size_t at)
 {
 	enum { MANY = 150 };
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t stride = 1 + n / MANY, k = 0;
 	double *slope = ARENA_NEW(&scratch, n * n / stride / stride / 2 + n, double);
 	for (size_t i = 0; i < n; i += stride)
 		for (size_t j = i + stride; j < n && (i >= at || j < at); j += stride)
 			slope[k++] = (value[j] - value[i]) / (double)(j - i);
-	double median = changes_level(slope, k, &scratch);
-	arena_release(&scratch);
-	return median;
+	return changes_level(slope, k, &scratch);
 }
 
 /* Values since a level began, or of two levels beside a change. */
@@ -208,14 +205,13 @@ static void count_pairs(const struct watch *w, struct stretch *s, struct arena *
  * how far a value at the border is from either level. `usual` (or NULL): a distance of which outliers are no part. */
 static double distance(const struct stretch *s, size_t at, double *usual)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double before = at ? changes_level(s->value, at, &scratch) : 0, sum = 0;
 	double after = changes_level(s->value + at, s->n - at, &scratch), *far = ARENA_NEW(&scratch, s->n, double);
 	for (size_t i = 0; i < s->n; i++)
 		sum += far[i] = fabs(s->value[i] - (i < at ? before : after));
 	if (usual)
 		*usual = PER_MEDIAN * changes_level(far, s->n, &scratch);
-	arena_release(&scratch);
 	return sum;
 }
 
@@ -360,12 +356,11 @@ static size_t look(struct watch *w, size_t t)
 		if (!rare)
 			return 0;
 	}
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct stretch s;
 	size_t at = split_of(w, begin, t + 1, 0, &w->drifts, &s, &scratch);
 	if (at && fabs(measure_split(&s, at).shift) < w->least)
 		at = 0;
-	arena_release(&scratch);
 	return at ? begin + at : 0;
 }
 
@@ -406,7 +401,7 @@ static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 	struct change *change = &c->list[i];
 	size_t before = least_of(change->at - begin_of(c, i), CHANGES_WINDOW), first = change->at - before;
 	size_t end = change->at + least_of(end_of(c, i, n) - change->at, CHANGES_WINDOW);
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct stretch s;
 	bool drifts = change->drift != 0;
 	size_t at = split_of(w, first, end, before, &drifts, &s, &scratch), found = change->found;
@@ -415,7 +410,6 @@ static bool settle(const struct watch *w, struct changes *c, size_t i, size_t n)
 		change->at = first + at;
 		change->found = found > change->at ? found : change->at;
 	}
-	arena_release(&scratch);
 	return at && fabs(change->shift) >= w->least;
 }
 
@@ -453,21 +447,20 @@ double changes_noise(const double *value, size_t n, const struct changes *c, str
  * distance of the estimate from the truth, in units of (noise / shift) squared, is below 11 with 95 %. */
 static void say_where(const double *value, size_t n, struct changes *c)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double noise = changes_noise(value, n, c, &scratch);
 	for (size_t i = 0; i < c->n; i++) {
 		double far = 11 * pow(noise / c->list[i].shift, 2);
 		size_t room = end_of(c, i, n) - begin_of(c, i);
 		c->list[i].within = far < (double)room ? (size_t)(far + 0.5) : room;
 	}
-	arena_release(&scratch);
 }
 
 /* Of the last level: where a line fits it better than any step, and goes up or down beyond what neighbours that are
  * alike do. */
 static double drift_at_end(const struct watch *w, size_t n, const struct changes *c)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	size_t begin = c->n ? c->list[c->n - 1].at : 0;
 	struct stretch s = {.value = ARENA_NEW(&scratch, n - begin, double), .n = n - begin};
 	double drift = c->n ? c->list[c->n - 1].drift : 0, slope = slope_of(w->value + begin, n - begin, 0);
@@ -477,7 +470,6 @@ static double drift_at_end(const struct watch *w, size_t n, const struct changes
 		s.alike = s.most_alike;
 		drift = drifts_beside(&s, 0) ? slope : 0;
 	}
-	arena_release(&scratch);
 	return drift;
 }
 

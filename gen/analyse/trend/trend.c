@@ -129,28 +129,24 @@ static double cost_of(const struct trend_commit *c, const char *phase)
 static double level_of(const struct trend *t, const struct trend_series *s, struct stretch over, size_t at,
                        double drift)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *value = ARENA_NEW(&scratch, over.to - over.from, double);
 	for (size_t i = over.from; i < over.to; i++)
 		value[i - over.from] = commit_at(t, s, i)->step * exp(drift * ((double)at - (double)i));
-	double median = changes_level(value, over.to - over.from, &scratch);
-	arena_release(&scratch);
-	return median;
+	return changes_level(value, over.to - over.from, &scratch);
 }
 
 /* The median over a stretch: of a part, or of a phase's cost (`phase` is not NULL). */
 static double median_of(const struct trend *t, const struct trend_series *s, struct stretch over, int part,
                         const char *phase)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	double *value = ARENA_NEW(&scratch, over.to - over.from, double);
 	for (size_t i = over.from; i < over.to; i++) {
 		const struct trend_commit *c = commit_at(t, s, i);
 		value[i - over.from] = phase ? cost_of(c, phase) : c->part[part];
 	}
-	double median = changes_level(value, over.to - over.from, &scratch);
-	arena_release(&scratch);
-	return median;
+	return changes_level(value, over.to - over.from, &scratch);
 }
 
 /* The phases of the commits on both sides of the change are looked at. */
