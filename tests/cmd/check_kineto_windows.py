@@ -96,6 +96,22 @@ def check_weights(table, gapline, folder):
     table.check("weights on their way in are no steps", steps["origin"] == "none", (steps["origin"], steps["name"]))
 
 
+def check_passes(table, gapline, folder):
+    """Three passes of a model whose input is copied before each: its layers are no steps. Thirty passes are."""
+    for passes, expected in (3, ("none", None)), (30, ("pattern", 29)):
+        window = Window(begin=0)
+        for _ in range(passes):
+            window.copy(600_000)
+            for _ in range(12):
+                for i, name in enumerate(("norm", "qkv", "flash", "proj", "up", "down")):
+                    window.launch(name, 30 + 5 * i)
+            for name in ("head", "softmax"):
+                window.launch(name, 90)
+        steps = shown(gapline, folder, window)["steps"]
+        seen = steps["origin"], steps["measured"] or None
+        table.check(f"{passes} passes of 12 layers", seen == expected, (*seen, steps["name"]), expected)
+
+
 MAKERS = {  # category of calls, and what launches, copies in and waits; what a copy in is called
     "CUDA": ("cuda_runtime", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaDeviceSynchronize", "Memcpy HtoD (Pageable -> Device)"),
     "SYCL": ("xpu_runtime", "urEnqueueKernelLaunch", "urEnqueueUSMMemcpy", "urQueueFinish", "Memcpy M2D (Memory -> Device)"),
@@ -190,6 +206,7 @@ def main():
         gapline = Gapline(os.path.abspath(sys.argv[1]), folder)
         check_queued(table, gapline, folder)
         check_weights(table, gapline, folder)
+        check_passes(table, gapline, folder)
         check_makers(table, gapline, folder)
         check_written(table, gapline, folder)
         check_twins(table, gapline, folder)

@@ -161,7 +161,8 @@ static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of
 
 /* PyTorch notes no calls unless it is asked to. The layers of one pass stand between an embedding and a head, and the
  * host has nothing to do with them; a loop of passes is all that there is, or has its input or its result copied, or is
- * waited for. Of fewer than RULE_CYCLES passes: more are measured often, whatever is their unit. */
+ * waited for. Of several passes that have as many, up to one, one of the two is enough: a batch may come in before
+ * each. Of fewer than RULE_CYCLES passes: more are measured often, whatever is their unit. */
 static void find_surrounded(const struct pattern_ops *ops, const struct pattern *found, bool *inside)
 {
 	ARENA_LOCAL(scratch);
@@ -169,8 +170,10 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 	for (uint32_t l = 1; l <= found->n_loops; l++) {
 		const struct pattern_loop *loop = &found->loops[l - 1];
 		const struct stretch of = find_stretch(s, found, l, &scratch);
+		const int sides = begins_amid(s, &of) + ends_amid(s, &of);
+		const bool even = of.passes > 1 && of.longest > 2 && loop->n >= of.passes * (of.longest - 1);
 		inside[l] = !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
-		            of.asked < RULE_HALF * loop->n && begins_amid(s, &of) && ends_amid(s, &of);
+		            of.asked < RULE_HALF * loop->n && sides + even >= 2;
 	}
 }
 
