@@ -74,6 +74,8 @@ def wrong_of(pair, doc):
     ids = {f["id"] for f in doc["findings"]}
     yield from (f"no finding {i}" for i in pair.finds if i not in ids)
     yield from (f"finding {i}" for i in pair.never if i in ids)
+    if pair.shown and v["result"] == "inconclusive":
+        yield f"inconclusive {v['ci95']}: {v['reasons'][0]}"
     yield from (f"says: {s}" for s in v["reasons"] if pair.unsaid and re.search(pair.unsaid, s))
 
 
