@@ -428,20 +428,24 @@ static void compare_iterations(struct guard *c)
 	guard_find(c, false, c->out.iterations);
 }
 
-/* Steps of other names on the two sides are the same where they hold the same kernels, and else nobody knows. */
-static void compare_names(struct guard *c)
+/* Steps of other names on the two sides are the same where they hold the same kernels as often, whatever those do, and
+ * else nobody knows. */
+static void compare_names(struct guard *c, bool rest)
 {
 	struct comparison *out = &c->out;
 	const uint32_t baseline = c->a->steps.name, fixed = c->b->steps.name;
 	if (out->mismatch || !c->a->steps.found || baseline == fixed)
 		return;
-	if (!c->others_run && (out->same_work == SAME_WORK_SAME || out->same_work == SAME_WORK_JOB)) {
+	const bool hidden = rest || amounts_hidden(c->a, c->b) || c->a->source.graphs == GRAPHS_WHOLE ||
+	                    c->b->source.graphs == GRAPHS_WHOLE;
+	if (!c->others_run && out->same_work != SAME_WORK_DIFFERENT &&
+	    !(hidden && out->same_work == SAME_WORK_UNKNOWN)) {
 		guard_find(c, false,
 		           FACT_NEW(c->arena, steps_renamed, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed));
 		return;
 	}
 	out->mismatch = FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);
-	out->other_conditions = true;
+	out->other_conditions |= !rest; /* what was lost may be why */
 	guard_find(c, true, out->mismatch);
 }
 
@@ -477,7 +481,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		compare_jobs(&c, facts);
 	out->same_kernels = c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
-	compare_names(&c);
+	compare_names(&c, rest);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return *out;
