@@ -74,7 +74,9 @@ def wrong_of(pair, doc):
     ids = {f["id"] for f in doc["findings"]}
     yield from (f"no finding {i}" for i in pair.finds if i not in ids)
     yield from (f"finding {i}" for i in pair.never if i in ids)
-    yield from (f"says: {s}" for s in v["reasons"] if pair.unsaid and re.search(pair.unsaid, s))
+    if pair.shown and v["result"] == "inconclusive":
+        yield f"inconclusive {v['ci95']}: {v['reasons'][0]}"
+    yield from (f"says: {s}" for s in v["reasons"] + v["notes"] if pair.unsaid and re.search(pair.unsaid, s))
 
 
 def like(gapline, folder, seeds):

@@ -258,9 +258,6 @@ static const struct fact *cannot_be_judged(const struct guard *c, const struct s
 	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
 		return FACT_NEW(c->arena, loops_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
 		                .fixed = c->b->steps.name);
-	if (c->a->steps.found && c->a->steps.name != c->b->steps.name)
-		return FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
-		                .fixed = c->b->steps.name);
 	return amounts_sharing(c->side, facts, c->arena);
 }
 
@@ -431,6 +428,27 @@ static void compare_iterations(struct guard *c)
 	guard_find(c, false, c->out.iterations);
 }
 
+/* Steps of other names on the two sides are the same where they hold the same kernels as often, whatever those do, and
+ * else nobody knows. */
+static void compare_names(struct guard *c, bool rest)
+{
+	struct comparison *out = &c->out;
+	const uint32_t baseline = c->a->steps.name, fixed = c->b->steps.name;
+	if (out->mismatch || !c->a->steps.found || baseline == fixed)
+		return;
+	const bool hidden = rest || amounts_hidden(c->a, c->b) || c->a->source.graphs == GRAPHS_WHOLE ||
+	                    c->b->source.graphs == GRAPHS_WHOLE;
+	if (!c->others_run && out->same_work != SAME_WORK_DIFFERENT &&
+	    !(hidden && out->same_work == SAME_WORK_UNKNOWN)) {
+		guard_find(c, false,
+		           FACT_NEW(c->arena, steps_renamed, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed));
+		return;
+	}
+	out->mismatch = FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);
+	out->other_conditions |= !rest; /* what was lost may be why */
+	guard_find(c, true, out->mismatch);
+}
+
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
                                const struct printed *printed, const struct names *names, struct arena *arena)
 {
@@ -463,6 +481,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		compare_jobs(&c, facts);
 	out->same_kernels = c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
+	compare_names(&c, rest);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return *out;
