@@ -1,5 +1,5 @@
 /* Steps that are the same work under other names (gen/analyse/run/pattern_places.c, pattern_varied.c), from sequences
- * written as letters: > is a copy in, < a copy out, ! an optimizer's kernel, everything else a kernel. */
+ * written as letters: > is a copy in, < a copy out, ! an optimizer's kernel, everything else a kernel, G a long one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static struct pattern_sequence sequence_of(struct written *w)
 		s.token[i] = (uint32_t)c;
 		s.at[i] = (int64_t)i * 2000;
 		s.end[i] = s.at[i] + 1000;
-		s.length[i] = 1000;
+		s.length[i] = c == 'G' ? 1000000 : 1000;
 		s.flags[i] = c == '>'   ? PATTERN_HOST | PATTERN_INPUT
 		             : c == '<' ? PATTERN_HOST
 		             : c == '!' ? PATTERN_WORK | PATTERN_UPDATE
@@ -167,6 +167,36 @@ static void kinds_of_steps(void **state)
 	arena_release(&w.arena);
 }
 
+/* Tokens of answers, each of which begins with an input: the host reads every token. */
+static void tokens_of_answers(void **state)
+{
+	(void)state;
+	struct written w = {.random = 8};
+	struct pattern_places places;
+	for (int i = 0; i < 10; i++)
+		for (int token = 0; token < 8; token++) {
+			add(&w, token ? "" : ">");
+			add(&w, "ab");
+			add_one(&w, "xyz");
+			add(&w, "cdef<");
+		}
+	assert_in_range(steps_in(&w, true, &places), 79, 80);
+	arena_release(&w.arena);
+}
+
+/* A solver reads sums of a few kinds, and every twenty of them evaluates its function, which takes nearly all of the
+ * time: that is no step like the others. */
+static void sums_are_no_steps(void **state)
+{
+	(void)state;
+	struct written w = {.random = 9};
+	struct pattern_places places;
+	for (int i = 0; i < 240; i++)
+		add(&w, i % 20 ? (const char *[]){"abcdef<", "ghijkl<", "mnopqr<"}[draw(&w, 3)] : "GGGstu<");
+	assert_true(steps_in(&w, true, &places) <= 12);
+	arena_release(&w.arena);
+}
+
 /* Few names at random: any cycle holds them all, in no order. */
 static void nothing_in_noise(void **state)
 {
@@ -201,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_by_length),    cmocka_unit_test(layers_are_no_steps),
 		cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(kinds_of_steps),
+		cmocka_unit_test(tokens_of_answers),    cmocka_unit_test(sums_are_no_steps),
 		cmocka_unit_test(nothing_in_noise),     cmocka_unit_test(copies_are_no_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,6 +297,9 @@ def check_recorded(table, gapline):
     table.check("passes of which some cast weights: the speedup of their own clock, other work not proven", verdict["result"] == "faster" and
                 verdict["ci95"][0] < 20.6182 / 5.2048 < verdict["ci95"][1] and verdict["same_work"] == "unknown",
                 (verdict["result"], verdict["ci95"], verdict["same_work"]), 20.6182 / 5.2048)
+    drafts = gapline.report(*[os.path.join(RECORDED, "drafts.gapline")] * 2)[1]["baseline"]["steps"]  # its own clock: 10.4232 ms
+    table.check("rounds of speculative decoding behind the models' weights: a round is a step", drafts["measured"] == 17 and
+                abs(drafts["period_ms"]["mean"] / 10.4232 - 1) < 0.01, (drafts["measured"], drafts["period_ms"]["mean"]), 10.4232)
     table.check("gradients that are not filled with zeros, and not added to them: unknown", work == "unknown", work)
 
 

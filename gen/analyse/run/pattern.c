@@ -345,6 +345,15 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	return true;
 }
 
+/* Whether a loop does more than copy. */
+static bool computes(const struct pattern_sequence *s, const struct pattern_found *f)
+{
+	bool work = false;
+	for (size_t i = f->fit.cut[f->from]; i < f->fit.cut[f->to] && !work; i++)
+		work = s->flags[i] & PATTERN_WORK;
+	return work;
+}
+
 void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out)
 {
 	ARENA_LOCAL(scratch);
@@ -357,13 +366,14 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 	uint32_t *row = ARENA_NEW(&scratch, n, uint32_t);
 	for (size_t i = 0; i < n; i++)
 		row[i] = (uint32_t)i;
-	bool varied = false;
+	bool others = false; /* loops that do more than copy */
 	while (out->n_loops < RULE_LOOPS) {
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, shortest, &pass, &found);
-		if (!varied && out->n_loops == 0) /* not of what other loops have left */
-			have = (varied = take_varied(&s, have, &pass, &found)) || have;
+		if (!others) /* not of what these have left; but a model's weights come first, copy by copy */
+			have = take_varied(&s, have, &pass, &found) || have;
+		others = others || (have && computes(&s, &found));
 		struct pattern_places stretches;
 		if (have && found.fit.model != UINT32_MAX && pattern_stretches_find(&s, &found, &pass, &stretches))
 			pattern_varied_cycles(&stretches, &pass, &found);

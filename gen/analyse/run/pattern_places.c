@@ -185,6 +185,22 @@ static void explain(const struct held *h, const uint8_t *steady, const struct be
 	p->ops = length[p->n / 2];
 }
 
+static void find_longest(const struct held *h, struct arena *scratch)
+{
+	struct pattern_places *p = h->p;
+	int64_t *time = ARENA_NEW(scratch, p->n, int64_t);
+	double all = 0, longest = 0;
+	for (uint32_t k = 0; k < p->n; k++)
+		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
+			time[k] += h->s->length[i];
+	sort_times(time, p->n);
+	for (uint32_t k = 0; k < p->n; k++) {
+		all += (double)time[k];
+		longest += k + RULE_QUARTER * p->n >= p->n ? (double)time[k] : 0;
+	}
+	p->longest = all > 0 ? longest / all : 0;
+}
+
 /* Cycles that hold just what some others hold, whatever the order; and whether these kinds take turns. */
 static void find_kinds(const struct held *h, struct arena *scratch)
 {
@@ -321,6 +337,7 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	find_behind(&h, steady, &scratch, &places);
 	explain(&h, steady, &places, &scratch);
 	find_kinds(&h, &scratch);
+	find_longest(&h, &scratch);
 	out->ordered = fmax(order_of(&h, steady, RULE_SPARE, &scratch), order_of(&h, steady, 2 * RULE_SPARE, &scratch));
 	return true;
 }

@@ -10,10 +10,12 @@ static bool is_partial(const struct pattern_places *p, double share)
 	return share * p->n >= RULE_CYCLES && share < RULE_NEARLY_ALL;
 }
 
-/* Few kinds of steps, again and again, each in the kernels that were made for it. */
+/* Few kinds of steps, again and again, each in the kernels that were made for it. Where few of the cycles have nearly
+ * all of the time, those are what the others stand between: a solver's sums between two evaluations of its function. */
 static bool by_kind(const struct pattern_places *p)
 {
-	return p->kinds >= RULE_NEARLY_ALL && !p->cyclic && (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
+	return p->longest <= RULE_MOST && p->kinds >= RULE_NEARLY_ALL && !p->cyclic &&
+	       (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
 }
 
 static bool is_explained(const struct pattern_places *p)
@@ -31,10 +33,15 @@ enum level { LEVEL_NONE, LEVEL_OPEN, LEVEL_STEP };
 /* Copies alone are no steps: each comes with the work that it is for. `alone`: nothing else repeats. */
 static enum level level_of(const struct pattern_places *p, bool alone)
 {
-	if (p->work < RULE_NEARLY_ALL || is_partial(p, p->input) || is_partial(p, p->update))
+	if (p->work < RULE_NEARLY_ALL || is_partial(p, p->update))
+		return LEVEL_NONE;
+	/* the host has nothing to do with a layer, and asks for every token of an answer, of which the first has an
+	 * input
+	 */
+	if (is_partial(p, p->input) && p->host < RULE_NEARLY_ALL)
 		return LEVEL_NONE;
 	if (!is_explained(p))
-		return alone && by_kind(p) ? LEVEL_STEP : LEVEL_NONE;
+		return alone && by_kind(p) && !is_partial(p, p->input) ? LEVEL_STEP : LEVEL_NONE;
 	/* what most cycles hold of its own is no end of layers */
 	bool again = p->with_others >= RULE_CYCLES && p->with_others <= RULE_HALF * p->n;
 	bool told = p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL || p->update >= RULE_NEARLY_ALL;
