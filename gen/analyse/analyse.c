@@ -178,7 +178,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	struct comparison comparison = compare_work(built, facts, rest || impossible, asked->printed, names, arena);
 	unrecorded[0].other_gpus = unrecorded[1].other_gpus = comparison.other_gpus;
 	if (asked->items_name && !per_item)
-		facts_add(&comparison.differences, arena, FACT_NEW(arena, items_need_steps, FACT_NO_SIDE));
+		FACT_ADD(&comparison.differences, arena, items_need_steps, FACT_NO_SIDE);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
 	struct verdict_conditions conditions = find_conditions(facts, built, &comparison, doubt,
 	                                                       asked->nothing         ? asked->nothing

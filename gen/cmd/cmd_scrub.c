@@ -32,7 +32,7 @@ static bool ends_with(const char *text, const char *end)
 static void add_count(struct facts *list, int64_t n, const char *what, struct arena *arena)
 {
 	if (n)
-		facts_add(list, arena, FACT_NEW(arena, scrub_left_out, FACT_NO_SIDE, .n = n, .what = what));
+		FACT_ADD(list, arena, scrub_left_out, FACT_NO_SIDE, .n = n, .what = what);
 }
 
 static int say(const struct scrub_command *c, const char *profile)

@@ -1,7 +1,7 @@
 /* Facts: what gapline found, before anybody words it. A fact is an id of the one table (facts.def), the side that it is
  * of, and the values of the parameters that the table gives it; say/say.h makes words of it, in every output.
  *
- *     facts_add(&reasons, FACT_NEW(arena, no_rhythm_yet, 1, .slow = 2, .of = 40, .steps = 64));
+ *     FACT_ADD(&reasons, arena, no_rhythm_yet, 1, .slow = 2, .of = 40, .steps = 64);
  *
  * A parameter that the table does not have, or of another type, does not compile. One that is left out is 0, and means
  * it: what is not known is FACT_UNKNOWN (a count, a flag or a rank), NAN, the name 0, or NULL, and may stand only where
@@ -124,6 +124,10 @@ const struct fact *fact_new(struct arena *arena, enum fact_id id, int side, cons
 
 /* Adds a fact; NULL adds nothing. */
 void facts_add(struct facts *facts, struct arena *arena, const struct fact *fact);
+
+/* The same of a new one: the list, then as FACT_NEW. */
+#define FACT_ADD(facts, arena, ...) facts_add((facts), (arena), FACT_NEW((arena), __VA_ARGS__))
+
 void facts_add_all(struct facts *facts, struct arena *arena, const struct facts *more);
 
 /* ---- the table ---- */

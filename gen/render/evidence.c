@@ -91,11 +91,10 @@ const char *evidence_startup(const struct analysis *a, struct arena *arena)
 	if (ns[0] <= 0 && ns[1] <= 0)
 		return NULL;
 	for (uint32_t i = 0; i < t.n && i < LARGEST; i++)
-		facts_add(&parts, arena,
-		          FACT_NEW(arena, startup_part_is, FACT_NO_SIDE,
-		                   .part = startup_part_name((enum startup_part)t.row[i].key),
-		                   .time = both ? words_pair(arena, t.row[i].time[0], t.row[i].time[1])
-		                                : format_time(arena, t.row[i].time[one])));
+		FACT_ADD(&parts, arena, startup_part_is, FACT_NO_SIDE,
+		         .part = startup_part_name((enum startup_part)t.row[i].key),
+		         .time = both ? words_pair(arena, t.row[i].time[0], t.row[i].time[1])
+		                      : format_time(arena, t.row[i].time[one]));
 	return SAY(NULL, arena, startup_is,
 	           .of = a->n_sides < 2 ? "profile"
 	                 : both         ? "both"

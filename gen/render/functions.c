@@ -28,12 +28,11 @@ static const struct fact *holders_of(const struct analysis *a, int s, struct are
 	for (uint32_t i = 0; gil && i < gil->n_holders && holders->n < NAMED; i++) {
 		const struct lock_holder *h = &gil->holders[i];
 		if (h->time[s] >= (1 - MOST_OF) * gil->idle[s])
-			facts_add(holders, arena,
-			          FACT_NEW(arena, lock_holder, FACT_NO_SIDE,
-			                   .who = h->main   ? "main"
-			                          : h->name ? "named"
-			                                    : "unnamed",
-			                   .name = h->name, .share = h->time[s] / gil->idle[s]));
+			FACT_ADD(holders, arena, lock_holder, FACT_NO_SIDE,
+			         .who = h->main   ? "main"
+			                : h->name ? "named"
+			                          : "unnamed",
+			         .name = h->name, .share = h->time[s] / gil->idle[s]);
 	}
 	return gil && holders->n ? FACT_NEW(arena, lock_holders, FACT_NO_SIDE,
 	                                    .phase = view_in_phase(a, gil->phase, arena), .holders = holders)

@@ -295,9 +295,8 @@ static const char *dropped_of(const struct side *s, struct arena *arena)
 {
 	struct facts dropped = {0};
 	for (uint32_t i = 0; i < s->quality.n_dropped && i < MOST_FILES; i++)
-		facts_add(&dropped, arena,
-		          FACT_NEW(arena, dropped_rows, FACT_NO_SIDE, .rows = s->quality.dropped[i].rows,
-		                   .where = s->quality.dropped[i].where, .reason = s->quality.dropped[i].reason));
+		FACT_ADD(&dropped, arena, dropped_rows, FACT_NO_SIDE, .rows = s->quality.dropped[i].rows,
+		         .where = s->quality.dropped[i].where, .reason = s->quality.dropped[i].reason);
 	return SAY(NULL, arena, all_of_them, .any = dropped.n > 0, .list = &dropped,
 	           .more = s->quality.n_dropped > MOST_FILES ? s->quality.n_dropped - MOST_FILES : 0);
 }
@@ -306,11 +305,8 @@ static const char *diagnostics_of(const struct analysis *a, const struct side *s
 {
 	struct facts said = {0};
 	for (uint32_t i = 0; i < s->quality.n_diagnostics && i < MOST_FILES; i++)
-		facts_add(&said, arena,
-		          FACT_NEW(arena, collector_said, FACT_NO_SIDE,
-		                   .error = s->quality.diagnostics[i].severity >= 3,
-		                   .text = format_name(arena, names_text(a->names, s->quality.diagnostics[i].text),
-		                                       160)));
+		FACT_ADD(&said, arena, collector_said, FACT_NO_SIDE, .error = s->quality.diagnostics[i].severity >= 3,
+		         .text = format_name(arena, names_text(a->names, s->quality.diagnostics[i].text), 160));
 	return SAY(NULL, arena, all_of_them, .any = said.n > 0, .list = &said,
 	           .more = s->quality.n_diagnostics > MOST_FILES ? s->quality.n_diagnostics - MOST_FILES : 0);
 }

@@ -58,9 +58,8 @@ static const struct facts *stalls_of(const struct kernel_inside *k, struct arena
 {
 	struct facts *stalls = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < k->n_stalls; i++)
-		facts_add(stalls, arena,
-		          FACT_NEW(arena, stalled, FACT_NO_SIDE, .stall = kernel_stall_name(k->stall[i].stall),
-		                   .share = k->stall[i].share));
+		FACT_ADD(stalls, arena, stalled, FACT_NO_SIDE, .stall = kernel_stall_name(k->stall[i].stall),
+		         .share = k->stall[i].share);
 	return stalls;
 }
 
@@ -104,11 +103,10 @@ const char *inside_coverage(const struct analysis *a, struct arena *arena)
 	struct facts covered = {0};
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		if (in->given[s])
-			facts_add(&covered, arena,
-			          FACT_NEW(arena, kernels_covered, a->n_sides > 1 ? (int)s : FACT_NO_SIDE,
-			                   .share = in->covered[s],
-			                   .strangers = in->strangers[s] ? in->strangers[s] : FACT_UNKNOWN,
-			                   .groups = in->groups[s]));
+			FACT_ADD(&covered, arena, kernels_covered, a->n_sides > 1 ? (int)s : FACT_NO_SIDE,
+			         .share = in->covered[s],
+			         .strangers = in->strangers[s] ? in->strangers[s] : FACT_UNKNOWN,
+			         .groups = in->groups[s]);
 	return SAY(NULL, arena, kernels_measured, .covered = &covered);
 }
 

@@ -385,9 +385,8 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 	const struct quality *q = &s->quality;
 	int side = a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE;
 	for (uint32_t i = 0; i < q->n_dropped; i++)
-		facts_add(&dropped, &arena,
-		          FACT_NEW(&arena, rows_dropped, side, .rows = q->dropped[i].rows, .table = q->dropped[i].where,
-		                   .reason = q->dropped[i].reason));
+		FACT_ADD(&dropped, &arena, rows_dropped, side, .rows = q->dropped[i].rows, .table = q->dropped[i].where,
+		         .reason = q->dropped[i].reason);
 	for (uint32_t i = 0; i < q->n_diagnostics; i++)
 		facts_add(&diagnostics, &arena,
 		          q->diagnostics[i].severity >= 3

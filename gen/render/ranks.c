@@ -418,11 +418,10 @@ static const struct fact *clocks_of(const struct ranks_result *r, struct arena *
 static void add_cell(struct facts *list, bool part, const struct rank_map *map, struct arena *arena)
 {
 	if (map && map->rows && (map->ranks_a_row > 1 || map->steps_a_column > 1))
-		facts_add(list, arena,
-		          FACT_NEW(arena, rank_cell, FACT_NO_SIDE, .part = part,
-		                   .ranks = map->ranks_a_row > 1 ? (int64_t)map->ranks_a_row : FACT_UNKNOWN,
-		                   .both = map->ranks_a_row > 1 && map->steps_a_column > 1,
-		                   .steps = map->steps_a_column > 1 ? (int64_t)map->steps_a_column : FACT_UNKNOWN));
+		FACT_ADD(list, arena, rank_cell, FACT_NO_SIDE, .part = part,
+		         .ranks = map->ranks_a_row > 1 ? (int64_t)map->ranks_a_row : FACT_UNKNOWN,
+		         .both = map->ranks_a_row > 1 && map->steps_a_column > 1,
+		         .steps = map->steps_a_column > 1 ? (int64_t)map->steps_a_column : FACT_UNKNOWN);
 }
 
 /* What the rows leave out, and how far waiting is known. */
@@ -437,10 +436,10 @@ static void fill_words(const struct analysis *a, struct page *page)
 		struct facts list = {0};
 		bool unmatched = r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0;
 		if (unmatched || (r->known && !r->one_clock))
-			facts_add(&list, arena, FACT_NEW(arena, ranks_waiting, FACT_NO_SIDE, .known = !unmatched));
+			FACT_ADD(&list, arena, ranks_waiting, FACT_NO_SIDE, .known = !unmatched);
 		facts_add(&list, arena, r->n ? bubble_of(s, arena) : NULL);
 		if (r->comms_left_out)
-			facts_add(&list, arena, FACT_NEW(arena, comms_left_out, FACT_NO_SIDE, .n = r->comms_left_out));
+			FACT_ADD(&list, arena, comms_left_out, FACT_NO_SIDE, .n = r->comms_left_out);
 		if (r->n_clocks)
 			facts_add(&list, arena, clocks_of(r, arena));
 		add_cell(&list, false, &r->map, arena);

@@ -382,9 +382,8 @@ static void add_runs(const struct analysis *a, int side, struct facts *facts, st
 {
 	const struct side *s = &a->side[side];
 	if (s->n_runs > 1 && s->startup.ns > 0)
-		facts_add(facts, arena,
-		          FACT_NEW(arena, startup_runs, a->n_sides > 1 ? side : FACT_NO_SIDE, .runs = s->n_runs,
-		                   .least = s->startup.least, .most = s->startup.most));
+		FACT_ADD(facts, arena, startup_runs, a->n_sides > 1 ? side : FACT_NO_SIDE, .runs = s->n_runs,
+		         .least = s->startup.least, .most = s->startup.most);
 }
 
 static const char *begin_of(const struct analysis *a)

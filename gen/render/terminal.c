@@ -151,11 +151,9 @@ static void put_latency(struct terminal *t)
 			const struct quantile_change *c = &t->a->quantile[of][k];
 			if (!c->known || (k && !c->has_interval))
 				continue;
-			facts_add(&list, &t->arena,
-			          FACT_NEW(&t->arena, latency_pair, FACT_NO_SIDE, .p = (int64_t)lround(100 * c->p),
-			                   .times = words_pair(&t->arena, l[0]->quantile[k].at, l[1]->quantile[k].at),
-			                   .low = percent(t, c->has_interval, c->lo),
-			                   .high = percent(t, c->has_interval, c->hi)));
+			FACT_ADD(&list, &t->arena, latency_pair, FACT_NO_SIDE, .p = (int64_t)lround(100 * c->p),
+			         .times = words_pair(&t->arena, l[0]->quantile[k].at, l[1]->quantile[k].at),
+			         .low = percent(t, c->has_interval, c->lo), .high = percent(t, c->has_interval, c->hi));
 		}
 		if (list.n)
 			put_line(t, label[of], SAY(NULL, &t->arena, latency_line, .list = &list));

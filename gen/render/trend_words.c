@@ -45,18 +45,15 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 		}
 	struct facts said = {0};
 	if (part >= 0)
-		facts_add(&said, arena,
-		          FACT_NEW(arena, part_changed, FACT_NO_SIDE, .part = PART[part],
-		                   .times = from_to(arena, c->part[0][part], c->part[1][part])));
+		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE, .part = PART[part],
+		         .times = from_to(arena, c->part[0][part], c->part[1][part]));
 	if (c->phase)
-		facts_add(&said, arena,
-		          FACT_NEW(arena, phase_changed, FACT_NO_SIDE, .phase = c->phase,
-		                   .times = from_to(arena, c->phase_before, c->phase_after)));
+		FACT_ADD(&said, arena, phase_changed, FACT_NO_SIDE, .phase = c->phase,
+		         .times = from_to(arena, c->phase_before, c->phase_after));
 	if (c->driver_before)
-		facts_add(&said, arena,
-		          FACT_NEW(arena, driver_changed, FACT_NO_SIDE,
-		                   .before = *c->driver_before ? c->driver_before : say_word(WORDS_heading, "unknown"),
-		                   .after = *c->driver_after ? c->driver_after : say_word(WORDS_heading, "unknown")));
+		FACT_ADD(&said, arena, driver_changed, FACT_NO_SIDE,
+		         .before = *c->driver_before ? c->driver_before : say_word(WORDS_heading, "unknown"),
+		         .after = *c->driver_after ? c->driver_after : say_word(WORDS_heading, "unknown"));
 	return said.n ? SAY(NULL, arena, what_changed, .list = &said) : "";
 }
 
@@ -72,10 +69,9 @@ const char *trend_energy(const struct trend *t, const struct trend_series *s, st
 	struct facts changes = {0};
 	for (size_t i = 0; i < e->changes.n; i++) {
 		const struct change *c = &e->changes.list[i];
-		facts_add(&changes, arena,
-		          FACT_NEW(arena, energy_changed, FACT_NO_SIDE, .commit = t->commits[e->commit[c->at]].name,
-		                   .change = trend_percent(arena, c->shift), .low = trend_percent(arena, c->lo),
-		                   .high = trend_percent(arena, c->hi)));
+		FACT_ADD(&changes, arena, energy_changed, FACT_NO_SIDE, .commit = t->commits[e->commit[c->at]].name,
+		         .change = trend_percent(arena, c->shift), .low = trend_percent(arena, c->lo),
+		         .high = trend_percent(arena, c->hi));
 	}
 	if (!e->n)
 		return NULL;

@@ -205,11 +205,10 @@ const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct ar
 	struct facts *parts = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < slow->n_parts; i++) {
 		const struct slowest_part *part = &slow->part[i];
-		facts_add(parts, arena,
-		          FACT_NEW(arena, slowest_part, FACT_NO_SIDE, .kind = kinds[part->kind],
-		                   .cause = cause_name(part->cause), .phase = part->phase,
-		                   .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL,
-		                   .more = part->time.more, .half = part->time.half));
+		FACT_ADD(parts, arena, slowest_part, FACT_NO_SIDE, .kind = kinds[part->kind],
+		         .cause = cause_name(part->cause), .phase = part->phase,
+		         .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL, .more = part->time.more,
+		         .half = part->time.half);
 	}
 	const struct slowest_time *w = slow->work;
 	const struct fact *apart = !slow->requests ? NULL

@@ -83,8 +83,7 @@ struct facts conditions_options(const struct trace_source *a, const struct trace
 	struct facts options = {0};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].baseline != kinds[i].fixed)
-			facts_add(&options, arena,
-			          FACT_NEW(arena, recorded_on_one_side, kinds[i].fixed, .what = kinds[i].what));
+			FACT_ADD(&options, arena, recorded_on_one_side, kinds[i].fixed, .what = kinds[i].what);
 	return options;
 }
 
@@ -142,9 +141,8 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 		if (judged < SAMPLES_ENOUGH || other_judged < SAMPLES_ENOUGH || other > 0 ||
 		    limited < HELD_BACK * judged)
 			continue;
-		facts_add(limited_by, arena,
-		          FACT_NEW(arena, limited_in, FACT_NO_SIDE, .limit = limit_name(limits[i]),
-		                   .samples = limited / judged));
+		FACT_ADD(limited_by, arena, limited_in, FACT_NO_SIDE, .limit = limit_name(limits[i]),
+		         .samples = limited / judged);
 	}
 	if (!limited_by->n)
 		return NULL;
@@ -165,9 +163,8 @@ static void say_same_clocks(const struct side side[2], struct facts *said, struc
 		return;
 	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
 		return;
-	facts_add(said, arena,
-	          FACT_NEW(arena, clocks_alike, FACT_NO_SIDE, .baseline = x->median, .fixed = y->median,
-	                   .baseline_samples = x->n, .fixed_samples = y->n));
+	FACT_ADD(said, arena, clocks_alike, FACT_NO_SIDE, .baseline = x->median, .fixed = y->median,
+	         .baseline_samples = x->n, .fixed_samples = y->n);
 }
 
 /* Why a run of the side broke off, or NULL. */

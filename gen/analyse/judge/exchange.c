@@ -281,6 +281,6 @@ const struct fact *exchange_where(const struct exchange *e, struct arena *arena)
 	struct facts *where = ARENA_NEW(arena, 1, struct facts);
 	for (int i = 0; i < 3 && e->sessions; i++)
 		if (parts[i])
-			facts_add(where, arena, FACT_NEW(arena, another_place, FACT_NO_SIDE, .what = parts[i]));
+			FACT_ADD(where, arena, another_place, FACT_NO_SIDE, .what = parts[i]);
 	return where->n ? FACT_NEW(arena, elsewhere, FACT_NO_SIDE, .where = where) : NULL;
 }

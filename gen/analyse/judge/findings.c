@@ -207,19 +207,16 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 	double share = other->side->budget.period > 0 ? f->per_step[s] / other->side->budget.period : 0;
 	if (e->rule->kind == RULE_BOUND || e->rule->kind == RULE_ONCE) {
 		if (f->both)
-			facts_add(said, arena, FACT_NEW(arena, evidence_there, 1, .evidence = rule_fact(other)));
+			FACT_ADD(said, arena, evidence_there, 1, .evidence = rule_fact(other));
 		return;
 	}
-	facts_add(said, arena,
-	          FACT_NEW(arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s],
-	                   .unit = rule_unit(e), .share = share >= 0.0005 ? share : NAN,
-	                   .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0));
+	FACT_ADD(said, arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s], .unit = rule_unit(e),
+	         .share = share >= 0.0005 ? share : NAN, .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0);
 	if (f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s] / 2)
-		facts_add(said, arena, FACT_NEW(arena, same_waiting_there, s));
+		FACT_ADD(said, arena, same_waiting_there, s);
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
-		facts_add(said, arena,
-		          FACT_NEW(arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,
-		                   .unit = rule_unit(e)));
+		FACT_ADD(said, arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,
+		         .unit = rule_unit(e));
 }
 
 /* How sure the comparison with the other side is. */
@@ -228,11 +225,10 @@ static void add_doubts(struct facts *said, const struct pair *p, size_t r, const
 {
 	bool unknown = is_unknown(p, e->rule), compared = e->rule->kind != RULE_BOUND && e->rule->kind != RULE_ONCE;
 	if (!unknown && compared && status_by(p->cost[r].amount, before) != status)
-		facts_add(said, e->arena,
-		          FACT_NEW(e->arena, may_be_recording, p->recorded_more[1] > 0,
-		                   .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e)));
+		FACT_ADD(said, e->arena, may_be_recording, p->recorded_more[1] > 0,
+		         .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e));
 	if (unknown)
-		facts_add(said, e->arena, FACT_NEW(e->arena, ranks_missing_there, 1));
+		FACT_ADD(said, e->arena, ranks_missing_there, 1);
 }
 
 static void add_finding(const struct pair *p, size_t r, struct findings *out)

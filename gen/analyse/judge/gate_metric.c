@@ -59,7 +59,7 @@ static struct value phase_value(const struct question *q, int s)
 	struct facts *others = ARENA_NEW(q->arena, 1, struct facts);
 	for (uint32_t i = 0; !phase && i < side->n_phases && others->n < NAMED; i++)
 		if (side->phases[i].name)
-			facts_add(others, q->arena, FACT_NEW(q->arena, a_phase, s, .phase = side->phases[i].name));
+			FACT_ADD(others, q->arena, a_phase, s, .phase = side->phases[i].name);
 	if (!phase)
 		return missing(FACT_NEW(q->arena, no_such_phase, s, .others = others->n ? others : NULL));
 	switch (q->e->metric) {

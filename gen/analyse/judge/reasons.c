@@ -11,7 +11,7 @@ struct list {
 };
 
 /* Adds a fact of a side (or FACT_NO_SIDE) with its parameters. */
-#define ADD(to, ...) facts_add(&(to)->verdict->reasons, (to)->arena, FACT_NEW((to)->arena, __VA_ARGS__))
+#define ADD(to, ...) FACT_ADD(&(to)->verdict->reasons, (to)->arena, __VA_ARGS__)
 
 /* ---- what it would take ---- */
 

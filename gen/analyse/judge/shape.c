@@ -67,7 +67,7 @@ static const struct fact *of_cycles(const struct series *s[2], struct arena *are
 		return NULL;
 	struct facts *times = ARENA_NEW(arena, 1, struct facts);
 	for (size_t f = 0; f < s[i]->pattern && f < SHOWN; f++)
-		facts_add(times, arena, FACT_NEW(arena, cycle_step, FACT_NO_SIDE, .time = s[i]->phase[f]));
+		FACT_ADD(times, arena, cycle_step, FACT_NO_SIDE, .time = s[i]->phase[f]);
 	return FACT_NEW(arena, cycle, i, .steps = (int64_t)s[i]->pattern, .times = times,
 	                .more = s[i]->pattern > SHOWN);
 }

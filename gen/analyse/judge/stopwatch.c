@@ -10,7 +10,7 @@
 
 static const double WORTH_SAYING = 0.005; /* of the speedup */
 
-#define SAY(id, ...) facts_add(&v->reasons, arena, FACT_NEW(arena, id, __VA_ARGS__))
+#define SAY(id, ...) FACT_ADD(&v->reasons, arena, id, __VA_ARGS__)
 
 /* A window that cuts a cycle of slow and fast steps holds too many of one kind, the same in every run, so how much runs
  * differ does not show it. How much that is was recorded. Runs that time other steps than those may cut the cycle the
@@ -180,7 +180,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	}
 	v.one_run = p.runs[0] == 1 || p.runs[1] == 1;
 	if (!p.runs[0] || !p.runs[1]) {
-		facts_add(&v.reasons, arena, FACT_NEW(arena, nothing_timed, FACT_NO_SIDE));
+		FACT_ADD(&v.reasons, arena, nothing_timed, FACT_NO_SIDE);
 		return v;
 	}
 	for (int s = 0; s < 2; s++) {
@@ -240,11 +240,10 @@ static void say_wholes(const struct side side[2], const struct stopwatch_side ti
 	if (wholes[0].n_runs < STOPWATCH_LEAST_RUNS || wholes[1].n_runs < STOPWATCH_LEAST_RUNS)
 		return;
 	const struct verdict v = verdict_stopwatch(wholes, NULL, arena);
-	facts_add(out, arena,
-	          FACT_NEW(arena, whole_programs, FACT_NO_SIDE, .baseline = v.step[0], .fixed = v.step[1],
-	                   .baseline_runs = (int64_t)wholes[0].n_runs, .fixed_runs = (int64_t)wholes[1].n_runs,
-	                   .speedup = v.speedup, .low = v.lo, .high = v.hi, .baseline_startup = side[0].startup.ns,
-	                   .fixed_startup = side[1].startup.ns));
+	FACT_ADD(out, arena, whole_programs, FACT_NO_SIDE, .baseline = v.step[0], .fixed = v.step[1],
+	         .baseline_runs = (int64_t)wholes[0].n_runs, .fixed_runs = (int64_t)wholes[1].n_runs,
+	         .speedup = v.speedup, .low = v.lo, .high = v.hi, .baseline_startup = side[0].startup.ns,
+	         .fixed_startup = side[1].startup.ns);
 }
 
 struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2], const struct verdict *v,
@@ -255,9 +254,8 @@ struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch
 	for (int s = 0; s < 2; s++) {
 		const struct headline *h = &side[s].headline;
 		if (h->n_unused)
-			facts_add(&out, arena,
-			          FACT_NEW(arena, timed_runs_unused, s, .unused = h->n_unused,
-			                   .of = h->n_unused + h->n_stopwatch, .why = h->unused));
+			FACT_ADD(&out, arena, timed_runs_unused, s, .unused = h->n_unused,
+			         .of = h->n_unused + h->n_stopwatch, .why = h->unused);
 	}
 	say_wholes(side, timed, &out, arena);
 	facts_add(&out, arena, stopwatch_opposite(side, v, arena));
@@ -265,9 +263,8 @@ struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch
 	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;
 	if (b->headline.n_stopwatch < STOPWATCH_LEAST_RUNS || f->headline.n_stopwatch < STOPWATCH_LEAST_RUNS)
-		facts_add(&out, arena,
-		          FACT_NEW(arena, recorded_runs_decide, FACT_NO_SIDE, .least = STOPWATCH_LEAST_RUNS,
-		                   .baseline = b->headline.n_stopwatch, .fixed = f->headline.n_stopwatch));
+		FACT_ADD(&out, arena, recorded_runs_decide, FACT_NO_SIDE, .least = STOPWATCH_LEAST_RUNS,
+		         .baseline = b->headline.n_stopwatch, .fixed = f->headline.n_stopwatch);
 	return out;
 }
 

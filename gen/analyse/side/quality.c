@@ -148,10 +148,9 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 		if (!kind || kind == most || others++ >= NAMED)
 			continue;
 		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
-		facts_add(list, arena,
-		          FACT_NEW(arena, process_on_gpu, FACT_NO_SIDE,
-		                   .process = process_of(&run->trace->processes[d->process], arena),
-		                   .gpu = names_text(run->trace->names, kind)));
+		FACT_ADD(list, arena, process_on_gpu, FACT_NO_SIDE,
+		         .process = process_of(&run->trace->processes[d->process], arena),
+		         .gpu = names_text(run->trace->names, kind));
 	}
 	if (others)
 		quality_find(q, arena,
@@ -194,10 +193,9 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 	}
 	for (uint32_t i = 0; i < s->n_lacking && i < NAMED; i++) {
 		const struct trace_process *p = &run->trace->processes[s->lacking[i].process];
-		facts_add(list, arena,
-		          FACT_NEW(arena, process_lacks, FACT_NO_SIDE, .process = process_of(p, arena),
-		                   .first = s->lacking[i].first, .last = s->lacking[i].last,
-		                   .both = s->lacking[i].first && s->lacking[i].last));
+		FACT_ADD(list, arena, process_lacks, FACT_NO_SIDE, .process = process_of(p, arena),
+		         .first = s->lacking[i].first, .last = s->lacking[i].last,
+		         .both = s->lacking[i].first && s->lacking[i].last);
 	}
 	if (s->n_lacking)
 		quality_find(q, arena,
