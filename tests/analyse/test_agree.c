@@ -142,40 +142,6 @@ static void test_repeats(void **state)
 	assert_steps(s, &result.side[1], STEPS_BY_RANGE, "step");
 }
 
-/* Steps of LONG kernels, each from one optimizer's step to the next, as they are marked without being asked: on one
- * side three of them warm a graph up, whose launches nothing marks; the fourth mark is open until the capture ends. */
-static const struct trace *warmed_trace(struct scene *s, bool graph)
-{
-	int64_t t = 0, begin = 0;
-	scene_trace_begin(s);
-	for (int i = 0; i < STEPS; i++) {
-		const bool replay = graph && i >= 3;
-		if (!replay || i == 3)
-			begin = t;
-		t = launch(s, t + i % 3, LONG, replay ? "[CUDA graph]" : "gemm");
-		t = replay ? t : launch(s, t, LONG, "relu");
-		if (!replay)
-			scene_range(s, s->main, begin, t, "gapline: step");
-	}
-	if (graph)
-		scene_range(s, s->main, begin, t, "gapline: step");
-	s->m.trace->ranges.clipped[s->m.trace->ranges.n - 1] = graph;
-	return maker_link(&s->m);
-}
-
-/* 37 launches of 105 us are the steps of that side, and what was before them is none of them. */
-static void test_marks_before_a_graph(void **state)
-{
-	struct scene *s = *state;
-	struct err err = {0};
-	struct analysis result;
-	const struct analyse_run runs[2] = {{warmed_trace(s, false), "1"}, {warmed_trace(s, true), "2"}};
-	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, &result, &err))
-		fail_msg("%s", err.text);
-	for (int swapped = 0; swapped < 2; swapped++)
-		assert_true(fabs(result.side[swapped].headline.step - (swapped ? 106 : 211) * US) < 2 * US);
-}
-
 /* A power iteration, four times the same two kernels, which one side reads back: on the other a quarter of a step is
  * all that repeats, and the stopwatch was told quarters. 55 steps took 55 x 1000 and 55 x 800 us. */
 static const struct trace *power_trace(struct scene *s, bool reads, uint32_t steps_told, int64_t step)
@@ -301,10 +267,13 @@ static void test_fixed_things(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_shorter_than_start_up), SCENE(test_alone),
-		SCENE(test_other_reasons),         SCENE(test_repeats),
-		SCENE(test_marks_before_a_graph),  SCENE(test_different_things),
-		SCENE(test_fixed_things),          SCENE(test_stopwatch_in_the_report_s_unit),
+		SCENE(test_shorter_than_start_up),
+		SCENE(test_alone),
+		SCENE(test_other_reasons),
+		SCENE(test_repeats),
+		SCENE(test_different_things),
+		SCENE(test_fixed_things),
+		SCENE(test_stopwatch_in_the_report_s_unit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

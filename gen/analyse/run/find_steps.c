@@ -188,15 +188,6 @@ void run_find_loops(struct run *run, bool shortest, struct run_loops *out)
 	arena_release(&f.scratch);
 }
 
-/* Whether steps that hold little of a run's GPU time are those of another one all the same: a fix makes them short, but
- * not few. Where they are few, they are what the program did before something else, a warm-up before a graph. */
-static bool are_those(const struct steps *steps, const struct steps *like)
-{
-	uint32_t more = steps->n > like->n ? steps->n : like->n,
-		 apart = more - (steps->n < like->n ? steps->n : like->n);
-	return 2 * steps->coverage >= 1 || apart <= 2 || 10 * apart <= more;
-}
-
 bool run_take_range(struct run *run, const struct steps *like)
 {
 	struct looking f = begin(run);
@@ -209,13 +200,12 @@ bool run_take_range(struct run *run, const struct steps *like)
 	const struct marks_candidate *winner = choose(&f);
 	if (winner)
 		join_ranges(&f, winner, &steps);
-	const bool taken = steps.found && are_those(&steps, like);
-	if (taken) {
+	if (steps.found) {
 		run->steps = steps;
 		run->loops = (struct run_loops){0};
 	}
 	arena_release(&f.scratch);
-	return taken;
+	return steps.found;
 }
 
 /* ---- --step ---- */

@@ -282,8 +282,7 @@ static int compare_intervals(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The rules for one process, of which `least` instances are one; fills c->stretch. One that the end of the capture cuts
- * is no step, and what is launched while it is open no step's: it may be all that the program does afterwards. */
+/* The rules for one process, of which `least` instances are one; fills c->stretch. */
 static bool is_step(const struct marks_ranges *x, struct marks_range *c, const struct launches *launches, size_t least,
                     bool like)
 {
@@ -295,8 +294,6 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	for (size_t k = c->first; k < c->first + c->n; k++)
 		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
 			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
-			if (r->clipped[x->order[i]])
-				continue;
 			size_t from = launches_from(l, n ? open[n - 1].from : 0, start);
 			open[n] = (struct interval){start, end, from, launches_from(l, from, end)};
 			launching += open[n].to > from;
@@ -305,8 +302,8 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	if (c->n > 1) /* ranges of one thread are in order of their start */
 		SORT(open, n, compare_intervals);
 	double inside = 0;
-	int64_t until = n ? open[0].start : 0; /* what is launched before is accounted for … */
-	size_t done = n ? open[0].from : 0;    /* … which is the launches before this one */
+	int64_t until = open[0].start; /* what is launched before is accounted for … */
+	size_t done = open[0].from;    /* … which is the launches before this one */
 	for (size_t i = 0; i < n; i++) {
 		if (open[i].end <= until || open[i].end == open[i].start)
 			continue;
@@ -315,7 +312,7 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 		done = open[i].to;
 		inside += time_before(l, done) - time_before(l, from);
 	}
-	c->stretch = time_before(l, done) - time_before(l, n ? open[0].from : done);
+	c->stretch = time_before(l, done) - time_before(l, open[0].from);
 	arena_release(&scratch);
 	if (c->class == MARK_PROFILER)
 		return launching > 0;
