@@ -61,7 +61,7 @@ void steps_find_cut(struct steps_build *b)
 	}
 }
 
-/* When a device has worked off what was launched before the capture, whose launches nobody recorded: it runs at the
+/* When a device has worked off what was launched before a PyTorch trace, whose launches nobody recorded: it runs at the
  * first launch of the process that was (`first_launch`), and on its stream in front of all ops with launches.
  * INT64_MIN: there is none, or launches are missing elsewhere, too, and say nothing. */
 static int64_t queued_until(const struct trace *t, const struct trace_device *device, int64_t first_launch)
@@ -117,7 +117,7 @@ int64_t steps_find_begin(const struct steps_build *b)
 		if (t->ops.end[i] > from[process] && op_launch_start(t, i) < first[process])
 			from[process] = t->ops.end[i];
 	}
-	for (uint32_t d = 0; d < t->n_devices; d++) {
+	for (uint32_t d = 0; d < t->n_devices && t->source.kind == SOURCE_KINETO; d++) {
 		uint32_t process = t->devices[d].process;
 		int64_t until = queued_until(t, &t->devices[d], first_launch[process]);
 		if (first[process] != INT64_MAX && until > from[process])
