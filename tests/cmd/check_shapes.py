@@ -7,6 +7,7 @@ counter and by Nsight Compute.
 import json
 import lzma
 import os
+import re
 import sys
 
 from check_captures import check_made
@@ -42,6 +43,15 @@ def check_recorded(table, gapline, folder):
                 seen[name] = seen.get(name, 0) + row["flop_per_step"]
         want = {**counted, "convolution_backward": counted["convolution_backward"] - BETWEEN_GROUPS}
         table.check(f"recorded: what {side} calculates", seen == want, seen)
+    one, both = os.path.join(folder, "one.html"), os.path.join(folder, "both.html")
+    gapline.run("show", paths[0], "-o", one)
+    gapline.run("report", *paths, "-o", both)
+    keys = []
+    for page in one, both:
+        with open(page, encoding="utf-8") as file:
+            [roof] = re.findall('<svg[^>]*><title>Roofline of the longest operators.*?</svg>', file.read(), re.S)
+        keys.append([key for key in ("profile", "baseline", "fixed") if f'y="35">{key}<' in roof] + re.findall('d="M91 26', roof))
+    table.check("recorded: the roofline has a key for each side", keys == [["profile"], ["baseline", "fixed", 'd="M91 26']], keys)
     table.check("recorded: the same job", document["verdict"]["same_work"] == "same_job" and
                 any(" GFLOP per step" in note for note in document["verdict"]["notes"]), document["verdict"]["notes"])
 

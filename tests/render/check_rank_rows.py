@@ -8,11 +8,13 @@ import json
 import math
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import made_sides
 import tiny_job
 from check_numbers import Check
 from page_numbers import Page
@@ -88,10 +90,40 @@ def check_folded(whole, folded):
     assert folded["baseline"]["folded"]["unusual"][0]["rank"] == 5, folded["baseline"]["folded"]["unusual"]
 
 
+def sample(path, mhz):
+    """Ten samples of the clock of the file's GPU."""
+    with sqlite3.connect(path) as db:
+        db.executescript(made_sides.CLOCKS)
+        begin, end = db.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        db.executemany("INSERT INTO GAPLINE_GPU_STATE VALUES (?, 0, ?, 2619, 400000, 60, 100, 0)",
+                       [(begin + (end - begin) * i // 10, mhz) for i in range(10)])
+    db.close()
+
+
+def check_clocks(folder, gapline, ranks):
+    """Of few GPUs all have their clocks on the page, of many those that the JSON lists."""
+    job = folder / f"clocks-{ranks}"
+    job.mkdir()
+    for k, side in enumerate(("baseline", "fixed")):
+        for rank, path in enumerate(tiny_job.write(job / side, ranks=ranks, per_host=ranks, steps=6, slow=None if k else 5, seed=k + 1)):
+            sample(path, 1700 + rank)
+    report(gapline, job, "result.json", "-o", job / "page.html")
+    html = (job / "page.html").read_text()
+    [table] = re.findall(r'aria-label="Clocks".*?</table>', html, re.S)
+    for label in "baseline", "fixed":
+        listed = [1700 + d["rank"] for d in json.loads((job / "result.json").read_text())[label]["devices"]]
+        rows = re.findall(rf'<tr><th scope="row"[^>]*>{label}</th>.*?>(17\d\d)<', table)
+        assert [int(mhz) for mhz in rows] == listed, (ranks, label, rows, listed)
+        assert (f"{label}: --json --all-ranks has the other {ranks - len(rows)} GPUs." in html) == (len(rows) < ranks), (ranks, label)
+    print(f"clocks of {ranks} GPUs: {len(rows)} rows a side")
+
+
 def main():
     gapline = pathlib.Path(sys.argv[1]).resolve()
     cut = []
     with tempfile.TemporaryDirectory() as folder:
+        check_clocks(pathlib.Path(folder), gapline, 16)
+        check_clocks(pathlib.Path(folder), gapline, 17)
         for ranks in (20, 21, 300):
             job = pathlib.Path(folder) / str(ranks)
             job.mkdir()

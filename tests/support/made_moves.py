@@ -71,7 +71,7 @@ MOVES = [
     Pair("the steps have another name, and faster kernels", (of(called, "train_step", 500 * US), of(called, "iteration", 500 * US, 0.7)), {JOB}, {"compute"}, shown=True),
     Pair("the steps have another name, and rows of one side are lost", (of(training), lambda p, n: training(p, n, name="iteration")), {UNKNOWN}, set(), 60, doubt=True, edit=lambda p: p.lose(("KERNEL", "MEMCPY"), 0.4, 0.5), unsaid="Both hold"),
     Pair("the steps have another name, and hold a layer less", (of(training), lambda p, n: training(p, n, name="iteration", layers=5)), {DIFFERENT, UNKNOWN}, set()),
-    Pair("tables are made before the loop, nothing is marked", (of(tables, False), of(tables, True)), {UNKNOWN}, set(), 40, (False, False), doubt=True),
+    Pair("tables are made before the loop, nothing is marked", (of(tables, False), of(tables, True)), {UNKNOWN}, set(), 40, (False, False), doubt={"require_comparable"}),
     Pair("every second step computes one layer of six, nothing is marked", (of(kept, False), of(kept, True)), {DIFFERENT, UNKNOWN}, {"compute"} | IDLE, 60, (False, False)),
     Pair("the first steps skip the optimizer, nothing is marked", (of(skipping, 0), of(skipping, 6)), {SAME, UNKNOWN}, set(), 40, (False, False)),
     Pair("all kernels in half as many blocks, twice as large", (of(reblocked), of(reblocked, 2, 0.95)), {SAME, JOB, UNKNOWN}, {"compute"}),

@@ -66,7 +66,7 @@ void steps_find_cut(struct steps_build *b)
  * INT64_MIN: there is none, or launches are missing elsewhere, too, and say nothing. */
 static int64_t queued_until(const struct trace *t, const struct trace_device *device, int64_t first_launch)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct keymap streams; /* with launches … */
 	int64_t *first = NULL; /* … and when the first such op of each starts */
 	size_t n = 0, room = 0, queued = 0, others = 0, end = device->first_op + device->n_ops;
@@ -75,8 +75,7 @@ static int64_t queued_until(const struct trace *t, const struct trace_device *de
 	for (size_t i = device->first_op; i < end; i++) {
 		if (t->ops.launch[i] == TRACE_NONE || keymap_add(&streams, t->ops.stream[i]) < n)
 			continue;
-		LIST_GROW(&scratch, first, n, room);
-		first[n++] = t->ops.start[i];
+		LIST_ADD(&scratch, first, n, room, t->ops.start[i]);
 	}
 	for (size_t i = device->first_op; i < end; i++) {
 		if (t->ops.launch[i] != TRACE_NONE || t->ops.flags[i] & OPF_MANAGED)
@@ -90,7 +89,6 @@ static int64_t queued_until(const struct trace *t, const struct trace_device *de
 		queued++;
 		until = t->ops.end[i] > until ? t->ops.end[i] : until;
 	}
-	arena_release(&scratch);
 	return queued > others ? until : INT64_MIN;
 }
 
