@@ -9,6 +9,7 @@ GENERATE is bench/generate; SCALE multiplies the sizes (default 1).
 import json
 import pathlib
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -86,18 +87,20 @@ def check_unmarked(gapline, generate, folder, scale):
     for seed, path in enumerate(paths):
         subprocess.run([generate, "job", path, f"rows={300000 * scale}", "repeats=1", f"seed={seed + 1}",
                         f"fixed={seed}"], check=True)
-    steps, took, wrong = [], [], []
-    for ranges in True, False:
-        times = [resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime]
-        for _ in range(TRIALS):
-            subprocess.run([gapline, "report", *paths, "--json", f"{folder}/unmarked.json", "-q"], check=True)
-            times.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime)
-        took.append(min(b - a for a, b in zip(times, times[1:])))
-        with open(f"{folder}/unmarked.json") as f:
-            steps.append([side["steps"] for side in (lambda r: (r["baseline"], r["fixed"]))(json.load(f))])
-        for path in paths if ranges else []:
-            with sqlite3.connect(path) as db:
-                db.execute("DROP TABLE NVTX_EVENTS")
+    bare = [f"{path}-bare" for path in paths]
+    for path, without in zip(paths, bare):
+        shutil.copy(path, without)
+        with sqlite3.connect(without) as db:
+            db.execute("DROP TABLE NVTX_EVENTS")
+    steps, took, wrong = [None, None], [[], []], []
+    for _ in range(TRIALS):  # in turns: what else the machine does slows both
+        for i, pair in enumerate((paths, bare)):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            subprocess.run([gapline, "report", *pair, "--json", f"{folder}/unmarked.json", "-q"], check=True)
+            took[i].append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+            with open(f"{folder}/unmarked.json") as f:
+                steps[i] = [side["steps"] for side in (lambda r: (r["baseline"], r["fixed"]))(json.load(f))]
+    took = [min(times) for times in took]
     for a, b in zip(*steps):
         if b["origin"] != "pattern" or abs(b["period_ms"]["mean"] / a["period_ms"]["mean"] - 1) > 0.001:
             wrong.append(f"without ranges: {b}, with them: {a}")
