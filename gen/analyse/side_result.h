@@ -367,14 +367,16 @@ struct side_counts {
 	double overhead;                              /* ns: the profiler's own, recorded on launching threads */
 };
 
-/* Launches of one kind whose thread called the same next: the time from the one's start to the other's. */
+/* Launches of one kind whose thread called the same next, with as much noted between: the time from the one's start to
+ * the other's. */
 struct launch_pace {
 	uint32_t what, next; /* names of what was launched and of the next call */
+	uint32_t noted;      /* operators between them (trace_calls.noted) */
 	int64_t n;
 	double median, mean; /* ns */
 };
 struct launch_paces {
-	struct launch_pace *list; /* by `what`, then `next` */
+	struct launch_pace *list; /* by `what`, then `next`, then `noted` */
 	size_t n;
 	int64_t all; /* launches, of those too that are not in the list */
 };
@@ -385,10 +387,10 @@ enum { RECORDING_PRICES = 14 };
 /* What recording itself took (side/recording). */
 struct recording_cost {
 	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
-	double waited_ranges; /* ranges of those threads that began in that time, per step */
+	double waited_ranges; /* ranges and operators of those threads that began in that time, per step */
 	double graph_nodes;   /* of graphs recorded node by node, per step and device */
-	double launch_pace;   /* ns from the start of a launch to the next call of its thread: but for one in a hundred
-	                       * it is no less; 0: not known */
+	double launch_pace;   /* ns from the start of a launch to the next call of its thread, for each that was noted
+	                       * between and for the launch: but for one in a hundred it is no less; 0: not known */
 	struct launch_paces paces;
 	double took[RECORDING_PRICES]; /* ns of a step, at each of the prices: not more than the GPU waited */
 	double added;                  /* what recording those made the step longer, about, ns; at most the idle time */

@@ -122,6 +122,7 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .in_module = s->in_module,
 		                                          .flops = s->flops,
 		                                          .moved = s->moved,
+		                                          .noted = s->noted,
 		                                          .thread = kineto_thread_of(k, s->thread)});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,

@@ -175,12 +175,14 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 {
 	struct opened *operators = &p->operators, *modules = &p->modules;
 	const uint32_t thread = s->thread;
+	uint32_t noted = 0;
 	p->optimizer = NULL;
 	for (operators->n = modules->n = 0; n--; s++) {
 		own_memory(p, thread, s->start, outermost_until);
 		p->optimizer = kineto_is_optimizer(p->k, s) ? s : p->optimizer;
 		close_spans(operators, s->start);
 		close_spans(modules, s->start);
+		noted += s->kind != KINETO_CALL && s->kind != KINETO_OVERHEAD;
 		if (is_module(p->k, s)) {
 			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name), 0);
 		} else if (s->kind == KINETO_OPERATOR) {
@@ -197,6 +199,8 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 			take_work(p, s);
 			s->in_module = opened_until(modules, s->end);
 			p->in_some |= s->in_module || s->in_operator;
+			s->noted = (uint16_t)(noted < UINT16_MAX ? noted : UINT16_MAX);
+			noted = 0;
 		}
 	}
 	own_memory(p, thread, INT64_MAX, outermost_until);

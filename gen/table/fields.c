@@ -203,7 +203,7 @@ static const struct record counts = RECORD_OF(counts_fields);
 #undef S
 
 #define S struct launch_pace
-static const struct field pace_fields[] = {NAME(what), NAME(next), INT(n), REAL(median), REAL(mean)};
+static const struct field pace_fields[] = {NAME(what), NAME(next), INT(noted), INT(n), REAL(median), REAL(mean)};
 static const struct record pace = RECORD_OF(pace_fields);
 #undef S
 

@@ -232,7 +232,7 @@ static int by_launch(const void *a, const void *b, void *number)
 	const struct launch_pace *x = a, *y = b;
 	const uint32_t *of = number;
 	uint64_t p = (uint64_t)of[x->what] << 32 | of[x->next], q = (uint64_t)of[y->what] << 32 | of[y->next];
-	return (p > q) - (p < q);
+	return ASCENDING(p, q) ?: ASCENDING(x->noted, y->noted);
 }
 
 /* The same tables with the lists in the order of their texts that have that of numbers of names. */

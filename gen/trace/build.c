@@ -368,6 +368,7 @@ void build_call(struct build *b, const struct build_call *row)
 	columns_note(&c->in_operator, i, row->in_operator, b->room[ROWS_OF_CALLS], b->arena);
 	columns_note(&c->in_outermost, i, row->in_outermost, b->room[ROWS_OF_CALLS], b->arena);
 	columns_note(&c->in_module, i, row->in_module, b->room[ROWS_OF_CALLS], b->arena);
+	columns_note(&c->noted, i, row->noted, b->room[ROWS_OF_CALLS], b->arena);
 	columns_note_large(&c->flops, i, row->flops, b->room[ROWS_OF_CALLS], b->arena);
 	columns_note_large(&c->moved, i, row->moved, b->room[ROWS_OF_CALLS], b->arena);
 	seen(b, row->end);

@@ -139,7 +139,8 @@ struct build_call {
 	uint64_t name;                                 /* with or without CUDA's version suffix */
 	uint32_t in_operator, in_outermost, in_module; /* ids of their names in `names`, 0: none. Of a builder that
 	                                                * joins no other */
-	int64_t flops, moved;                          /* as in struct trace_calls */
+	int64_t flops, moved;                          /* as in struct trace_calls, and so: */
+	uint32_t noted;
 	struct build_thread thread;
 };
 

@@ -80,8 +80,8 @@ static struct side waiting(double wait, uint32_t alike, uint32_t other)
 	struct launch_pace *pace = ARENA_NEW(&arena, 2, struct launch_pace);
 	row[0] = (struct idle_row){.cause = CAUSE_HOST_CODE, .per_step = wait};
 	row[1] = (struct idle_row){.cause = CAUSE_DEPENDENCY, .per_step = .2};
-	pace[0] = (struct launch_pace){1, 1, alike, 10, 10};
-	pace[1] = (struct launch_pace){other, other, 100 - alike, 10, 10};
+	pace[0] = (struct launch_pace){1, 1, 0, alike, 10, 10};
+	pace[1] = (struct launch_pace){other, other, 0, 100 - alike, 10, 10};
 	return (struct side){.budget = {.period = 1, .rows = row, .n_rows = 2}, .recording = {.paces = {pace, 2, 100}}};
 }
 

@@ -300,10 +300,14 @@ static void test_graphs_recorded_node_by_node(void **state)
  */
 static void test_paces_apart_by_hand(void **unused)
 {
-	struct launch_pace b[] = {
-		{0, 1, 10, 4000, 4000}, {0, 2, 15, 4000, 4000}, {0, 3, 15, 4000, 4000}, {0, 4, 10, 9000, 9000}};
-	struct launch_pace f[] = {
-		{0, 1, 10, 5000, 5000}, {0, 2, 15, 7000, 7000}, {0, 3, 15, 9000, 9000}, {0, 5, 60, 100, 100}};
+	struct launch_pace b[] = {{0, 1, 0, 10, 4000, 4000},
+	                          {0, 2, 0, 15, 4000, 4000},
+	                          {0, 3, 0, 15, 4000, 4000},
+	                          {0, 4, 0, 10, 9000, 9000}};
+	struct launch_pace f[] = {{0, 1, 0, 10, 5000, 5000},
+	                          {0, 2, 0, 15, 7000, 7000},
+	                          {0, 3, 0, 15, 9000, 9000},
+	                          {0, 5, 0, 60, 100, 100}};
 	const struct launch_paces baseline = {b, 4, 50}, fixed = {f, 4, 100}, none = {0};
 	double shared;
 	(void)unused;
@@ -321,8 +325,9 @@ static void test_paces_apart_by_hand(void **unused)
  * from 1.5 to 4.5. */
 static void test_paces_ratio_by_hand(void **unused)
 {
-	struct launch_pace b[] = {{0, 1, 20, 1, 10}, {0, 2, 40, 1, 10}, {0, 3, 40, 1, 40}};
-	struct launch_pace f[] = {{0, 1, 20, 1, 100}, {0, 2, 40, 1, 10}, {0, 3, 40, 1, 10}, {0, 4, 100, 1, 5}};
+	struct launch_pace b[] = {{0, 1, 0, 20, 1, 10}, {0, 2, 0, 40, 1, 10}, {0, 3, 0, 40, 1, 40}};
+	struct launch_pace f[] = {
+		{0, 1, 0, 20, 1, 100}, {0, 2, 0, 40, 1, 10}, {0, 3, 0, 40, 1, 10}, {0, 4, 0, 100, 1, 5}};
 	const struct launch_paces baseline = {b, 3, 100}, fixed = {f, 4, 200}, none = {0};
 	double shared;
 	(void)unused;

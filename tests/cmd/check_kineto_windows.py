@@ -200,6 +200,48 @@ def check_one_run(table, gapline, folder):
         table.check(f"ranks as sides, {what}", said == one and (verdict["speedup"] is None) == one, verdict["reasons"][0][:110])
 
 
+NOTING = 2  # us that the profiler takes for whatever it notes
+
+
+def check_noted(table, gapline, folder):
+    """A program that the host holds up, with 12 operators before each launch and with one: each takes 1 us, and noting it
+    2 more. Its own clock, without the profiler, says what the interval has to hold."""
+    paths, own = [os.path.join(folder, f"noted-{side}.json") for side in "ab"], []
+    for path, operators in zip(paths, (12, 1)):
+        window, clock = Window(begin=0), 0
+
+        def launch(name, takes, noted):
+            nonlocal clock
+            begin = window.host
+            window.launch(name, 2)
+            window.host = begin + takes + noted * NOTING
+            operator, call, _ = window.events[-3:]
+            operator["dur"], call["dur"] = 7.5, 2
+            if noted == 1:
+                window.events.remove(operator)
+            clock += takes
+
+        for number in range(40):
+            begin = window.host
+            for i in range(30):
+                for k in range(operators):
+                    window.event("cpu_op", f"aten::view_{k}", window.host, window.host + NOTING + 0.5)
+                    window.host += NOTING + 1
+                    clock += 1
+                launch("mm" if i % 2 else "gelu", 4, 2)
+                for _ in range(3 if i % 10 == 9 else 0):
+                    launch("triton", 3, 1)
+            window.event("user_annotation", f"ProfilerStep#{number}", begin, window.host - 1)
+            window.host += 2
+            clock += 2
+        window.write(path)
+        own.append(clock / 40)
+    verdict = gapline.report(*paths)[1]["verdict"]
+    low, high = verdict["ci95"]
+    table.check(f"{own[0] / own[1]:.3f} without the profiler's notes", low <= own[0] / own[1] <= high, (low, high, verdict["speedup"]))
+    table.check("and the notes leave something to say", verdict["result"] == "faster", verdict["result"])
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
@@ -211,6 +253,7 @@ def main():
         check_written(table, gapline, folder)
         check_twins(table, gapline, folder)
         check_one_run(table, gapline, folder)
+        check_noted(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

@@ -48,21 +48,21 @@ struct chain {
 	double left[RECORDING_PRICES]; /* what they took and no gap shows yet: the GPU still had work */
 };
 
-/* Ranges of a thread that begin in [from, to]. */
+/* Ranges of a thread that begin in [from, to]; none where calls know what was noted before them. */
 static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from, int64_t to)
 {
 	uint32_t begin = t->first_range[thread], n = t->first_range[thread + 1] - begin;
-	if (n == 0) /* and perhaps no column of any */
+	if (n == 0 || t->calls.noted) /* and perhaps no column of any */
 		return 0;
 	const int64_t *start = t->ranges.start + begin;
 	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
 }
 
-/* Calls [first, launch] of a thread, and its ranges, that a gap waited for. */
+/* Calls [first, launch] of a thread, and its ranges and operators, that a gap waited for. */
 struct late {
 	uint32_t thread, first, launch;
 	uint32_t calls;
-	int64_t ranges;
+	int64_t ranges; /* operators among them */
 };
 
 static uint32_t count_own(const struct watched *w, uint32_t from, uint32_t to)
@@ -70,6 +70,14 @@ static uint32_t count_own(const struct watched *w, uint32_t from, uint32_t to)
 	uint32_t n = 0;
 	for (uint32_t i = from; i < to; i++)
 		n += !is_the_profilers(w, i);
+	return n;
+}
+
+int64_t recording_noted(const struct trace *t, uint32_t from, uint32_t to)
+{
+	int64_t n = 0;
+	for (uint32_t i = from; i <= to && t->calls.noted; i++)
+		n += t->calls.noted[i];
 	return n;
 }
 
@@ -97,7 +105,7 @@ static bool find_late(const struct watched *w, const struct gap *gap, int64_t li
 	while (last < end && t->calls.start[last] <= t->calls.start[launch])
 		last++;
 	*late = (struct late){thread, i, launch, count_own(w, i, last),
-	                      count_ranges(t, thread, from, t->calls.start[launch])};
+	                      count_ranges(t, thread, from, t->calls.start[launch]) + recording_noted(t, i, launch)};
 	return true;
 }
 
@@ -115,7 +123,8 @@ static double count_before(const struct watched *w, const struct late *late, uin
 		first--;
 	*on = counted && first <= counted;
 	uint32_t n = count_own(w, first, late->first);
-	return n ? n + (double)count_ranges(t, late->thread, t->calls.start[first], t->calls.start[late->first] - 1)
+	return n ? n + (double)count_ranges(t, late->thread, t->calls.start[first], t->calls.start[late->first] - 1) +
+	                       (double)recording_noted(t, first, late->first - 1)
 	         : 0;
 }
 
@@ -166,7 +175,8 @@ static double hundredth(const struct sizes *s)
 	return 0;
 }
 
-/* From the start of a launch to that of the next call of its thread that is not a part of it. */
+/* From the start of a launch to that of the next call of its thread that is not a part of it, for each of what the
+ * profiler noted between them. */
 static void count_paces(const struct watched *w, struct sizes *sizes)
 {
 	const struct trace *t = w->t;
@@ -178,7 +188,8 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(w, next)))
 				next++;
 			if (next < end)
-				count_size(sizes, t->calls.start[next] - t->calls.start[i]);
+				count_size(sizes, (t->calls.start[next] - t->calls.start[i]) /
+				                          (1 + recording_noted(t, i + 1, next)));
 		}
 }
 

@@ -60,6 +60,9 @@ double stopwatches_recorded(const struct run_table *runs, size_t n, const struct
  * to the other's. Where both sides do the same in a row, and one takes longer for nearly all of it, its profiler may
  * have cost more (side/recording.c). */
 
+/* How many operators were noted before calls [from, to] of a thread (trace_calls.noted). */
+int64_t recording_noted(const struct trace *t, uint32_t from, uint32_t to);
+
 struct paces *paces_begin(struct arena *work);
 
 /* The launches of a part. `own` is the name of calls that the profiler makes inside launches: TRACE_NONE, there are

@@ -33,11 +33,16 @@ static double waited(const struct side *side)
 	return side->recording.waited_calls + side->recording.waited_ranges;
 }
 
-/* The highest price that a call can have: the same profiler recorded both sides. */
+/* The highest price that a call of a side can have. */
+static double highest_price_of(const struct side *side)
+{
+	return fmin(fmax(LEAST_NS_A_CALL, side->recording.launch_pace - NS_A_LAUNCH), MOST_NS_A_CALL);
+}
+
+/* Of either. */
 static double highest_price(const struct side side[2])
 {
-	double pace = fmax(side[0].recording.launch_pace, side[1].recording.launch_pace);
-	return fmin(fmax(LEAST_NS_A_CALL, pace - NS_A_LAUNCH), MOST_NS_A_CALL);
+	return fmax(highest_price_of(&side[0]), highest_price_of(&side[1]));
 }
 
 /* What recording may have done to the GPU's work, as a logarithm: nothing where both sides have as much of it. */
@@ -89,18 +94,19 @@ static double took_at(const struct side *side, double ns)
 	return side->budget.period > 0 ? fmin(all, side->budget.period - side->busy) / side->budget.period : 0;
 }
 
-/* The widest that prices from 0 to `highest` make it, where the fixed side's is higher by `apart`. What recording took
- * is linear between the prices for which it is known, so the change rises or falls all along between those. */
-static void widen(const struct side side[2], double highest, double apart, double beyond[2])
+/* The widest that prices from 0 to the highest make it, where the fixed side's is higher by `apart`. What recording
+ * took is linear between the prices for which it is known, so the change rises or falls all along between those. */
+static void widen(const struct side side[2], double apart, double beyond[2])
 {
-	for (int i = 0; i < 2 * RECORDING_PRICES + 2; i++) {
-		double at = i >= 2 * RECORDING_PRICES ? highest - (i & 1 ? apart : 0)
-		                                      : recording_price[i / 2] - (i & 1 ? apart : 0);
-		double b = fmax(0, fmin(highest, at)), f = fmax(0, fmin(highest, b + apart));
-		double change = log1p(-took_at(&side[0], b)) - log1p(-took_at(&side[1], f));
-		beyond[0] = fmin(beyond[0], change);
-		beyond[1] = fmax(beyond[1], change);
-	}
+	const double highest[2] = {highest_price_of(&side[0]), highest_price_of(&side[1])};
+	for (int s = 0; s < 2; s++)
+		for (int p = 0; p <= RECORDING_PRICES; p++) {
+			double at = (p < RECORDING_PRICES ? recording_price[p] : highest[s]) - (s ? apart : 0);
+			double b = fmax(0, fmin(highest[0], at)), f = fmax(0, fmin(highest[1], at + apart));
+			double change = log1p(-took_at(&side[0], b)) - log1p(-took_at(&side[1], f));
+			beyond[0] = fmin(beyond[0], change);
+			beyond[1] = fmax(beyond[1], change);
+		}
 }
 
 /* Share of a side's step that recording its graphs' nodes took at a price of `ns` each. */
@@ -127,11 +133,10 @@ static void widen_by_nodes(const struct side side[2], double beyond[2])
 
 void recording_bounds(const struct side side[2], bool paced, double beyond[2])
 {
-	double highest = highest_price(side);
 	beyond[0] = beyond[1] = 0;
-	widen(side, highest, 0, beyond); /* the prices may be the same all the same, or lie between */
+	widen(side, 0, beyond); /* the prices may be the same all the same, or lie between */
 	if (!paced)
-		widen(side, highest, prices_apart(side).ns, beyond);
+		widen(side, prices_apart(side).ns, beyond);
 	widen_by_nodes(side, beyond);
 	beyond[0] -= fmax(gpu_bound(side), -gpu_share(side));
 	beyond[1] += fmax(gpu_bound(side), gpu_share(side));
@@ -168,9 +173,9 @@ static bool beyond_recording(const struct side side[2])
 static const struct fact *find_apart(const struct side side[2], struct arena *arena)
 {
 	const struct apart apart = prices_apart(side);
-	double highest = highest_price(side), same[2] = {0}, beyond[2] = {0};
-	widen(side, highest, 0, same);
-	widen(side, highest, apart.ns, beyond);
+	double same[2] = {0}, beyond[2] = {0};
+	widen(side, 0, same);
+	widen(side, apart.ns, beyond);
 	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
 		return NULL;
 	return FACT_NEW(arena, launches_apart, apart.ns > 0, .same_launches = apart.alike, .longer = fabs(apart.seen),
@@ -197,10 +202,21 @@ void recording_more(const struct side side[2], double more[2])
 	more[0] = more[1] = 0;
 	if (!apart.alike)
 		return;
-	more[dear] = took_at(&side[dear], fmin(fabs(apart.ns), highest_price(side))) * side[dear].budget.period;
+	more[dear] =
+		took_at(&side[dear], fmin(fabs(apart.ns), highest_price_of(&side[dear]))) * side[dear].budget.period;
 	if (d->stopwatch > 0 && c->stopwatch > 0) /* measured */
 		more[dear] = fmax(0, fmin(more[dear], d->recorded_timed - d->stopwatch -
 		                                              fmin(c->recorded_timed - c->stopwatch, 0)));
+}
+
+/* Whether the profiler noted operators. */
+static bool are_noted(const struct side *side)
+{
+	const struct launch_paces *paces = &side->recording.paces;
+	bool noted = false;
+	for (size_t i = 0; i < paces->n; i++)
+		noted = noted || paces->list[i].noted;
+	return noted;
 }
 
 const struct fact *recording_reason(const struct side side[2], const struct verdict *v,
@@ -210,10 +226,11 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
 	const struct fact *apart = find_apart(side, arena);
+	const bool operators = are_noted(b) || are_noted(f);
 	return FACT_NEW(arena, recorded_speedup, FACT_NO_SIDE, .most = highest_price(side),
-	                .ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0, .baseline = waited(b),
-	                .fixed = waited(f), .unit = b->steps.found ? "step" : "run", .apart = apart,
-	                .nodes = find_nodes(side, arena),
+	                .ranges = !operators && b->recording.waited_ranges + f->recording.waited_ranges > 0,
+	                .operators = operators, .baseline = waited(b), .fixed = waited(f),
+	                .unit = b->steps.found ? "step" : "run", .apart = apart, .nodes = find_nodes(side, arena),
 	                .allows = !apart || !beyond_recording(side) ? "all"
 	                          : v->exchange.state > 0           ? "twice"
 	                                                            : "recording");
@@ -321,7 +338,8 @@ enum {
 static const double QUARTER = 0.25;
 
 struct kept {
-	int64_t n; /* all that there were */
+	uint32_t what, next, noted; /* the key, as in struct launch_pace */
+	int64_t n;                  /* all that there were */
 	uint32_t held, stride;
 	float ns[KEPT];
 	double sum; /* of all, ns */
@@ -358,9 +376,9 @@ static void keep(struct kept *k, int64_t ns)
 	k->ns[k->held++] = (float)ns;
 }
 
-static void add(struct paces *p, uint32_t what, uint32_t next, int64_t ns)
+static void add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, int64_t ns)
 {
-	uint64_t key = (uint64_t)what << 32 | next;
+	uint64_t key = (uint64_t)what << 40 | (uint64_t)next << 16 | noted; /* of fewer than 2^24 names */
 	uint32_t i = keymap_find(&p->keys, key);
 	p->all++;
 	if (i == UINT32_MAX) {
@@ -368,7 +386,7 @@ static void add(struct paces *p, uint32_t what, uint32_t next, int64_t ns)
 			return;
 		i = keymap_add(&p->keys, key);
 		p->of[i] = ARENA_NEW(p->work, 1, struct kept);
-		p->of[i]->stride = 1;
+		*p->of[i] = (struct kept){.what = what, .next = next, .noted = noted, .stride = 1};
 	}
 	keep(p->of[i], ns);
 }
@@ -385,19 +403,15 @@ void paces_add(struct paces *paces, const struct run *part, uint32_t own)
 		while (next < end && (t->calls.start[next] < t->calls.end[launch] || t->calls.name[next] == own))
 			next++;
 		if (next < end)
-			add(paces, t->ops.name[op], t->calls.name[next], t->calls.start[next] - t->calls.start[launch]);
+			add(paces, t->ops.name[op], t->calls.name[next], (uint32_t)recording_noted(t, launch + 1, next),
+			    t->calls.start[next] - t->calls.start[launch]);
 	}
-}
-
-static uint64_t key_of(const struct launch_pace *pace)
-{
-	return (uint64_t)pace->what << 32 | pace->next;
 }
 
 static int by_key(const void *a, const void *b)
 {
-	uint64_t x = key_of(a), y = key_of(b);
-	return (x > y) - (x < y);
+	const struct launch_pace *x = a, *y = b;
+	return ASCENDING(x->what, y->what) ?: ASCENDING(x->next, y->next) ?: ASCENDING(x->noted, y->noted);
 }
 
 void paces_sort(struct launch_paces *paces)
@@ -415,9 +429,8 @@ struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
 			continue;
 		for (uint32_t j = 0; j < k->held; j++)
 			ns[j] = (double)k->ns[j];
-		uint64_t key = paces->keys.keys[i];
-		out.list[out.n++] = (struct launch_pace){(uint32_t)(key >> 32), (uint32_t)key, k->n,
-		                                         sort_select(ns, k->held, k->held / 2), k->sum / (double)k->n};
+		out.list[out.n++] = (struct launch_pace){
+			k->what, k->next, k->noted, k->n, sort_select(ns, k->held, k->held / 2), k->sum / (double)k->n};
 	}
 	paces_sort(&out);
 	return out;
@@ -438,10 +451,10 @@ static struct common find_common(const struct launch_paces *baseline, const stru
 	double seen[2] = {0};
 	for (size_t b = 0, f = 0; b < baseline->n && f < fixed->n;) {
 		const struct launch_pace *x = &baseline->list[b], *y = &fixed->list[f];
-		uint64_t of_b = key_of(x), of_f = key_of(y);
-		b += of_b <= of_f;
-		f += of_f <= of_b;
-		if (of_b != of_f)
+		int order = by_key(x, y);
+		b += order <= 0;
+		f += order >= 0;
+		if (order)
 			continue;
 		/* of each side's launches the share that is of this kind */
 		double of[2] = {(double)x->n / (double)baseline->all, (double)y->n / (double)fixed->all};
