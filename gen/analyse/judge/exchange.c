@@ -239,7 +239,7 @@ bool exchange_has_state(const size_t n[2], const struct controls *c)
 }
 
 /* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
- * pace; but no more goes than the GPU waits for the host on both sides: where it does not on one, the wait is gone. */
+ * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed. */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
 	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
@@ -247,7 +247,7 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	if (!exchange_has_state(n, c))
 		return;
 	double w = fmin(c->waits[0], c->waits[1]);
-	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), w);
+	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), c->waits[c->host < 0]);
 	e->clock = c->clock * (1 - w);
 	e->moved = copysign(-log1p(-gone), c->host);
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
