@@ -145,9 +145,9 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
 	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
-		                .what = a->verdict.has_speedup ? "runs"
-		                        : view_is_pair(a)      ? "capture"
-		                                               : "mark");
+		                .what = a->verdict.has_speedup                        ? "runs"
+		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
+		                                                                      : "mark");
 	if (card.next)
 		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
 		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),

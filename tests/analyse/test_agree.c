@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "render/words.h"
 #include "said.h"
 #include "scene.h"
 
@@ -224,6 +225,7 @@ static void test_different_things(void **state)
 		assert_non_null(
 			strstr(said(a.conditions.nothing, a.names), "The two programs repeat different things"));
 		assert_int_equal(a.comparison.same_work, SAME_WORK_UNKNOWN);
+		assert_non_null(strstr(words_next(&a, &s->arena), "Mark the step on both sides"));
 	}
 	/* who names a loop has said what is compared */
 	assert_true(repeated_pair(s, &gan, &network, "convolve").verdict.has_speedup);
