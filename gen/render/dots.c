@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 370, LABEL = 62, VALUE = 62, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
+enum { WIDTH = 370, LABEL = 62, VALUE = 78, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
 enum { WIDE = 1200, NAMED = 240 }; /* of variants: their names are longer than "baseline" */
 enum { HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a sweep */
 
