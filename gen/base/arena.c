@@ -12,8 +12,8 @@
 enum {
 	OWN = 4096,         /* requests from here on get a block of their own, so that they can be resized in place */
 	SHARED = 64 * 1024, /* smaller ones share blocks of this size … */
-	FIRST = 4 * 1024 /* … or less, half of what there is already: most arenas live for one function, and of those
-	                  * that stay, ten thousand ranks have one each */
+	FIRST = 1024 /* … or less, a quarter of what there is already: most arenas live for one function, and of those
+	              * that stay, ten thousand ranks have one each */
 };
 
 struct arena_block {
@@ -54,11 +54,11 @@ static size_t bytes_of(size_t n, size_t size)
 	return (bytes + align - 1) / align * align;
 }
 
-/* Of the block that small requests share next. */
-static size_t next_room(const struct arena *a)
+/* Of the block that small requests share next, the first of them of `bytes`. */
+static size_t next_room(const struct arena *a, size_t bytes)
 {
-	size_t room = a->used / 2;
-	return room < FIRST ? FIRST : room < SHARED ? room : SHARED;
+	size_t room = a->used / 4 < SHARED ? a->used / 4 : SHARED, least = bytes < FIRST ? FIRST : bytes;
+	return room < least ? least : room;
 }
 
 void *arena_alloc(struct arena *a, size_t n, size_t size)
@@ -72,7 +72,7 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 	}
 	struct arena_block *b = a->blocks;
 	if (!b || b->room - b->used < bytes)
-		b = add_block(a, next_room(a), true);
+		b = add_block(a, next_room(a, bytes), true);
 	void *p = b->data + b->used;
 	b->used += bytes;
 	return p;

@@ -153,13 +153,14 @@ static int take_source(struct decoder *d)
 	return from.bad ? decoder_damaged(d, "source") : 0;
 }
 
-/* The items of a section, one after the other: room for another one of `size` bytes behind the `n` there are. */
+/* The items of a section, one after the other: room for another one of `size` bytes behind the `n` there are. A rank
+ * has one of most. */
 static void *another(struct decoder *d, void *list, uint32_t n, uint32_t *room, size_t size)
 {
 	if (n < *room)
 		return list;
 	uint32_t before = *room;
-	*room = (uint32_t)list_more(before);
+	*room = before ? (uint32_t)list_more(before) : 1;
 	return arena_grow(d->arena, list, before, *room, size);
 }
 
