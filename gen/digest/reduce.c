@@ -295,11 +295,7 @@ static void hold_samples(const struct trace *whole, struct arena *arena, struct 
 	memcpy(to->frames, from->frames, from->n_frames * sizeof *from->frames);
 	hold_rows(whole, ROWS_OF_SAMPLES, arena, out);
 	hold_rows(whole, ROWS_OF_GIL, arena, out);
-	const int64_t unlaunched = out->n_unlaunched, first = out->first_time, last = out->last_time;
-	trace_link(out, arena);
-	out->n_unlaunched = unlaunched;
-	out->first_time = first;
-	out->last_time = last;
+	trace_order(out, arena);
 }
 
 bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,

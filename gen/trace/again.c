@@ -44,7 +44,7 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 	return list;
 }
 
-/* Of the rows of `from` those that are marked; NULL: all. */
+/* Of the rows of `from` those that are marked, NULL: all, with the columns that are asked for of such rows. */
 static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, const bool *keep,
                        struct arena *arena)
 {
@@ -53,7 +53,7 @@ static void leave_rows(struct trace *to, const struct trace *from, enum columns_
 	for (size_t i = 0; i < n; i++)
 		kept += !keep || keep[i];
 	for (size_t c = 0; c < all->n; c++) {
-		const char *values = columns_get(from, rows, &all->column[c]);
+		const char *values = c < all->n_left ? columns_get(from, rows, &all->column[c]) : NULL;
 		size_t size = all->column[c].size, at = 0;
 		char *left = values ? arena_alloc(arena, kept, size) : NULL;
 		for (size_t i = 0; i < n && values; i++)
@@ -69,6 +69,7 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	ARENA_LOCAL(scratch);
 	struct trace whole = *t;
 	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
+	uint32_t *number = ARENA_NEW(&scratch, t->calls.n, uint32_t), n_calls = 0;
 	size_t most = 0;
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		most += rows == ROWS_OF_OPS || rows == ROWS_OF_CALLS ? 0 : *columns_rows(t, rows);
@@ -81,32 +82,16 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 		if (ops[i] && t->ops.launch[i] != TRACE_NONE)
 			calls[t->ops.launch[i]] = true;
 	}
+	for (size_t i = 0; i < t->calls.n; i++)
+		number[i] = calls[i] ? n_calls++ : TRACE_NONE;
 	leave_rows(t, &whole, ROWS_OF_OPS, ops, arena);
 	leave_rows(t, &whole, ROWS_OF_CALLS, calls, arena);
 	leave_rows(t, &whole, ROWS_OF_COMM_CALLS, NULL, arena);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_OPS && rows != ROWS_OF_CALLS && rows != ROWS_OF_COMM_CALLS)
 			leave_rows(t, &whole, rows, again_is_held(rows) ? NULL : none, arena);
-	trace_link(t, arena);
-	t->first_time = whole.first_time;
-	t->last_time = whole.last_time;
-	t->n_unlaunched = whole.n_unlaunched;
-}
-
-void again_thin(struct trace *t, struct arena *arena)
-{
-#define FORGET(rows, member)                                                                                           \
-	arena_trim(arena, t->rows.member, t->rows.n, 0, sizeof *t->rows.member);                                       \
-	t->rows.member = NULL
-	FORGET(ops, bytes);
-	FORGET(ops, correlation);
-	FORGET(ops, copy);
-	FORGET(calls, end);
-	FORGET(calls, name);
-	FORGET(calls, correlation);
-	FORGET(calls, class);
-	FORGET(calls, waits);
-#undef FORGET
+	columns_renumber(t, ROWS_OF_OPS, COLUMN_CALL, number);
+	trace_order(t, arena);
 }
 
 /* The rows of a part's threads that the run holds. */

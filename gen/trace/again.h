@@ -46,12 +46,9 @@ static inline bool again_is_held(enum columns_of rows)
 }
 
 /* Leaves of a linked trace the rows that trace.h says are held, in `arena`, and notes in `part` what is known of the
- * others. `arena` holds everything of the trace that is no row. */
+ * others. Of communication kernels stays what tells when one ran and was launched, and which one it is. `arena` holds
+ * everything of the trace that is no row. */
 void again_leave(struct trace *trace, struct trace_again *part, struct arena *arena);
-
-/* Leaves of the rows that a linked run holds what tells when a communication kernel ran and was launched, and which one
- * it is: `arena` has them. */
-void again_thin(struct trace *trace, struct arena *arena);
 
 /* Files [first, first + n) of the run as a trace of their own, linked, with times on the run's clock and what the run
  * says of its source: as trace_merge would have made it of them. `rows` as in `load`. GPUs are numbered as in the run

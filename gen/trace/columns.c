@@ -9,18 +9,21 @@
 		offsetof(struct trace_##kind, member), sizeof *((struct trace_##kind *)0)->member, (role), (origin)    \
 	}
 
+/* What again_leave leaves comes first, so that ties between rows that it left fall as they did among all rows. */
+enum { LEFT_OF_OPS = 8, LEFT_OF_CALLS = 2 };
+
 static const struct column OPS[] = {
 	COLUMN(ops, start, COLUMN_TIME, COLUMN_READ),
 	COLUMN(ops, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(ops, bytes, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(ops, name, COLUMN_NAME, COLUMN_READ),
 	COLUMN(ops, device, COLUMN_DEVICE, COLUMN_READ),
 	COLUMN(ops, stream, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, correlation, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(ops, launch, COLUMN_CALL, COLUMN_READ), /* room for trace_link, which sorts by it */
 	COLUMN(ops, kind, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, copy, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(ops, flags, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, bytes, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, correlation, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, copy, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(ops, creation, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(ops, creator, COLUMN_CALL, COLUMN_SOME),
 	COLUMN(ops, base_name, COLUMN_NAME, COLUMN_REQUESTED),
@@ -38,8 +41,8 @@ static const struct column RANGES[] = {
 	COLUMN(ranges, clipped, COLUMN_VALUE, COLUMN_READ), COLUMN(ranges, moved, COLUMN_VALUE, COLUMN_REQUESTED),
 };
 static const struct column CALLS[] = {
-	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),        COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),         COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),        COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),          COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),
 	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ), COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),     COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
 	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),  COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
@@ -90,14 +93,15 @@ static const struct column LEVELS[] = {
 	COLUMN(levels, device, COLUMN_DEVICE, COLUMN_READ),
 };
 
-#define TABLE(member, list, first)                                                                                     \
+#define TABLE_LEAVING(left, member, list, first)                                                                       \
 	{                                                                                                              \
-		offsetof(struct trace, member), (first), (list), sizeof(list) / sizeof *(list)                         \
+		offsetof(struct trace, member), (first), (list), sizeof(list) / sizeof *(list), (left)                 \
 	}
+#define TABLE(member, list, first) TABLE_LEAVING(sizeof(list) / sizeof *(list), member, list, first)
 const struct columns COLUMNS[COLUMNS_OF] = {
-	[ROWS_OF_OPS] = TABLE(ops, OPS, 0),
+	[ROWS_OF_OPS] = TABLE_LEAVING(LEFT_OF_OPS, ops, OPS, 0),
 	[ROWS_OF_RANGES] = TABLE(ranges, RANGES, offsetof(struct trace, first_range)),
-	[ROWS_OF_CALLS] = TABLE(calls, CALLS, offsetof(struct trace, first_call)),
+	[ROWS_OF_CALLS] = TABLE_LEAVING(LEFT_OF_CALLS, calls, CALLS, offsetof(struct trace, first_call)),
 	[ROWS_OF_OS_CALLS] = TABLE(os_calls, OS_CALLS, offsetof(struct trace, first_os_call)),
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),

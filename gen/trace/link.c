@@ -199,14 +199,25 @@ static void find_extent(struct trace *t)
 	t->last_time = first <= last ? last : 0;
 }
 
+static void order_threads(struct trace *t, struct arena *arena)
+{
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		if (COLUMNS[rows].first)
+			columns_order(t, rows, arena);
+}
+
 void trace_link(struct trace *trace, struct arena *arena)
 {
 	struct linker l = {trace, arena};
 	find_extent(trace);
-	for (int rows = 0; rows < COLUMNS_OF; rows++)
-		if (COLUMNS[rows].first)
-			columns_order(trace, rows, arena);
+	order_threads(trace, arena);
 	join_ops(&l);
 	sort_ops(&l);
 	mark_waits(&l);
+}
+
+void trace_order(struct trace *trace, struct arena *arena)
+{
+	order_threads(trace, arena);
+	sort_ops(&(struct linker){trace, arena});
 }

@@ -222,10 +222,13 @@ static void map_times(struct trace *t, const struct time_map *map)
 }
 
 /* Rows that are not held stay where they are. Before the lists of `from` are joined. */
-static void join_again(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)
+static void join_again(struct trace *t, struct trace *from, const struct time_map *map, struct arena *arena,
+                       struct arena *scratch)
 {
 	if (!from->again)
 		return;
+	columns_renumber(from, ROWS_OF_OPS, COLUMN_CALL,
+	                 counting_from((uint32_t)t->calls.n, (uint32_t)from->calls.n, scratch));
 	struct trace_again part = *from->again;
 	part.kept = keep_bytes(arena, part.kept, part.n_kept);
 	part.ids = keep_bytes(arena, part.ids, part.n_ids * sizeof *part.ids);
@@ -248,7 +251,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 	for (size_t i = 1; i < n; i++) {
 		ARENA_LOCAL(scratch);
 		struct trace *from = parts[i].trace;
-		join_again(out, from, &parts[i].map, arena);
+		join_again(out, from, &parts[i].map, arena, &scratch);
 		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);
@@ -267,7 +270,5 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		if (parts[i].memory)
 			arena_release(parts[i].memory);
 	}
-	trace_link(out, arena);
-	if (out->again)
-		again_thin(out, arena);
+	(out->again ? trace_order : trace_link)(out, arena);
 }

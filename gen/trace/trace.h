@@ -77,7 +77,7 @@ struct trace_ops {
 	uint32_t *name; /* kernels: demangled name; graphs: "[CUDA graph]"; copies: "[CUDA memcpy Host-to-Device]" … */
 	uint32_t *device;      /* index into trace.devices */
 	uint32_t *stream;      /* CUPTI's stream id */
-	uint32_t *correlation; /* joins to a call of the same process; 0: none. NULL: not asked for any more */
+	uint32_t *correlation; /* joins to a call of the same process; 0: none */
 	uint32_t *launch;      /* index into calls, or TRACE_NONE; filled by trace_link */
 	uint8_t *kind;         /* enum op_kind */
 	uint8_t *copy;         /* enum copy_kind, for copies */
@@ -484,7 +484,7 @@ struct trace {
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
 	/* Rows that are not held (trace/again.h): of ops only communication kernels are here, of calls those that
-	 * launched them (of several files without what again_thin leaves out), and all that NCCL, samples of threads,
+	 * launched them (without the columns that again_leave leaves out), and all that NCCL, samples of threads,
 	 * and these about Python's lock say, but no other rows. NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
@@ -493,6 +493,10 @@ struct trace {
 /* Sorts all columns as documented, fills trace.first_*, devices' op spans, ops.launch (same correlation *and* same
  * process), n_unlaunched and the class of blocking copies. Working memory comes from `arena`. */
 void trace_link(struct trace *trace, struct arena *arena);
+
+/* The same of rows that again_leave left, whose launches stand: nothing of theirs is looked for but their order. Calls
+ * are in order. */
+void trace_order(struct trace *trace, struct arena *arena);
 
 /* Moves a trace to another table of names: every name of it becomes ids[name]. */
 void trace_rename(struct trace *trace, struct names *names, const uint32_t *ids);
