@@ -17,6 +17,13 @@ static uint32_t take_text(struct decoder *d, struct taken *from)
 	return names_add(d->names, text, n);
 }
 
+/* A text that stands beside rows: names may be gone before. */
+static const char *keep_text(const struct decoder *d, uint32_t id)
+{
+	const char *text = names_text(d->names, id);
+	return arena_copy(d->arena, text, strlen(text));
+}
+
 static int64_t take_signed(struct taken *from)
 {
 	return number_unfold(number_take(from));
@@ -95,7 +102,7 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 	             {"incomplete", &s->incomplete}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (is(name, n, texts[i].name))
-			*texts[i].to = names_text(d->names, names_add(d->names, value, m));
+			*texts[i].to = keep_text(d, names_add(d->names, value, m));
 	if (is(name, n, "kind"))
 		s->kind = is(value, m, "gapline")  ? SOURCE_GAPLINE
 		          : is(value, m, "kineto") ? SOURCE_KINETO
@@ -341,9 +348,9 @@ static int take_stopwatch(struct decoder *d)
 		s->process = take_between(&from, 0, FAR);
 		s->steps = take_below(&from, TRACE_NONE);
 		s->launches = take_below(&from, TRACE_NONE);
-		const char *step = names_text(d->names, take_text(d, &from));
+		const char *step = keep_text(d, take_text(d, &from));
 		s->step = *step ? step : NULL;
-		const char *unused = names_text(d->names, take_text(d, &from));
+		const char *unused = keep_text(d, take_text(d, &from));
 		s->unused = *unused ? unused : NULL;
 		s->looked = taken_more(&looked) && take_below(&looked, 2);
 		s->energy = taken_more(&energy) ? take_between(&energy, 1 - ENERGY_FLAWS, ENERGY_MOST * 1024) : 0;
@@ -387,8 +394,8 @@ static int take_counts(struct decoder *d)
 		t->dropped = another(d, t->dropped, t->n_dropped, &room, sizeof *t->dropped);
 		struct trace_dropped *row = &t->dropped[t->n_dropped];
 		row->kind = take_kind(&from);
-		row->where = names_text(d->names, take_text(d, &from));
-		row->reason = names_text(d->names, take_text(d, &from));
+		row->where = keep_text(d, take_text(d, &from));
+		row->reason = keep_text(d, take_text(d, &from));
 		row->rows = take_between(&from, 0, FAR / ROW_KINDS);
 		t->n_dropped += row->kind < ROW_KINDS;
 	}

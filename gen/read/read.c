@@ -225,8 +225,9 @@ struct reading {
 	const struct read_input *input;
 	const struct read_wish *wish;
 	struct names names;
-	struct arena arena;
-	struct err *failed; /* NULL: it was read */
+	struct arena arena, texts; /* of the trace, and of its names */
+	bool failed;
+	struct err err;
 };
 
 static int read_input(const struct read_input *input, const struct read_wish *wish, struct names *names,
@@ -249,18 +250,21 @@ static bool is_like_a_rank(const struct trace *t)
 /* Of a run of many ranks, all rows of all of them are never held. */
 static void pack(struct reading *r)
 {
-	struct arena before = r->arena;
+	struct arena arena = r->arena, texts = r->texts;
 	struct names names = r->names;
 	struct trace whole = *r->input->trace;
 	whole.names = &names;
-	r->arena = (struct arena){0};
-	names_init(&r->names, &r->arena);
-	if (digest_hold(&whole, &before, &r->names, &r->arena, r->input->trace)) {
-		arena_release(&before);
+	r->arena = r->texts = (struct arena){0};
+	names_init(&r->names, &r->texts);
+	if (digest_hold(&whole, &arena, &r->names, &r->arena, r->input->trace)) {
+		arena_release(&arena);
+		arena_release(&texts);
 		return;
 	}
 	arena_release(&r->arena);
-	r->arena = before;
+	arena_release(&r->texts);
+	r->arena = arena;
+	r->texts = texts;
 	r->names = names;
 	whole.names = &r->names;
 	*r->input->trace = whole;
@@ -269,29 +273,23 @@ static void pack(struct reading *r)
 static void read_one(void *context, size_t i)
 {
 	struct reading *r = (struct reading *)context + i;
-	struct err err;
-	names_init(&r->names, &r->arena);
-	if (read_input(r->input, r->wish, &r->names, &r->arena, &err) != 0) {
-		r->failed = ARENA_NEW(&r->arena, 1, struct err);
-		*r->failed = err;
-	} else if (r->wish->again && !r->wish->details && r->input->beside && !r->input->trace->again &&
-	           is_like_a_rank(r->input->trace)) {
+	names_init(&r->names, &r->texts);
+	r->failed = read_input(r->input, r->wish, &r->names, &r->arena, &r->err) != 0;
+	if (!r->failed && r->wish->again && !r->wish->details && r->input->beside && !r->input->trace->again &&
+	    is_like_a_rank(r->input->trace))
 		pack(r);
-	}
 }
 
 /* Others that cannot be read are named with the first one, so that nobody finds them one by one. */
-static void add_others(const struct reading *list, size_t n, const char *first, struct err *err)
+static void add_others(const struct read_input *inputs, const size_t *failed, size_t n, struct err *err)
 {
 	enum { NAMED = 3 };
 	BUF_LOCAL(text);
 	size_t others = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!list[i].failed || strcmp(list[i].input->path, first) == 0)
-			continue;
-		const char *slash = strrchr(list[i].input->path, '/');
-		if (others++ < NAMED)
-			buf_format(&text, "%s%s", others > 1 ? ", " : "", slash ? slash + 1 : list[i].input->path);
+	for (size_t i = 1; i < n; i++) {
+		const char *path = inputs[failed[i]].path, *slash = strrchr(path, '/');
+		if (strcmp(path, inputs[failed[0]].path) != 0 && others++ < NAMED)
+			buf_format(&text, "%s%s", others > 1 ? ", " : "", slash ? slash + 1 : path);
 	}
 	const struct err one = *err;
 	if (others)
@@ -299,31 +297,45 @@ static void add_others(const struct reading *list, size_t n, const char *first, 
 		        others > NAMED ? " …" : "");
 }
 
+/* Names of rows that are made again are the caller's from here on; of others, texts may stand beside rows. */
+static void take(struct reading *r, struct names *names, struct arena *arena)
+{
+	const struct read_input *input = r->input;
+	struct arena *to = input->memory ? input->memory : arena;
+	ARENA_LOCAL(scratch);
+	if (!r->failed) {
+		bool again = input->trace->again;
+		trace_rename(input->trace, names, names_merge(names, &r->names, again || input->memory, &scratch));
+		if (again)
+			arena_release(&r->texts);
+	}
+	arena_adopt(to, &r->texts);
+	arena_adopt(to, &r->arena);
+}
+
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
                   struct arena *arena, struct err *err)
 {
+	enum { AT_ONCE = 256 }; /* of ten thousand files, not each has names of its own until the last is read */
 	if (n == 1)
 		return read_input(inputs, wish, names, inputs->memory ? inputs->memory : arena, err);
 	ARENA_LOCAL(scratch);
-	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
-	int result = 0;
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct reading){.input = &inputs[i], .wish = wish};
-	parallel_each(n, read_one, list);
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].failed && result == 0) {
-			*err = *list[i].failed;
-			result = -1;
+	struct reading *list = ARENA_NEW(&scratch, AT_ONCE, struct reading);
+	size_t *failed = ARENA_NEW(&scratch, n, size_t), n_failed = 0;
+	for (size_t first = 0, more; first < n; first += more) {
+		more = n - first < AT_ONCE ? n - first : AT_ONCE;
+		for (size_t i = 0; i < more; i++)
+			list[i] = (struct reading){.input = &inputs[first + i], .wish = wish};
+		parallel_each(more, read_one, list);
+		for (size_t i = 0; i < more; i++) {
+			if (list[i].failed && !n_failed)
+				*err = list[i].err;
+			if (list[i].failed)
+				failed[n_failed++] = first + i;
+			take(&list[i], names, arena);
 		}
-		if (result == 0)
-			trace_rename(inputs[i].trace, names,
-			             names_merge(names, &list[i].names, inputs[i].memory != NULL, &scratch));
-		arena_adopt(inputs[i].memory ? inputs[i].memory : arena, &list[i].arena);
 	}
-	for (size_t i = 0; i < n && result != 0; i++)
-		if (list[i].failed) {
-			add_others(list, n, list[i].input->path, err);
-			break;
-		}
-	return result;
+	if (n_failed)
+		add_others(inputs, failed, n_failed, err);
+	return n_failed ? -1 : 0;
 }
