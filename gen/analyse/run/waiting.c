@@ -18,8 +18,8 @@ struct view {
 	int64_t *before;            /* … and for how long it computed before each stretch of computing */
 	struct bubble_list bubbles; /* of the device at hand */
 	size_t n_of_device, past;   /* its ops, and how many of these nobody waits in any more */
-	struct rank_waits *waits;   /* by device, and of the one at hand */
-	struct rank_waits *own;
+	struct rank_wait *waits;    /* of all devices, one after the other: a list each would leave as much in pieces */
+	size_t n_waits, waits_room;
 	int64_t *since, *met;    /* by op of the device at hand, and by row */
 	bool *seen;              /* by row: the device at hand has such kernels */
 	const int64_t *step_end; /* of the device at hand: by step */
@@ -70,11 +70,7 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 	if (i == v->n_of_device)
 		return;
 	const struct collective_op *op = v->of_device[i];
-	if (!v->own->room) { /* about one a kernel: what a list leaves behind while it grows is as much again */
-		v->own->room = v->n_of_device;
-		v->own->list = ARENA_NEW(&v->scratch, v->own->room, struct rank_wait);
-	}
-	LIST_ADD(&v->scratch, v->own->list, v->own->n, v->own->room,
+	LIST_ADD(&v->scratch, v->waits, v->n_waits, v->waits_room,
 	         (struct rank_wait){.start = wait->start,
 	                            .end = wait->end,
 	                            .since = v->since[i],
@@ -179,7 +175,6 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 	v->n_of_device = n;
 	v->past = 0;
 	find_since(v);
-	v->own = &v->waits[d];
 	if (run->steps.found) {
 		v->step_end = run->devices[d].step_end;
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
@@ -265,14 +260,18 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
-	v.waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
+	struct rank_waits *waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		ARENA_LOCAL(scratch);
+		size_t before = v.n_waits;
 		look_at_device(&v, &run->devices[d].beside, &scratch);
 		divide(&v, d, arena, &out->device[d]);
+		waits[d].n = v.n_waits - before;
 	}
+	for (uint32_t d = 0; d < run->n_devices; v.waits += waits[d++].n)
+		waits[d].list = v.waits;
 	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
-	blame_find(v.waits, run->n_devices, out->tolerance >= 0, waited_for);
+	blame_find(waits, run->n_devices, out->tolerance >= 0, waited_for);
 	for (uint32_t d = 0; d < run->n_devices; d++)
 		out->device[d].waited_for = waited_for[d];
 	out->rows = v.all.rows;

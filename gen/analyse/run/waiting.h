@@ -54,7 +54,7 @@ struct rank_wait {
 /* The stretches of a rank, in order of time; none overlap. */
 struct rank_waits {
 	struct rank_wait *list;
-	size_t n, room;
+	size_t n;
 };
 
 /* Adds to `ns`, by rank, what others wait for it in collectives: the sum over `ns` is that of all waits that are no
