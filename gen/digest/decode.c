@@ -166,6 +166,17 @@ static bool take_starts(struct decoder *d, const struct layout_table *table, str
 	return good;
 }
 
+/* Whether the next numbers are all 0, and passes over them: most columns say row after row that nothing is new. */
+enum { AT_ONCE = 8 };
+static inline bool take_zeros(struct taken *from)
+{
+	uint64_t bytes = 1;
+	if (from->end - from->at >= AT_ONCE)
+		memcpy(&bytes, from->at, AT_ONCE);
+	from->at += bytes ? 0 : AT_ONCE;
+	return !bytes;
+}
+
 /* All other columns. Once for each size and way, so that neither is asked row after row. */
 static inline __attribute__((always_inline)) bool take_values(struct decoder *d, struct taken *from, void *values,
                                                               uint8_t size, enum layout_how how, size_t n,
@@ -175,15 +186,21 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
 	int64_t *const lasts = d->last;
 	const uint16_t *const place = d->place;
 	uint64_t largest = 0;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t value = number_take(&at);
-		if (how != LAYOUT_PLAIN) {
-			int64_t *last = how == LAYOUT_NEXT ? lasts : &lasts[place[i] & PLACE];
-			value = (uint64_t)number_unfold(value) + (uint64_t)*last;
-			*last = (int64_t)value;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = n - i < AT_ONCE ? n : i + AT_ONCE;
+		bool same = end == i + AT_ONCE && take_zeros(&at); /* as values that were looked at before, or 0 */
+		for (; same && how != LAYOUT_PLAIN && i < end; i++)
+			layout_set(values, size, i, how == LAYOUT_NEXT ? *lasts : lasts[place[i] & PLACE]);
+		for (; !same && i < end; i++) {
+			uint64_t value = number_take(&at);
+			if (how != LAYOUT_PLAIN) {
+				int64_t *last = how == LAYOUT_NEXT ? lasts : &lasts[place[i] & PLACE];
+				value = (uint64_t)number_unfold(value) + (uint64_t)*last;
+				*last = (int64_t)value;
+			}
+			largest = value > largest ? value : largest;
+			layout_set(values, size, i, (int64_t)value);
 		}
-		largest = value > largest ? value : largest;
-		layout_set(values, size, i, (int64_t)value);
 	}
 	*from = at;
 	return limit == UINT64_MAX || !n || largest < limit;
