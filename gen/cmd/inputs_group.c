@@ -150,17 +150,6 @@ static void take_rows(struct input *const *list, size_t n, struct names *names)
 			again_load(list[i]->trace, 0, 1, AGAIN_ALL, &list[i]->memory, list[i]->trace);
 }
 
-/* Rows that are made again live for a moment, part by part, in the same memory: the system need not have it meanwhile.
- */
-static void give_back_seldom(const struct trace *run)
-{
-	enum { OWN_BLOCK = 4 << 20, TOP = 64 << 20 };
-	if (!run->again)
-		return;
-	mallopt(M_MMAP_THRESHOLD, OWN_BLOCK);
-	mallopt(M_TRIM_THRESHOLD, TOP);
-}
-
 void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
 {
 	drop_copies(in, names, arena);
@@ -197,7 +186,6 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		trace_merge(parts, n, &to->trace, arena);
 		to->trace.clocks = clocks.list;
 		to->trace.n_clocks = clocks.n;
-		give_back_seldom(&to->trace);
 		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
 	}
 	for (size_t i = 0; i < in->n; i++)

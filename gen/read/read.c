@@ -8,6 +8,7 @@
 #include "read/nsys.h"
 #include "read/source.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -313,12 +314,26 @@ static void take(struct reading *r, struct names *names, struct arena *arena)
 	arena_adopt(to, &r->arena);
 }
 
+/* Of many files each is read for a moment, in the same memory, and its rows are made again likewise: the system need
+ * not have it meanwhile. */
+static void give_back_seldom(void)
+{
+	enum { OWN_BLOCK = 4 << 20, TOP = 64 << 20 };
+	mallopt(M_MMAP_THRESHOLD, OWN_BLOCK);
+	mallopt(M_TRIM_THRESHOLD, TOP);
+}
+
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
                   struct arena *arena, struct err *err)
 {
-	enum { AT_ONCE = 256 }; /* of ten thousand files, not each has names of its own until the last is read */
+	enum {
+		PAIR = 2,
+		AT_ONCE = 256
+	}; /* of ten thousand files, not each has names of its own until the last is read */
 	if (n == 1)
 		return read_input(inputs, wish, names, inputs->memory ? inputs->memory : arena, err);
+	if (wish->again && n > PAIR)
+		give_back_seldom();
 	ARENA_LOCAL(scratch);
 	struct reading *list = ARENA_NEW(&scratch, AT_ONCE, struct reading);
 	size_t *failed = ARENA_NEW(&scratch, n, size_t), n_failed = 0;
