@@ -15,7 +15,8 @@ enum {
 struct lane {
 	const uint32_t *place;
 	uint32_t count;
-	int64_t *until; /* the latest end of the GPU work up to this one */
+	int64_t *until; /* the latest end of the GPU work up to this one, and … */
+	int64_t *from;  /* … the earliest begin of it from this one on */
 };
 
 /* Where another lane's instances are beside those of the lane that they are compared with. */
@@ -39,7 +40,7 @@ static uint32_t most_beside(const struct steps_build *b, const struct lane *of, 
 		return TRACE_NONE;
 	int64_t start = b->own_start[p] + later, end = b->own_end[p] + later;
 	SEARCH(k, of->count, of->until[k] <= start);
-	for (uint32_t i = k; i < of->count && i < k + BESIDE; i++) {
+	for (uint32_t i = k; i < of->count && i < k + BESIDE && of->from[i] < end; i++) {
 		uint32_t q = of->place[i];
 		int64_t ns = b->own_end[q] == INT64_MIN ? 0 : overlap(b->own_start[q], b->own_end[q], start, end);
 		if (ns > longest) {
@@ -72,14 +73,19 @@ static struct beside find_beside(const struct steps_build *b, const struct lane 
 	return out;
 }
 
-static int64_t *find_until(const struct steps_build *b, const uint32_t *place, uint32_t n, struct arena *scratch)
+static struct lane lane_of(const struct steps_build *b, const uint32_t *place, uint32_t n, struct arena *scratch)
 {
-	int64_t *until = ARENA_NEW(scratch, n, int64_t), latest = INT64_MIN;
+	struct lane lane = {place, n, ARENA_NEW(scratch, n, int64_t), ARENA_NEW(scratch, n, int64_t)};
+	int64_t latest = INT64_MIN, earliest = INT64_MAX;
 	for (uint32_t k = 0; k < n; k++) {
 		latest = b->own_end[place[k]] > latest ? b->own_end[place[k]] : latest;
-		until[k] = latest;
+		lane.until[k] = latest;
 	}
-	return until;
+	for (uint32_t k = n; k-- > 0;) {
+		earliest = b->own_start[place[k]] < earliest ? b->own_start[place[k]] : earliest;
+		lane.from[k] = earliest;
+	}
+	return lane;
 }
 
 static uint64_t host_of(const struct steps_build *b, const struct lane *lane)
@@ -136,7 +142,7 @@ struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, co
 	uint32_t with = 0;                                         /* … they are compared with */
 	bool communicates = true;
 	for (uint32_t l = 0; l < b->n_lanes; l++) {
-		lanes[l] = (struct lane){place, count[l], find_until(b, place, count[l], &b->scratch)};
+		lanes[l] = lane_of(b, place, count[l], &b->scratch);
 		place += count[l];
 		with = count[l] > count[with] ? l : with;
 		out.n = count[l] < out.n ? count[l] : out.n;
