@@ -483,19 +483,15 @@ struct trace {
 	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
-	/* Rows that are not held (trace/again.h): of ops only communication kernels are here, of calls those that
-	 * launched them (without the columns that again_leave leaves out), and all that NCCL, samples of threads,
-	 * and these about Python's lock say, but no other rows. NULL: all rows are here. */
+	/* Rows that are not held (again.h): of ops only communication kernels are here, of calls their launches, and
+	 * all that NCCL, samples of threads, and these about Python's lock say. NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
 };
 
 /* Sorts all columns as documented, fills trace.first_*, devices' op spans, ops.launch (same correlation *and* same
- * process), n_unlaunched and the class of blocking copies. Working memory comes from `arena`. */
+ * process), n_unlaunched and the class of blocking copies; trace_order none of the last three. Memory: `arena`'s. */
 void trace_link(struct trace *trace, struct arena *arena);
-
-/* The same of rows that again_leave left, whose launches stand: nothing of theirs is looked for but their order. Calls
- * are in order. */
 void trace_order(struct trace *trace, struct arena *arena);
 
 /* Moves a trace to another table of names: every name of it becomes ids[name]. */
