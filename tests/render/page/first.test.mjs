@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { stat } from 'node:fs/promises';
-import { fileOf, isReady, jsonOf, KINDS, leave, open, RECORDED } from './browser.mjs';
+import { fileOf, frames, isReady, jsonOf, KINDS, leave, open, RECORDED } from './browser.mjs';
 
 const DESK = { width: 1440, height: 900 }, PHONE = { width: 390, height: 844 };
 const PAIRS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'wide', 'other', 'gpus32', 'span', ...RECORDED];
@@ -30,13 +30,18 @@ const card = page =>
 		};
 	});
 
+/* Without scrolling, in few words and fewer doubts. */
+function fitsDesk(report, said) {
+	assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
+	assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words: ${said.all}`);
+	assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
+}
+
 test('what happened, on what it rests, why and what next stand on the first screen of a desk', async () => {
 	for (const report of PAIRS) {
 		const page = await open(report, { viewport: DESK }), json = await jsonOf(report), said = await card(page);
 		const { result, speedup, ci95 } = json.verdict;
-		assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
-		assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words: ${said.all}`);
-		assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
+		fitsDesk(report, said);
 		assert.match(said.headline, { faster: /× faster/, slower: /×, slower/, unchanged: /^Unchanged: /, inconclusive: /^Inconclusive: / }[result], report);
 		const numbers = said.headline.match(/[\d.]+(?=×)/g) ?? [];
 		const wide = ci95 && (ci95[1] > 1.3 * ci95[0] || result === 'inconclusive');
@@ -58,17 +63,12 @@ test('what happened, on what it rests, why and what next stand on the first scre
 	}
 });
 
-test('a page has at most 1.5 MB, and its first screen fits a desk without scrolling, few words and fewer doubts', async () => {
+test('a page has at most 1.5 MB, and the first screen of one profile fits a desk, too', async () => {
 	for (const report of new Set([...KINDS, 'large', 'traced-large', 'names', 'hostile', ...RECORDED])) {
 		const { size } = await stat(fileOf(report));
 		assert.ok(size <= LARGEST, `${report}: ${size} bytes`);
-		if (!KINDS.includes(report)) continue;
-		const page = await open(report, { viewport: DESK }), said = await card(page);
-		assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
-		assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words`);
-		assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
-		await leave(page);
 	}
+	fitsDesk('profile', await card(await open('profile', { viewport: DESK })));
 });
 
 test('work that differs is said in the headline, whole, and its colour is no approval', async () => {
@@ -80,13 +80,16 @@ test('work that differs is said in the headline, whole, and its colour is no app
 });
 
 test('no word of a bar is cut off by the end of its piece, on any desk', async () => {
-	for (const report of KINDS)
+	for (const report of KINDS) {
+		const page = await open(report);
 		for (const width of [1250, 1280, 1440, 1920, 800]) {
-			const page = await open(report, { viewport: { width, height: 900 } });
+			await page.setViewportSize({ width, height: 900 });
+			await frames(page);
 			const cut = await page.evaluate(() => [...document.querySelectorAll('.why svg svg text')].filter(text => text.checkVisibility() && text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).map(text => text.textContent));
 			assert.deepEqual(cut, [], `${report}, ${width}`);
-			await leave(page);
 		}
+		await leave(page);
+	}
 });
 
 test('on a phone the verdict and its chips stand on the first screen, and nothing is wider', async () => {
@@ -141,15 +144,18 @@ test('kernels are drawn before and after where one changed, and not where the ta
 });
 
 test('the section bar is whole on every desk', async () => {
-	for (const report of ['pair', 'devices', 'gpus16'])
+	for (const report of ['pair', 'devices', 'gpus16']) {
+		const page = await open(report);
 		for (const width of [1024, 1200, 1280, 1920]) {
-			const page = await open(report, { viewport: { width, height: 900 } });
+			await page.setViewportSize({ width, height: 900 });
+			await frames(page);
 			const cut = await page.evaluate(() => [...document.querySelectorAll('nav a')].filter(link => link.getBoundingClientRect().right > document.querySelector('nav ul').getBoundingClientRect().right).map(link => link.innerText));
 			assert.deepEqual(cut, [], `${report}, ${width}`);
 			/* one line of it, so that it takes no room from what it leads to */
 			if (width >= 1200) assert.ok((await page.locator('nav').boundingBox()).height < 48, `${report}, ${width}`);
-			await leave(page);
 		}
+		await leave(page);
+	}
 });
 
 test('the section bar has nine tabs, and each leads to its section', async () => {
