@@ -4,6 +4,7 @@
 run, on a machine whose pace and clock do not move.
 """
 import collections
+import functools
 import random
 
 from made_real import *  # noqa: F403: programs by name
@@ -96,6 +97,7 @@ def write_unrelated(name, path, side):
     p.write(path, STARTED + side * 100_000_000_000)
 
 
+@functools.cache  # pairs have programs in common, and are asked more than once
 def time_per_unit(program, steps):
     p = Host(99, noise=0)
     program(p, steps)

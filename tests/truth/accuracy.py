@@ -8,6 +8,7 @@ tests/support/made_work.py, which says what is true of each. docs/method/accurac
 gapline says something else, or something untrue of a made change. Of real programs and made whole ones likewise: the
 captures of the former are not in the repository, and where they are not at hand their rows are taken as they stand.
 """
+import gc
 import json
 import pathlib
 import subprocess
@@ -188,6 +189,7 @@ def section(head, made):
 
 
 def main():
+    gc.disable()  # many rows, and no circles
     gapline, refresh = sys.argv[1], "--refresh" in sys.argv
     examples = ROOT / "examples" / "truth"
     faults = rows.faults(ROOT / "workloads" / "README.md")
