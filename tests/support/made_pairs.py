@@ -81,7 +81,6 @@ class Sim:
         """`spoilt`: so many kernels get an end before their start."""
         kernels = [(b, a, *r) if i < spoilt else (a, b, *r) for i, (a, b, *r) in enumerate(self.kernels)]
         db = sqlite3.connect(path)
-        db.execute("PRAGMA synchronous = OFF")
         db.executescript(tiny_profile.SCHEMA + COPIES)
         db.executemany("INSERT INTO StringIds VALUES (?, ?)", enumerate(NAMES, 1))
         db.executemany(

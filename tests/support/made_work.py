@@ -64,6 +64,7 @@ def make(path, step, phases=True, steps=40, seed=1):
     ranges = program.run(step, steps, phases)
     write(path, [program])
     db = sqlite3.connect(path)
+    db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;")
     db.execute(NVTX)
     for column in "gridY", "gridZ", "blockY", "blockZ":
         db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER DEFAULT 1")
