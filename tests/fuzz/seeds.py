@@ -96,6 +96,7 @@ def write_memory(path):
 
 def write_layout(path, layout):
     db = sqlite3.connect(path)
+    db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
     db.executescript(layout.read_text(encoding="utf-8"))
     db.executescript((TESTS / "read/profiles/events.sql").read_text(encoding="utf-8"))
     db.close()

@@ -29,7 +29,7 @@ def add(path, functions, interval=1_000_000, until=None, sleeps=False):
     """`functions`: (name, module, ns), the name with what it calls: "parse > strtod". `until`: ns after which nothing is
     sampled. `sleeps`: in data_load nothing is sampled, as of a thread that is on no processor."""
     db = sqlite3.connect(path)
-    db.executescript(TABLES)
+    db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + TABLES)
     ids = {}
 
     def text(value):
