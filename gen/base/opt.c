@@ -115,16 +115,18 @@ bool opt_near(const char *given, const char *meant)
 	return row[n % 3][m] <= (m > 4 ? 2 : 1);
 }
 
-static int unknown_option(const struct opt_usage *usage, const char *name, size_t n, struct err *err)
+/* `dashes`: as they were given. */
+static int unknown_option(const struct opt_usage *usage, const char *dashes, const char *name, size_t n,
+                          struct err *err)
 {
 	char given[NEAR_MAX + 1] = "";
 	if (n <= NEAR_MAX)
 		memcpy(given, name, n);
 	for (size_t i = 0; i < usage->n_options; i++)
 		if (opt_near(given, usage->options[i].name))
-			return err_set(err, "there is no option '--%.*s'; did you mean --%s?", (int)least(n, 200), name,
-			               usage->options[i].name);
-	return err_set(err, "there is no option '--%.*s'", (int)least(n, 200), name);
+			return err_set(err, "there is no option '%s%.*s'; did you mean --%s?", dashes,
+			               (int)least(n, 200), name, usage->options[i].name);
+	return err_set(err, "there is no option '%s%.*s'", dashes, (int)least(n, 200), name);
 }
 
 /* ---- parsing ---- */
@@ -199,7 +201,7 @@ static int parse_long(struct parser *p, const char *argument)
 	}
 	if (n == 4 && !memcmp(name, "help", n))
 		return equals ? err_set(p->err, "--help takes no value") : 1;
-	return unknown_option(p->usage, name, n, p->err);
+	return unknown_option(p->usage, "--", name, n, p->err);
 }
 
 static int parse_letters(struct parser *p, const char *letters)
@@ -209,7 +211,7 @@ static int parse_letters(struct parser *p, const char *letters)
 		while (i < p->usage->n_options && p->usage->options[i].letter != *letters)
 			i++;
 		if (i == p->usage->n_options)
-			return *letters == 'h' ? 1 : err_set(p->err, "there is no option '-%s'", letters);
+			return *letters == 'h' ? 1 : unknown_option(p->usage, "-", letters, strlen(letters), p->err);
 		const char *shown = arena_format(p->arena, "-%c", *letters);
 		if (p->usage->options[i].kind != OPT_FLAG)
 			return take(p, i, shown, letters[1] ? letters + 1 : NULL);

@@ -419,8 +419,11 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 	if (t->ops.n > 0 || wish->without_gpu)
 		return 0;
 	bool dropped = t->rows[ROWS_KERNELS].dropped || t->rows[ROWS_COPIES].dropped || t->rows[ROWS_MEMSETS].dropped;
+	static const char again[] =
+		"; record again with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 	const char *reason =
-		dropped ? "its GPU events make no sense and were dropped: the file was changed"
+		dropped        ? "its GPU events make no sense and were dropped: the file was changed"
+		: k->elsewhere ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
 		: k->calls && !launches_any(k)
 			? "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
 			  "recorded, or before and after it (schedule, wait, warmup)"
@@ -429,9 +432,11 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 			   : "CUDA was not among the activities, or the program did not use it";
 	return err_set(
 		k->err,
-		"%s: holds no GPU work, so there is nothing to judge: %lld operators, %lld annotations, %lld CUDA "
-		"calls; %s; record again with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-		k->path, (long long)k->operators, (long long)k->annotations, (long long)k->calls, reason);
+		"%s: holds no GPU work, so there is nothing to judge: %lld operator%s, %lld annotation%s, %lld CUDA "
+		"call%s; %s%s",
+		k->path, (long long)k->operators, &"s"[k->operators == 1], (long long)k -> annotations,
+		&"s"[k->annotations == 1], (long long)k -> calls, &"s"[k->calls == 1], reason,
+		k -> elsewhere && !dropped ? k -> elsewhere : again);
 }
 
 static int give_all(struct kineto *k, const struct read_wish *wish, struct arena *arena)

@@ -134,7 +134,8 @@ struct kineto {
 
 	int64_t events, operators, annotations, functions, calls; /* seen */
 	bool is_trace;                                            /* it is an array of events, or holds one */
-	bool old_spelling; /* no event has a category of annotations: they are among the operators */
+	const char *elsewhere; /* the category of work of a device that is not read; NULL: there is none */
+	bool old_spelling;     /* no event has a category of annotations: they are among the operators */
 
 	int64_t base; /* ns since 1970 that times count from; 0: not said */
 	int64_t schema, driver, rank, ranks;

@@ -22,6 +22,7 @@ enum category {
 	FUNCTION,
 	OVERHEAD,
 	LINK,
+	ELSEWHERE, /* work of a device whose events are no kernels and copies */
 };
 
 static const struct {
@@ -49,6 +50,8 @@ static const struct {
 	{"overhead", OVERHEAD, ROWS_OVERHEADS},
 	{"fwdbwd", LINK, ROWS_RANGES},
 	{"forward_backward", LINK, ROWS_RANGES},
+	{"mtia_ccp_events", ELSEWHERE, ROWS_KERNELS},
+	{"hpu_op", ELSEWHERE, ROWS_KERNELS},
 };
 enum { CATEGORIES_N = sizeof CATEGORIES / sizeof *CATEGORIES };
 _Static_assert((int)CATEGORIES_N <= (int)KINETO_NO_CATEGORY, "a category fits into a byte");
@@ -342,6 +345,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	k->annotations += category == ANNOTATION;
 	k->functions += category == FUNCTION;
 	k->calls += category == CALL;
+	k->elsewhere = category == ELSEWHERE ? CATEGORIES[e->category].text : k->elsewhere;
 	if (flaw) {
 		build_drop(k->build, CATEGORIES[e->category].rows, flaw);
 		return;
@@ -379,6 +383,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 			add_span(k, e, KINETO_OVERHEAD);
 		break;
 	case LINK:
+	case ELSEWHERE:
 	case OTHERS:
 		break;
 	}

@@ -169,7 +169,10 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
 		               head->n);
 	if (BEGINS(head, "<!DOCTYPE html") || BEGINS(head, "<html"))
-		return err_set(err, "%s: %sa web page; name the profiles that a report was made of", path, inside);
+		return err_set(err,
+		               "%s: %sa web page; name the profiles that a report was made of; 'gapline report' also "
+		               "takes a side of a report: %s:baseline or %s:fixed",
+		               path, inside, path, path);
 	if (is_xplane(head))
 		return err_set(err,
 		               "%s: %san XPlane trace of XLA (JAX, TensorFlow), which is not read; record the program "

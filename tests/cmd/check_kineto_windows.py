@@ -63,6 +63,10 @@ def shown(gapline, folder, window):
     return gapline.report(path, path)[1]["baseline"]
 
 
+def lacks_launches(side):
+    return "have no launch call in the profile" in json.dumps(side)
+
+
 def check_queued(table, gapline, folder):
     """Two steps of 10 ms were launched before the capture began, and the GPU is in the first of them: they are no time of the
     first step that is marked. Where launches are missing later, too, that says nothing of when it begins."""
@@ -73,6 +77,7 @@ def check_queued(table, gapline, folder):
     steps = side["steps"]
     table.check("three steps behind a queue", steps["measured"] == 3, steps["measured"])
     table.near("a step behind a queue, ms", steps["period_ms"]["mean"], "10.0")
+    table.check("what was queued lacks no launch that counts", not lacks_launches(side))
     lost = Window(begin=0)
     for number in range(5):
         lost.step(number)
@@ -81,6 +86,7 @@ def check_queued(table, gapline, folder):
         lost.events.remove(call)
     side = shown(gapline, folder, lost)
     table.near("launches are missing everywhere, ms", side["steps"]["period_ms"]["mean"], "10.00", share=0.002)
+    table.check("launches are missing everywhere, said", lacks_launches(side))
 
 
 def check_weights(table, gapline, folder):

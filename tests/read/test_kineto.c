@@ -419,7 +419,12 @@ static void what_is_refused(void **state)
 	         "a trace of something else than torch.profiler"},
 		{"[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
 	         "\"dur\": 1}]",
-	         "holds no GPU work, so there is nothing to judge: 1 operators"},
+	         "holds no GPU work, so there is nothing to judge: 1 operator, 0 annotations, 0 CUDA calls; CUDA was "
+	         "not among the activities"},
+		{"[{\"ph\": \"X\", \"cat\": \"mtia_ccp_events\", \"name\": \"fc\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
+	         "\"dur\": 1}, {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, "
+	         "\"ts\": 1, \"dur\": 1}]",
+	         "its device is no GPU, and gapline does not read what PyTorch records of it: mtia_ccp_events"},
 		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
 		{"[{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaDeviceSynchronize\", \"pid\": 1, "
 	         "\"tid\": 1, "

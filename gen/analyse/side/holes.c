@@ -121,6 +121,19 @@ static void add_launches(const struct run *part, struct run_holes *holes)
 	count_lost(part, said, has_op, captured, holes);
 }
 
+/* What was queued before recording began runs before the first step, and no number rests on its launch. */
+static void count_unlaunched(const struct run *part, struct run *run)
+{
+	const struct trace *t = part->trace;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		int64_t start = t->ops.start[i];
+		if (start < part->window_start || start >= part->window_end || run_pauses(part, start))
+			continue;
+		run->unlaunched_measured += t->ops.launch[i] == TRACE_NONE && !(t->ops.flags[i] & OPF_MANAGED);
+		run->n_measured++;
+	}
+}
+
 /* ---- numbered steps that jump ---- */
 
 enum { NUMBERS = 8 }; /* of a name; what follows is not looked at */
@@ -368,6 +381,7 @@ static bool is_numbered(const struct run *run)
 void holes_add(struct holes *holes, struct run *run, const struct run *part)
 {
 	add_launches(part, &run->holes);
+	count_unlaunched(part, run);
 	if (is_numbered(part))
 		add_numbered(part, holes);
 	for (uint32_t k = 0; k < part->steps.n_threads && is_marked(part) && !is_numbered(part); k++)

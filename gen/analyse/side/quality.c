@@ -270,11 +270,14 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 {
 	struct quality quality = {0}, *q = &quality;
 	int64_t ops = 0, unlaunched = 0, clipped = 0;
+	size_t measured = 0, missing = 0;
 	add_lists(runs, n, arena, q);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
 		ops += (int64_t)runs[r].n_ops;
 		unlaunched += runs[r].unlaunched;
+		measured += runs[r].n_measured;
+		missing += runs[r].unlaunched_measured;
 		clipped += runs[r].clipped;
 		add_source(q, &t->source, files[r], arena);
 		add_ranks(q, &runs[r], arena);
@@ -292,8 +295,9 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		             FACT_NEW(arena, timeline_cut, FACT_NO_SIDE, .steps = runs[0].steps.found,
 		                      .operations = more->left_out));
 	q->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
-	if (q->unlaunched_share > 0.01)
-		quality_find(q, arena, FACT_NEW(arena, launches_missing, FACT_NO_SIDE, .share = q->unlaunched_share));
+	double share = measured ? (double)missing / (double)measured : 0;
+	if (share > 0.01)
+		quality_find(q, arena, FACT_NEW(arena, launches_missing, FACT_NO_SIDE, .share = share));
 	quality_find(q, arena, more->clocks);
 	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
 		quality_find(q, arena, FACT_NEW(arena, kineto_costs, FACT_NO_SIDE));
