@@ -50,15 +50,26 @@ const char *clocks_words(const struct clocks *c, struct arena *arena)
 	           .limits = held_back(c, arena));
 }
 
-static void fill_clock(const struct analysis *a, const struct side *side, const struct device_result *device,
-                       struct rows *rows)
+/* A device's number, or whose it is where processes have devices of the same number. */
+static const char *which_device(const struct side *side, uint32_t d, struct arena *arena)
+{
+	const uint32_t ordinal = side->devices[d].ordinal;
+	for (uint32_t i = 0; i < side->n_devices; i++)
+		if (i != d && side->devices[i].ordinal == ordinal)
+			return say_rank(side, d, arena);
+	return arena_format(arena, "%u", ordinal);
+}
+
+static void fill_clock(const struct analysis *a, const struct side *side, uint32_t d, struct rows *rows)
 {
 	struct arena *arena = rows->page->arena;
+	const struct device_result *device = &side->devices[d];
 	const struct clocks *c = &device->clocks;
 	struct scope *row = page_row(rows);
 	page_fill(row, "side", side->label);
 	page_fill(row, "gpu",
-	          arena_format(arena, "%u: %s", device->ordinal, format_name(arena, view_gpu(a, device), 60)));
+	          arena_format(arena, "%s: %s", which_device(side, d, arena),
+	                       format_name(arena, view_gpu(a, device), 60)));
 	page_fill(row, "samples", arena_format(arena, "%u", c->samples));
 	page_fill(row, "sm", spread(&c->sm_mhz, arena));
 	page_fill(row, "memory", spread(&c->memory_mhz, arena));
@@ -78,7 +89,7 @@ void clocks_fill(const struct analysis *a, struct page *page)
 		const struct folded folded = folded_make(side, FACT_NO_SIDE, arena);
 		for (uint32_t d = 0; d < side->n_devices; d++)
 			if (folded_lists(&folded, d))
-				fill_clock(a, side, &side->devices[d], rows);
+				fill_clock(a, side, d, rows);
 		if (folded.n)
 			page_fill(page_row(words), "text",
 			          SAY(NULL, arena, other_gpus, .label = side->label, .n = side->n_devices - folded.n));

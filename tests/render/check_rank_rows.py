@@ -101,7 +101,7 @@ def sample(path, mhz):
 
 
 def check_clocks(folder, gapline, ranks):
-    """Of few GPUs all have their clocks on the page, of many those that the JSON lists."""
+    """Of few GPUs all have their clocks on the page, each under its rank, of many those that the JSON lists."""
     job = folder / f"clocks-{ranks}"
     job.mkdir()
     for k, side in enumerate(("baseline", "fixed")):
@@ -114,6 +114,8 @@ def check_clocks(folder, gapline, ranks):
         listed = [1700 + d["rank"] for d in json.loads((job / "result.json").read_text())[label]["devices"]]
         rows = re.findall(rf'<tr><th scope="row"[^>]*>{label}</th>.*?>(17\d\d)<', table)
         assert [int(mhz) for mhz in rows] == listed, (ranks, label, rows, listed)
+        called = re.findall(rf'<tr><th scope="row"[^>]*>{label}</th>\s*<td[^>]*>rank (\d+): ', table)
+        assert [1700 + int(rank) for rank in called] == listed, (ranks, label, called, listed)
         assert (f"{label}: --json --all-ranks has the other {ranks - len(rows)} GPUs." in html) == (len(rows) < ranks), (ranks, label)
     print(f"clocks of {ranks} GPUs: {len(rows)} rows a side")
 
