@@ -49,7 +49,7 @@ const char *say_times(struct arena *arena, double count)
 	for (int i = 0; i < 3; i++)
 		if (fabs(count - i) < 1e-6)
 			return say_word(WORDS_amount, few[i]);
-	return arena_format(arena, "%s %s", say_count(arena, count), say_word(WORDS_amount, "times"));
+	return arena_format(arena, "%s %s", say_digits(arena, count), say_word(WORDS_amount, "times"));
 }
 
 const char *say_bytes(struct arena *arena, double bytes)

@@ -229,6 +229,21 @@ static void test_less_under_the_same_names(void **state)
 	expect(*state, whole, smaller, SAME_WORK_JOB);
 }
 
+/* Three tables of embeddings, a launch each, and all of them in one launch that takes twice as long, in as many blocks
+ * as the GPU holds: nobody knows whether something is left out. One of three tables leaves two out. */
+static void test_what_several_launches_did_in_one(void **state)
+{
+	struct program each = training, all, one;
+	each.part[3] = (struct part){.phase = "optimizer", .name = "embed(float *)", .length = 20 * US, .blocks = 64};
+	each.part[4] = each.part[5] = each.part[3];
+	one = each;
+	one.part[4].name = one.part[5].name = NULL;
+	all = one;
+	all.part[3].length = 40 * US;
+	expect(*state, each, one, SAME_WORK_DIFFERENT);
+	expect(*state, each, all, SAME_WORK_UNKNOWN);
+}
+
 /* A marked step that holds two of the other side's: kernels and input are all there twice. */
 static void test_a_step_of_several(void **state)
 {
@@ -485,6 +500,7 @@ int main(void)
 		TEST(test_less_under_the_same_names),
 		TEST(test_nothing_in_common),
 		TEST(test_fewer_collectives),
+		TEST(test_what_several_launches_did_in_one),
 		TEST(test_a_step_of_several),
 		TEST(test_another_way),
 		TEST(test_a_kernel_now_and_then),

@@ -57,6 +57,9 @@ static void states_of_few_runs(void **unused)
 	e = with_controls(1, &c);
 	near(e.moved, log(1.21), 1e-12);
 	assert_true(exchange_widen(&e, .02, 0) > log(1.21));
+	/* where one side's GPU hardly waits, the wait is what changed, whatever else the state is widened for */
+	c = (struct controls){.known = true, .gpu = .05, .host = .12, .waits = {.3, .01}};
+	near(with_controls(1, &c).moved, -log(.99), 1e-15);
 	c = (struct controls){.known = true, .gpu = .1, .waits = {.3, 0}}; /* kernels may be faster code */
 	near(with_controls(1, &c).moved, 0, 0);
 	near(with_controls(1, &c).state, .03, 0);

@@ -247,7 +247,8 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	if (!exchange_has_state(n, c))
 		return;
 	double w = fmin(c->waits[0], c->waits[1]);
-	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), c->waits[c->host < 0]);
+	double waited = w > EVIDENCE_STILL_HOST ? c->waits[c->host < 0] : w;
+	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), waited);
 	e->clock = c->clock * (1 - w);
 	e->moved = copysign(-log1p(-gone), c->host);
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);

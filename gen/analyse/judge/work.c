@@ -348,6 +348,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 			continue;
 		out->n++;
 		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]) ||
+		               (here > 0 && work_is_gathered(&s->all[k], s->less)) ||
 		               work_goes_with_comm(s->scale, s->all, s->n, s->less, &s->all[k]);
 		*(unclear ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)

@@ -198,12 +198,20 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 	find_clock(s, all, n, arena, k);
 }
 
+bool work_is_gathered(const struct work_row *r, int less)
+{
+	const double fell = log(r->instances[!less] / r->instances[less]);
+	const double grew = log(r->time[less] / r->time[!less]) + fell;
+	return fell > FALLS && grew > fmax(FALLS, FOLLOWS * fell);
+}
+
 /* ln of how much of a kernel's work the fixed side does of what the baseline does: blocks a step, or where those are
  * not known launches that take as long. */
 static double ln_work(const struct work_scale *s, const struct work_row *r)
 {
 	double slack;
-	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r))
+	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r) ||
+	    work_is_gathered(r, r->instances[1] < r->instances[0]))
 		return 0;
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);

@@ -39,6 +39,10 @@ bool work_has_same_blocks(const struct work_scale *scale, const struct work_row 
 bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *all, size_t n, int less,
                          const struct work_row *row);
 
+/* Whether a kernel that side `less` runs less often takes so much longer there that each launch may do what several do
+ * on the other side: all tables of embeddings at once, say. Both sides run it. */
+bool work_is_gathered(const struct work_row *row, int less);
+
 /* Fills known, alike and factor of `out` from the kernels of all phases, n of them. Blocks that were not recorded may
  * have changed where times did. `arena`: for the time of the call. */
 void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
