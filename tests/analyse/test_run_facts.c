@@ -99,7 +99,7 @@ static void test_ops_without_a_launch_are_noted(void **state)
 	scene_trace_begin(s);
 	steps_at(s, 0, 40);
 	maker_op(&s->m, s->gpu, 7, OP_KERNEL, 5900, 5950, "gemm", 0);
-	assert_true(is_noted(scene_analyse(s), "2 % of the GPU operations have no launch call"));
+	assert_true(is_noted(scene_analyse(s), "2 % of the measured GPU operations have no launch call"));
 }
 
 /* What a collector says in no words says nothing. */
