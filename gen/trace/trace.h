@@ -138,10 +138,10 @@ struct trace_calls {
 	uint8_t *class;        /* enum call_class; trace_link makes it CALL_SYNC for device-to-host copies whose call is
 	                        * synchronous by its name */
 	uint8_t *
-		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
-	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
-	uint32_t
-		*noted; /* what else the profiler noted on the thread since the call before (operators); NULL: not known */
+		waits;   /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
+	                  * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
+	uint32_t *noted; /* what else the profiler noted on the thread since the call before (operators); NULL: not
+	                    known */
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
 	uint32_t *in_operator, *in_module; /* the innermost ones (PyTorch's, XLA's), 0: none; NULL: none at all */
 	uint32_t *in_outermost;            /* likewise the outermost; of backward passes, of what they belong to */

@@ -41,13 +41,14 @@ static void states_of_few_runs(void **unused)
 	c.host = -2;
 	near(with_controls(2, &c).moved, -log(2), 1e-15);
 	c.host = -.2;
-	for (int s = 0; s < 2; s++) { /* no more goes than the slower side, the fixed one, waits; the other may wait less */
+	for (int s = 0; s < 2;
+	     s++) { /* no more goes than the slower side, the fixed one, waits; the other may wait less */
 		c.waits[s] = .1;
 		c.waits[!s] = .6;
 		near(with_controls(2, &c).moved, s ? log(.9) : -.2, 1e-15);
 	}
-	/* Two optimizers on an H100, one run per side, 1.593 times as fast on a host that was 62 % slower in the baseline,
-	 * whose GPU waits .48 of a step: 1.01 by the programs' own clocks. */
+	/* Two optimizers on an H100, one run per side, 1.593 times as fast on a host that was 62 % slower in the
+	 * baseline, whose GPU waits .48 of a step: 1.01 by the programs' own clocks. */
 	c = (struct controls){.known = true, .gpu = .003, .host = log(1.62), .waits = {.48, .18}};
 	e = with_controls(1, &c);
 	assert_true(log(1.593) - exchange_widen(&e, .01, 0) < log(1.01));

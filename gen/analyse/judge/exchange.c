@@ -239,7 +239,8 @@ bool exchange_has_state(const size_t n[2], const struct controls *c)
 }
 
 /* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
- * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed. */
+ * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed.
+ */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
 	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
