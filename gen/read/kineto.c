@@ -413,17 +413,23 @@ static bool launches_any(const struct kineto *k)
 	return any;
 }
 
+static const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static int check_contents(const struct kineto *k, const struct read_wish *wish)
 {
 	const struct trace *t = k->build->trace;
 	if (t->ops.n > 0 || wish->without_gpu)
 		return 0;
 	bool dropped = t->rows[ROWS_KERNELS].dropped || t->rows[ROWS_COPIES].dropped || t->rows[ROWS_MEMSETS].dropped;
+	const char *elsewhere = dropped ? NULL : k->elsewhere;
 	static const char again[] =
 		"; record again with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 	const char *reason =
-		dropped        ? "its GPU events make no sense and were dropped: the file was changed"
-		: k->elsewhere ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
+		dropped     ? "its GPU events make no sense and were dropped: the file was changed"
+		: elsewhere ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
 		: k->calls && !launches_any(k)
 			? "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
 			  "recorded, or before and after it (schedule, wait, warmup)"
@@ -433,10 +439,10 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 	return err_set(
 		k->err,
 		"%s: holds no GPU work, so there is nothing to judge: %lld operator%s, %lld annotation%s, %lld CUDA "
-		"call%s; %s%s",
-		k->path, (long long)k->operators, &"s"[k->operators == 1], (long long)k -> annotations,
-		&"s"[k->annotations == 1], (long long)k -> calls, &"s"[k->calls == 1], reason,
-		k -> elsewhere && !dropped ? k -> elsewhere : again);
+		"call%s; %s%s%s",
+		k->path, (long long)k->operators, plural(k->operators), (long long)k->annotations,
+		plural(k->annotations), (long long)k->calls, plural(k->calls), reason, elsewhere ? elsewhere : "",
+		elsewhere ? "; record it where it runs on a GPU" : again);
 }
 
 static int give_all(struct kineto *k, const struct read_wish *wish, struct arena *arena)

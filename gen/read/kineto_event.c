@@ -51,7 +51,6 @@ static const struct {
 	{"fwdbwd", LINK, ROWS_RANGES},
 	{"forward_backward", LINK, ROWS_RANGES},
 	{"mtia_ccp_events", ELSEWHERE, ROWS_KERNELS},
-	{"hpu_op", ELSEWHERE, ROWS_KERNELS},
 };
 enum { CATEGORIES_N = sizeof CATEGORIES / sizeof *CATEGORIES };
 _Static_assert((int)CATEGORIES_N <= (int)KINETO_NO_CATEGORY, "a category fits into a byte");

@@ -424,7 +424,8 @@ static void what_is_refused(void **state)
 		{"[{\"ph\": \"X\", \"cat\": \"mtia_ccp_events\", \"name\": \"fc\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
 	         "\"dur\": 1}, {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, "
 	         "\"ts\": 1, \"dur\": 1}]",
-	         "its device is no GPU, and gapline does not read what PyTorch records of it: mtia_ccp_events"},
+	         "its device is no GPU, and gapline does not read what PyTorch records of it: mtia_ccp_events; record "
+	         "it where it runs on a GPU"},
 		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
 		{"[{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaDeviceSynchronize\", \"pid\": 1, "
 	         "\"tid\": 1, "
