@@ -29,6 +29,7 @@ class Host:
         self.now, self.free, self.correlation, self.units = MS, {}, 0, 0
         self.rows = collections.defaultdict(list)
         self.open = []
+        self.tid = PID + 77
 
     def host(self, ns):
         self.now += max(0, int(ns * self.pace * max(0.2, self.rng.gauss(1, 4 * self.noise))))
@@ -37,7 +38,7 @@ class Host:
         self.correlation += 1
         start = self.now
         self.now += max(500, int(ns * self.pace * max(0.5, self.rng.gauss(1, 0.08))))
-        self.rows["RUNTIME"].append((start, self.now, 0, PID + 77, self.correlation, name, 0))
+        self.rows["RUNTIME"].append((start, self.now, 0, self.tid, self.correlation, name, 0))
 
     def place(self, stream, ns, after=0):
         start = max(self.now + 1500, self.free.get(stream, 0) + 700, after)

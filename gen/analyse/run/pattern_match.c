@@ -273,6 +273,8 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 	bool third = shared_kinds(&x, &y, AS_MANY) >= A_THIRD;
 	bool more = shared_kinds(&x, &y, TWICE) >= HALF && shared_kinds(&x, &y, DBL_MAX) >= 1 - LITTLE;
 	arena_release(&scratch);
+	if ((x.time > 0) != (y.time > 0)) /* weights that are copied one after the other, and steps */
+		return false;
 	if (third)
 		return true;
 	bool hidden = x.hidden >= HALF * x.time || y.hidden >= HALF * y.time;
