@@ -487,5 +487,6 @@ STRANGE = [
     Pair("input in bytes, converted on the device", (of(half_input, False), of(half_input, True)), {DIFFERENT, UNKNOWN, JOB}, {"copy_exposed:h2d", "idle"}),
     Pair("a growing cache takes less time", (of(decode_len, 0.5), of(decode_len, 0.2)), {JOB, UNKNOWN}, {"compute"}, 192),
     Pair("sentences sorted or shuffled: nothing", (of(curriculum, "sorted"), of(curriculum, "shuffled")), {SAME, UNKNOWN}, set(), 50),
+    Pair("ranges of two batches became ranges of three", (of(two_iter_fix, 2), of(two_iter_fix, 3)), {UNKNOWN}, None, 60, doubt=True),
     Pair("the fixed profile ends while weights are copied, nothing is marked", (of(from_weights), of(from_weights)), {UNKNOWN}, set(), 40, (False, False), doubt={"require_comparable"}, edit=cut_behind_weights),
 ]

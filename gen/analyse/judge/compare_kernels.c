@@ -8,6 +8,7 @@
 #include <math.h>
 
 static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
+static const double LEAST_MULTIPLE = 1.1; /* and one that is none is at least that: two batches against three */
 static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
@@ -125,9 +126,10 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
 	double cut = c->steps > 0 ? (k - 1) / c->steps : 0; /* a step that the capture cuts through holds one of them */
-	if (!c->a->steps.found || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k + cut)
+	bool whole = round(k) >= 2 && fabs(k - round(k)) <= SAME_MULTIPLE * k + cut;
+	if (!c->a->steps.found || (!whole && (!m->fed || k < LEAST_MULTIPLE)))
 		return NULL;
-	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = (int64_t)round(k), .kernel = m->name,
+	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = whole ? round(k) : k, .kernel = m->name,
 	                .runs = m->runs[fixed], .instead = m->runs[!fixed]);
 }
 

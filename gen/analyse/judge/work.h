@@ -49,6 +49,7 @@ struct work_fall {
 struct work_multiple {
 	const char *name; /* the kernel that runs longest; NULL: it is not so */
 	double runs[2];   /* how often a step, by side */
+	bool fed;         /* what went in says so, too */
 };
 
 struct work_kernels {

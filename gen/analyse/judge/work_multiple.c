@@ -47,10 +47,9 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 		}
 	}
 	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
-	bool several =
-		fmax(scale->input[0], scale->input[1]) > FEW_BYTES
-			? share >= MOST_TIME && work_distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
-			: share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
+	bool fed = fmax(scale->input[0], scale->input[1]) > FEW_BYTES;
+	bool several = fed ? share >= MOST_TIME && work_distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+	                   : share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
 	const char *name = *longest->key ? longest->key : "(no name)";
-	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
+	return several ? (struct work_multiple){name, {runs[0], runs[1]}, fed} : (struct work_multiple){0};
 }
