@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Counts the instructions of `gapline report`: per event, and of a report besides, and of `gapline show` per
+"""Counts the instructions of `gapline report`: per event, of a report besides, and per event where no range marks a step
+and nothing repeats, so that steps are looked for in vain; and of `gapline show` per
 kilobyte of a PyTorch trace, against the numbers that the repository keeps; of one table of `gapline stats` beside a bare loop over that table's rows; and on profiles with one thing in excess, where they must not grow faster than the profile.
 
     check_instructions.py event GAPLINE GENERATE [--refresh]
@@ -26,9 +27,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tiny_kineto
 
 KEPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instructions.tsv"
+COUNTED = {f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME")} | {"NVTX_EVENTS", "OSRT_API"}
 GROWTH = 1.05  # allowed against the kept number
 TABLE = 2  # allowed for `gapline stats` of one table, against stepping with SQLite over its rows
 SIZES = (20000, 60000)  # events of a pair: the difference leaves out what every run costs
+UNMARKED = 300000  # rows of a pair without ranges; a sixth of its instructions is the picture, which larger ones share
 MEGABYTES = (1, 3)  # of a PyTorch trace, likewise
 
 # The middle one of three sizes, each four times the one before. Between the larger two, work in proportion to the profile
@@ -106,27 +109,44 @@ def kilobyte_of_pytorch(gapline, folder):
     return (counts[1] - counts[0]) / (sizes[1] - sizes[0]) * 1000
 
 
+def events_of(path):
+    db = sqlite3.connect(path)
+    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if name in COUNTED]
+    n = sum(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables)
+    db.close()
+    return n
+
+
+def made_pair(generate, folder, rows):
+    paths = [f"{folder}/baseline.sqlite", f"{folder}/fixed.sqlite"]
+    for path, fixed in zip(paths, "01"):
+        subprocess.run([generate, "job", path, f"rows={rows // 2}", f"fixed={fixed}", f"seed={fixed}"], check=True)
+    return paths
+
+
+def event_without_ranges(gapline, generate, folder):
+    paths = made_pair(generate, folder, UNMARKED)
+    for path in paths:
+        with sqlite3.connect(path) as db:
+            db.execute("DROP TABLE NVTX_EVENTS")
+        db.close()
+    return report(gapline, folder, *paths, CACHEGRIND) / sum(map(events_of, paths))
+
+
 def check_event(gapline, generate, refresh):
     counts, events, alone = [], [], []
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads that wait for each other count, and never alike
     with tempfile.TemporaryDirectory(prefix="gapline-instructions-") as folder:
         for size in SIZES:
-            paths = [f"{folder}/baseline.sqlite", f"{folder}/fixed.sqlite"]
-            for path, fixed in zip(paths, "01"):
-                subprocess.run([generate, "job", path, f"rows={size // 2}", f"fixed={fixed}", f"seed={fixed}"], check=True)
-            n = 0
-            for path in paths:
-                db = sqlite3.connect(path)
-                for table in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME"):
-                    n += db.execute(f"SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{table}").fetchone()[0]
-                n += sum(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("NVTX_EVENTS", "OSRT_API"))
-                db.close()
-            events.append(n)
+            paths = made_pair(generate, folder, size)
+            events.append(sum(map(events_of, paths)))
             counts.append(report(gapline, folder, *paths, CALLGRIND))
             alone.append(table_alone(gapline, pathlib.Path(generate).with_name("bare_loop"), paths[0], folder))
         pytorch = kilobyte_of_pytorch(gapline, folder)
+        unmarked = event_without_ranges(gapline, generate, folder)
     each = (counts[1] - counts[0]) / (events[1] - events[0])
-    found = {"an event": each, "a report beside that": counts[0] - each * events[0], "a kilobyte of a PyTorch trace": pytorch}
+    found = {"an event": each, "a report beside that": counts[0] - each * events[0], "a kilobyte of a PyTorch trace": pytorch,
+             "an event without ranges": unmarked}
     lines = KEPT.read_text().splitlines()
     kept = {words[0]: words[1:] for words in (line.split("\t") for line in lines if not line.startswith("#"))}
     mine = tools(gapline)
