@@ -462,14 +462,14 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 static void test_a_step_that_is_cut_through(void **state)
 {
 	(void)state;
-	struct work_scale scale = {.steps = true, .slack = 1.5 / 149, .n = 149};
+	struct work_scale scale = {.steps = true, .slack = 1.5 / 149, .variation = {.seen = 149}};
 	assert_false(work_differs(&scale, 5, 5 - 2 / 149.));
 	assert_false(work_differs(&scale, 11 - 2 / 149., 11));
 	assert_true(work_differs(&scale, 1, 1 - 2 / 149.));
 	assert_true(work_differs(&scale, 5, 4.9));
 	assert_true(work_differs(&scale, 100, 99));
 	scale.slack = 1.5 / 10;
-	scale.n = 10;
+	scale.variation.seen = 10;
 	assert_false(work_differs(&scale, 10, 9.6));
 	assert_true(work_differs(&scale, 10, 9));
 }

@@ -460,6 +460,7 @@ STRANGE = [
     Pair("five kernels became one", (of(split, 5, 2.0), of(split, 1)), {JOB, UNKNOWN}, {"compute", "idle"}, shown=True),
     Pair("experts chosen by the data: nothing", (of(moe), of(moe)), {SAME, UNKNOWN}, set(), 60),
     Pair("experts chosen by the data: grouped products", (of(moe), of(moe, times=0.5, name="expert_grouped(half*)")), {JOB, UNKNOWN}, {"compute"}, 60),
+    Pair("data that grow: a fifth less in each step", (of(growing), of(growing, times=0.8)), {DIFFERENT, UNKNOWN}, {"compute"}, 60, shown=True),
     Pair("norms behind the layers, not before them", (of(post_norm, False), of(post_norm, True)), {SAME, UNKNOWN, JOB}, set()),
     Pair("all kernels have other names and are faster", (of(renamed_all), of(renamed_all, "_v2", 0.7)), {JOB, UNKNOWN}, {"compute"}, shown=True),
     Pair("all kernels have other names, nothing is marked", (of(renamed_all), of(renamed_all, "_v2")), {SAME, JOB, UNKNOWN}, set(), 40, (False, False)),

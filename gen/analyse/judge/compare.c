@@ -4,7 +4,6 @@
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/same_result.h"
-#include "analyse/judge/series.h"
 #include "analyse/judge/work.h"
 #include "analyse/run/pattern.h"
 #include "analyse/say.h"
@@ -51,7 +50,7 @@ void guard_doubt(struct guard *c, const struct fact *why)
 static bool counts_differ(const struct guard *c, double a, double b)
 {
 	struct work_scale scale = {
-		.steps = c->a->steps.found, .slack = c->slack, .n = c->seen, .chance = c->chance, .varies = c->varies};
+		.steps = c->a->steps.found, .slack = c->slack, .chance = c->chance, .variation = c->variation};
 	return work_differs(&scale, a, b);
 }
 
@@ -316,48 +315,6 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 			guard_doubt(c, FACT_NEW(c->arena, rows_unnamed, FACT_NO_SIDE));
 }
 
-/* The kernels' time of each of a run's steps, as a series; false: it is not known. */
-static bool work_series(const struct run_table *run, struct series *out)
-{
-	const struct table_column *column = run->column, *end = column + run->n_columns;
-	ARENA_LOCAL(work);
-	double sum = 0;
-	while (column < end && column->kind != PART_COMPUTE)
-		column++;
-	if (column == end)
-		return false;
-	double *ns = ARENA_NEW(&work, column->n, double);
-	for (uint32_t b = 0; b < column->n; b++) {
-		sum += (double)column->ns[b];
-		ns[b] = (double)column->ns[b] / step_table_steps(run->n_steps, run->block, b);
-	}
-	series_of_row(ns, column->n, false, out);
-	out->mean = sum / run->n_steps;
-	return out->mean > 0;
-}
-
-/* What one step has to do may differ from another, and depend on those before it, as a server's batches do: fills
- * `varies`, `seen` and `chance`. */
-static void see_variation(struct guard *c, const struct side_facts facts[2])
-{
-	double most = 1;
-	c->varies = 0;
-	for (int s = 0; s < 2; s++) {
-		double tau = 0, runs = 0, variance = 0;
-		struct series of;
-		for (size_t r = 0; r < facts[s].n_runs; r++)
-			if (work_series(&facts[s].runs[r], &of)) {
-				tau += of.tau;
-				variance += of.variance / (of.mean * of.mean);
-				runs++;
-			}
-		most = fmax(most, runs > 0 ? tau / runs : 1);
-		c->varies = hypot(c->varies, runs > 0 ? sqrt(variance) / runs : 0);
-	}
-	c->seen = c->steps / most;
-	c->chance = work_chance(c->seen);
-}
-
 /* Whether so many fewer on one side, which take so long, went with nothing in their place, and that is much of a step:
  * no profile tells whether they were needed. */
 static bool went_without(const struct guard *c, double a, double b, double time_a, double time_b)
@@ -384,7 +341,8 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	const struct side *a = c->a, *b = c->b;
 	double runs = fmin((double)a->steps.measured / a->n_runs, (double)b->steps.measured / b->n_runs);
 	c->steps = runs;
-	see_variation(c, facts);
+	c->variation = variation_of(facts, c->steps);
+	c->chance = work_chance(c->variation.seen);
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
 	renames_find(c->side, c->arena, &c->out.renames);
 	compare_sizes(c, facts);

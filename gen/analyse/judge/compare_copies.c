@@ -17,7 +17,7 @@ static double largest_copy(const struct side *side, enum copy_kind kind)
 static double bytes_error(const struct guard *c, const struct side *side, enum copy_kind kind)
 {
 	double variance = 0;
-	for (uint32_t i = 0; i < side->n_copies && c->seen > 0; i++) {
+	for (uint32_t i = 0; i < side->n_copies && c->variation.seen > 0; i++) {
 		const struct copy_result *r = &side->copies[i];
 		if (r->kind != kind || r->memset || r->instances <= 0)
 			continue;
@@ -25,7 +25,7 @@ static double bytes_error(const struct guard *c, const struct side *side, enum c
 		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
 		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
 	}
-	return c->seen > 0 ? c->chance * sqrt(variance / c->seen) : 0;
+	return c->variation.seen > 0 ? c->chance * sqrt(variance / c->variation.seen) : 0;
 }
 
 double guard_bytes_slack(const struct guard *c, enum copy_kind kind)

@@ -149,13 +149,13 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	struct work_kernels k;
 	struct work_scale scale = {c->a->steps.found,
 	                           c->slack,
-	                           c->seen,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]},
 	                           c->as_much,
 	                           conditions_clock(c->side),
 	                           c->chance,
-	                           c->varies};
+	                           c->variation,
+	                           0};
 	uint32_t before = c->out.differences.n;
 	if (amounts_hidden(c->a, c->b)) {
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));

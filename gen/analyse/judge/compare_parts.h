@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
 
 #include "analyse/judge/compare.h"
+#include "analyse/judge/variation.h"
 
 #define GUARD_MATERIAL 0.01   /* of launches, bytes or GPU time */
 #define GUARD_FEW_BYTES 1024  /* a step: a scalar here and there is no input and no result */
@@ -16,8 +17,8 @@ struct guard {
 	const struct side *a, *b;
 	struct comparison out;
 	double steps;          /* of the shorter side; 0 without steps */
-	double seen;           /* of these so many tell independently of each other what a step has to do */
-	double chance, varies; /* as in struct work_scale */
+	double chance;         /* as in struct work_scale */
+	struct variation variation;
 	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
 	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared; of as many items
 	                  */

@@ -301,6 +301,28 @@ void series_of_row(const double *row, size_t n, bool short_capture, struct serie
 	variance_of(x, n, 1, short_capture, short_capture, &work, limit, out);
 }
 
+/* Whether rows of shares go up and down alike; a becomes how far they are apart. */
+static bool vary_alike(double *a, const double *b, size_t n)
+{
+	double square = 0, common = 0;
+	for (size_t i = 0; i < n; i++) {
+		square += a[i] * a[i] + b[i] * b[i];
+		common += a[i] * b[i];
+		a[i] -= b[i];
+	}
+	return square > 0 && 2 * common >= ALIKE * square;
+}
+
+bool series_pair_rows(double *a, const double *b, size_t n, struct series *out)
+{
+	ARENA_LOCAL(work);
+	if (n < PAIR_LEAST || !vary_alike(a, b, n))
+		return false;
+	*out = (struct series){.m = n, .tau = 1};
+	spread_of(a, n, 1, false, &work, out);
+	return true;
+}
+
 bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,
                  const struct series *of_b, bool short_capture, struct series *out)
 {
@@ -311,24 +333,17 @@ bool series_pair(const struct verdict_run *a, const struct series *of_a, const s
 		return false;
 	ARENA_LOCAL(work);
 	struct series unused = {0};
-	double *x[2], square = 0, common = 0;
+	double *x[2];
 	for (int s = 0; s < 2; s++) {
 		x[s] = steps_of(run[s], cut, &work);
 		if (of[s]->aside)
 			set_steps_aside(x[s], m, ARENA_NEW(&work, m, double), &unused);
-		for (size_t i = 0; i < m; i++) {
+		for (size_t i = 0; i < m; i++)
 			x[s][i] = x[s][i] / of[s]->mean - 1;
-			square += x[s][i] * x[s][i];
-		}
 	}
-	for (size_t i = 0; i < m; i++) {
-		common += x[0][i] * x[1][i];
-		x[0][i] -= x[1][i];
-	}
-	bool alike = square > 0 && 2 * common >= ALIKE * square;
-	if (alike) {
-		*out = (struct series){.cut = cut, .m = m, .tau = 1};
-		spread_of(x[0], m, 1, short_capture, &work, out);
-	}
-	return alike;
+	if (!vary_alike(x[0], x[1], m))
+		return false;
+	*out = (struct series){.cut = cut, .m = m, .tau = 1};
+	spread_of(x[0], m, 1, short_capture, &work, out);
+	return true;
 }

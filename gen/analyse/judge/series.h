@@ -96,4 +96,7 @@ void series_of_row(const double *row, size_t n, bool short_capture, struct serie
 bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,
                  const struct series *of_b, bool short_capture, struct series *out);
 
+/* The same of two rows of n shares x/μ − 1. a becomes their difference. */
+bool series_pair_rows(double *a, const double *b, size_t n, struct series *out);
+
 #endif

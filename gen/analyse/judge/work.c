@@ -37,9 +37,10 @@ bool work_differs(const struct work_scale *s, double a, double b)
 	double far = fabs(a - b), most = fmax(a, b);
 	if (!s->steps)
 		return far > s->slack && work_distance(a, b) > CLOSE;
-	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->varies < CLOSE))
+	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->variation.varies < CLOSE))
 		return far > edge(s, most);
-	return work_distance(a, b) > CLOSE && far > s->slack + s->chance * hypot(sqrt(most / s->n), s->varies * most);
+	return work_distance(a, b) > CLOSE &&
+	       far > s->slack + s->chance * hypot(sqrt(most / s->variation.seen), s->variation.varies * most);
 }
 
 /* ---- counting ---- */
@@ -419,9 +420,11 @@ static double find_ratio(const struct work_row *all, size_t n, const struct work
 }
 
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
-                  const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
+                  const struct work_scale *of, struct arena *arena, struct work_kernels *out)
 {
 	ARENA_LOCAL(scratch);
+	struct work_scale counted = *of;
+	const struct work_scale *scale = &counted;
 	struct rows rows = {.names = names, .arena = &scratch};
 	*out = (struct work_kernels){0};
 	for (int side = 0; side < 2; side++) {
@@ -442,6 +445,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	size_t *first;
 	struct work_row *all = add_phases(&rows, &scratch, &first, &search.n);
 	count_units(scale, &rows, all, first, search.n, out);
+	counted.alone = work_vary_alone(scale, rows.row, rows.n);
 	search.all = all;
 	search.first = first;
 	find_groups(scale, search.all, search.n, out);

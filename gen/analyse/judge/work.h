@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_JUDGE_WORK_H
 
 #include "analyse/judge/renames.h"
+#include "analyse/judge/variation.h"
 #include "analyse/side/side.h"
 
 /* Kernels of one kind of difference. Communication is in none: how many there are depends on how gradients are cut into
@@ -86,13 +87,13 @@ struct work_kernels {
 struct work_scale {
 	bool steps;      /* counts are a step; else of a run, where nothing below 1 % matters */
 	double slack;    /* instances a step that the edges of the window can make */
-	double n;        /* steps of the shorter side that tell independently of each other what a step has to do */
 	double input[2]; /* bytes copied to the device a step, by side */
 	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs, of as many items */
 	double as_much;  /* steps of the fixed side that work on as many items as one of the baseline; 1: not told */
 	double clock;    /* conditions_clock */
-	double chance;   /* work_chance(n) */
-	double varies;   /* standard error, as a share, of what the kernels of a step take together, of both sides */
+	double chance;   /* work_chance(variation.seen) */
+	struct variation variation;
+	double alone; /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
 };
 
 /* Standard errors that chance may make of a mean that was seen `n` times: of few times an error is not known well. */

@@ -61,7 +61,7 @@ double work_chance(double n)
 /* How often it was seen independently of itself: its launches of one step vary together. */
 static double times_seen(const struct work_scale *s, const struct work_row *r, int side)
 {
-	return fmax(1, s->steps ? s->n * fmin(1, r->instances[side]) : r->instances[side]);
+	return fmax(1, s->steps ? s->variation.seen * fmin(1, r->instances[side]) : r->instances[side]);
 }
 
 /* The mean of a launch, and its error as a share of it; `squares`: of the distances from it. */
@@ -73,6 +73,41 @@ static double mean_of(const struct work_scale *s, const struct work_row *r, int 
 	return mean;
 }
 
+/* By how much a kernel's times vary from step to step, ns a step, on average of both sides. */
+static double varies_by(const struct work_scale *s, const struct work_row *r)
+{
+	double ns = 0, error;
+	for (int side = 0; side < 2; side++) {
+		mean_of(s, r, side, r->time[side], r->time2[side], &error);
+		ns += r->time[side] * error * sqrt(times_seen(s, r, side)) / 2;
+	}
+	return ns;
+}
+
+double work_vary_alone(const struct work_scale *s, const struct work_row *row, size_t n)
+{
+	double each = 0, time = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!row[i].comm && row[i].instances[0] > 0 && row[i].instances[1] > 0) {
+			each += varies_by(s, &row[i]);
+			time += (row[i].time[0] + row[i].time[1]) / 2;
+		}
+	return fabs(each - s->variation.together * time);
+}
+
+/* What chance makes of it where steps do more and less alike on both sides. Standard deviations add up to that of the
+ * sum only of what varies together, so a kernel that varies by x of them all has with the others a correlation of at
+ * least 1 − alone / x. */
+static double slack_apart(const struct work_scale *s, const struct work_row *r, double spread)
+{
+	const struct variation *v = &s->variation;
+	const double by = varies_by(s, r), with = 1 - s->alone / by, time = (r->time[0] + r->time[1]) / 2;
+	if (!v->alike || !(v->dof > 0) || !(with > 0))
+		return INFINITY;
+	return stats_t_quantile(SURE, v->dof) *
+	       hypot(v->apart * by / (time * v->together), spread * sqrt(1 - with * with));
+}
+
 /* ln of a launch's time or blocks on the fixed side over the baseline's; `slack`: what chance makes of it. */
 static double ln_ratio(const struct work_scale *s, const struct work_row *r, bool blocks, double *slack)
 {
@@ -81,7 +116,8 @@ static double ln_ratio(const struct work_scale *s, const struct work_row *r, boo
 		mean[side] = blocks ? mean_of(s, r, side, r->blocks[side], r->blocks2[side], &error[side])
 		                    : mean_of(s, r, side, r->time[side], r->time2[side], &error[side]);
 	double seen = fmin(times_seen(s, r, 0), times_seen(s, r, 1)), spread = hypot(error[0], error[1]);
-	*slack = spread > 0 ? spread * (seen == s->n ? s->chance : work_chance(seen)) : 0;
+	*slack = spread > 0 ? spread * (seen == s->variation.seen ? s->chance : work_chance(seen)) : 0;
+	*slack = fmin(*slack, slack_apart(s, r, spread));
 	return mean[0] > 0 && mean[1] > 0 ? log(mean[1] / mean[0]) : mean[0] > 0 || mean[1] > 0 ? INFINITY : 0;
 }
 

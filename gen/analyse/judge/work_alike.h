@@ -29,6 +29,10 @@ static inline double work_distance(double a, double b)
  * is that kernel, in a phase or in all: it gets the counts of as many items. */
 bool work_count_by_step(const struct work_scale *scale, const struct work_row *all, struct work_row *row);
 
+/* What kernels in phases, n of them, vary by from step to step and do not vary by together, ns a step: what they vary
+ * by one by one less what their sum does. No kernel has more of it. */
+double work_vary_alone(const struct work_scale *scale, const struct work_row *row, size_t n);
+
 /* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
  * Both sides run it. */
 bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);

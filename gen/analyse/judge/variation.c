@@ -1,0 +1,88 @@
+#include "analyse/judge/variation.h"
+
+#include "analyse/judge/series.h"
+
+#include <math.h>
+
+/* The kernels' time of each block of a run's steps, ns a step. */
+struct kernel_time {
+	double *ns, mean;
+	uint32_t n;
+};
+
+static bool kernel_time_of(const struct run_table *run, struct arena *arena, struct kernel_time *out)
+{
+	const struct table_column *column = run->column, *end = column + run->n_columns;
+	double sum = 0;
+	while (column < end && column->kind != PART_COMPUTE)
+		column++;
+	if (column == end)
+		return false;
+	*out = (struct kernel_time){.ns = ARENA_NEW(arena, column->n, double), .n = column->n};
+	for (uint32_t b = 0; b < column->n; b++) {
+		sum += (double)column->ns[b];
+		out->ns[b] = (double)column->ns[b] / step_table_steps(run->n_steps, run->block, b);
+	}
+	out->mean = sum / run->n_steps;
+	return out->mean > 0;
+}
+
+static void add_side(const struct side_facts *facts, struct variation *out, double *most)
+{
+	double tau = 0, runs = 0, variance = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		ARENA_LOCAL(work);
+		struct kernel_time of;
+		struct series series;
+		if (!kernel_time_of(&facts->runs[r], &work, &of))
+			continue;
+		series_of_row(of.ns, of.n, false, &series);
+		tau += series.tau;
+		variance += series.variance / (of.mean * of.mean);
+		runs++;
+	}
+	*most = fmax(*most, runs > 0 ? tau / runs : 1);
+	out->varies = hypot(out->varies, runs > 0 ? sqrt(variance) / runs : 0);
+}
+
+/* What two runs' steps vary by, and what of it is not alike, go into `out`; false: they do not vary alike. */
+static bool add_pair(const struct run_table *a, const struct run_table *b, struct variation *out)
+{
+	ARENA_LOCAL(work);
+	const struct run_table *run[2] = {a, b};
+	struct kernel_time of[2];
+	struct series series;
+	double *share[2];
+	if (a->n_steps != b->n_steps || a->block != b->block)
+		return false;
+	for (int s = 0; s < 2; s++) {
+		if (!kernel_time_of(run[s], &work, &of[s]))
+			return false;
+		share[s] = ARENA_NEW(&work, of[s].n, double);
+		for (uint32_t i = 0; i < of[s].n; i++) {
+			share[s][i] = of[s].ns[i] / of[s].mean - 1;
+			out->together += share[s][i] * share[s][i] / (2 * of[s].n);
+		}
+	}
+	if (!series_pair_rows(share[0], share[1], of[0].n, &series))
+		return false;
+	out->apart += series.variance;
+	out->dof += series.dof;
+	return true;
+}
+
+struct variation variation_of(const struct side_facts facts[2], double steps)
+{
+	struct variation out = {0};
+	const size_t n = facts[0].n_runs;
+	double most = 1, runs = (double)n;
+	for (int s = 0; s < 2; s++)
+		add_side(&facts[s], &out, &most);
+	out.seen = steps / most;
+	out.alike = n == facts[1].n_runs && steps > 0;
+	for (size_t r = 0; r < n && out.alike; r++)
+		out.alike = add_pair(&facts[0].runs[r], &facts[1].runs[r], &out);
+	out.together = sqrt(out.together / runs);
+	out.apart = sqrt(out.apart) / runs;
+	return out;
+}
