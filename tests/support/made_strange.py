@@ -448,6 +448,7 @@ def cut_behind_weights(p):
 
 STRANGE = [
     Pair("a validation by chance in some steps: nothing", (of(sampled_eval), of(sampled_eval)), {SAME, UNKNOWN}, set(), 60),
+    Pair("a validation by chance, with kernels of its own: nothing", (of(sampled_eval, rate=0.06, act="eval_only_act(float*)"), of(sampled_eval, rate=0.06, act="eval_only_act(float*)")), {SAME, UNKNOWN}, set(), 60),
     Pair("others on the host come and go: nothing", (of(bursts), of(bursts)), {SAME}, set(), 60),
     Pair("others on the host come and go: a loader three times as fast", (of(bursts), of(bursts, wait=500 * US)), {SAME}, {"idle:host_code"}, 60),
     Pair("the first third of one side is slower", (of(warm, 20), of(warm, 0)), {SAME, UNKNOWN}, set(), 60),

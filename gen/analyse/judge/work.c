@@ -168,6 +168,36 @@ static struct work_row *add_phases(const struct rows *rows, struct arena *arena,
 	return all;
 }
 
+/* Whether a phase comes now and then on both sides, or runs the kernel as often on both. */
+static bool comes_by_chance(const struct work_scale *s, const struct work_row *r)
+{
+	const double a = r->instances[0], b = r->instances[1];
+	return a > 0 && b > 0 && (!work_differs(s, a, b) || (!is_whole(s, a) && !is_whole(s, b)));
+}
+
+/* What a kernel's mean launch is, of phases of which chance has one side do more (an evaluation in some steps): each
+ * phase's launches weigh as much on both sides. `row`: the kernel in n phases. */
+static void weigh_phases(const struct work_scale *s, const struct work_row *row, size_t n, struct work_row *all)
+{
+	double both = all->instances[0] + all->instances[1], time[2] = {0}, blocks[2] = {0};
+	if (n < 2 || work_differs(s, all->instances[0], all->instances[1]))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const double share = (row[i].instances[0] + row[i].instances[1]) / both;
+		if (!comes_by_chance(s, &row[i]))
+			return;
+		for (int side = 0; side < 2; side++) {
+			const double as_often = share * all->instances[side] / row[i].instances[side];
+			time[side] += as_often * row[i].time[side];
+			blocks[side] += as_often * row[i].blocks[side];
+		}
+	}
+	for (int side = 0; side < 2; side++) {
+		all->time[side] = time[side];
+		all->blocks[side] = blocks[side];
+	}
+}
+
 /* ---- by the step or by the item ---- */
 
 static void count_units(const struct work_scale *s, struct rows *rows, struct work_row *all, const size_t *first,
@@ -445,6 +475,8 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	size_t *first;
 	struct work_row *all = add_phases(&rows, &scratch, &first, &search.n);
 	count_units(scale, &rows, all, first, search.n, out);
+	for (size_t k = 0; k < search.n; k++)
+		weigh_phases(scale, &rows.row[first[k]], first[k + 1] - first[k], &all[k]);
 	counted.alone = work_vary_alone(scale, rows.row, rows.n);
 	search.all = all;
 	search.first = first;
