@@ -16,8 +16,8 @@ struct guard {
 	const struct side *side; /* both */
 	const struct side *a, *b;
 	struct comparison out;
-	double steps;          /* of the shorter side; 0 without steps */
-	double chance;         /* as in struct work_scale */
+	double steps;  /* of the shorter side; 0 without steps */
+	double chance; /* as in struct work_scale */
 	struct variation variation;
 	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
 	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared; of as many items
