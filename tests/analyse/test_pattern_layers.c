@@ -161,6 +161,20 @@ static void few_that_are_all_alike(void **state)
 	}
 }
 
+/* Four views of an image, two of which are turned around first, one after the other: what ends an image goes on to the
+ * end of the profile, where nothing says that the last view but one was the last. */
+static void the_last_step_ends_the_profile(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+#define VIEW "abcdeghijklmnpqrstvwxyz"
+#define TURNED "afbcdeghijklmnpqrstvwxyz"
+	uint32_t n = joined_steps("", VIEW VIEW TURNED VIEW "OPQ<", 1, "", 15, &found);
+	assert_in_range(n, 14, 15);
+	assert_int_equal(found.fewest, 4);
+	assert_int_equal(found.most, 4);
+}
+
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
@@ -193,6 +207,7 @@ int main(void)
 		cmocka_unit_test(what_holds_an_optimizer_is_a_step),
 		cmocka_unit_test(micro_batches_end_with_an_optimizer),
 		cmocka_unit_test(few_that_are_all_alike),
+		cmocka_unit_test(the_last_step_ends_the_profile),
 		cmocka_unit_test(too_few_or_uneven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

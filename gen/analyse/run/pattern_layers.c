@@ -87,14 +87,15 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 	struct end end = {0};
 	bool goes_on = false;
 	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
-	for (uint32_t k = f->from; k < f->to; k++) {
+	/* whether the last one ends a step, what follows does not say, so what goes on up to it says nothing either */
+	for (uint32_t k = f->from; k + 1 < f->to; k++) {
 		struct end next = goes_on ? end : (struct end){0};
 		next.last = k;
 		if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
 			layers++;
 			continue;
 		}
-		bool ends = k + 1 < f->to && (by_update ? updates(s, fit, k) : ends_step(s, fit, k, &next));
+		bool ends = by_update ? updates(s, fit, k) : ends_step(s, fit, k, &next);
 		if (goes_on && !ends) {
 			if (n) {
 				fewest = layers < fewest ? layers : fewest;
