@@ -8,14 +8,15 @@
 enum {
 	RARE = 10,    /* an optimizer that steps less than one in so many times as often as another one ends no step */
 	IN_TURNS = 4, /* optimizers of one class that may take turns */
-	ALIKE = 50    /* numbers of operators that differ by less than one in so many are alike */
+	ALIKE = 50,   /* operators of which less than one in so many is another are alike */
+	SORTS = 16    /* of operators, by their names */
 };
 
 /* When an optimizer's step ended. */
 struct end {
 	int64_t time;
 	uint32_t name;
-	uint32_t work; /* operators and annotations that began since the end before, with this one */
+	uint32_t work[SORTS]; /* operators and annotations that began since the end before, with this one */
 };
 
 /* Those of one thread, in order. */
@@ -36,17 +37,18 @@ static void find_ends(const struct kineto *k, const struct kineto_span *s, size_
                       struct ends *out)
 {
 	int64_t until = INT64_MIN;
-	uint32_t work = 0;
+	struct end end = {0};
 	out->n = 0;
 	for (; n--; s++) {
 		if (s->start < until)
 			continue;
-		work += s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION;
+		end.work[s->name % SORTS] += s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION;
 		if (!kineto_is_optimizer(k, s))
 			continue;
-		until = s->end;
-		LIST_ADD(arena, out->list, out->n, out->room, (struct end){s->end, s->name, work});
-		work = 0;
+		end.time = until = s->end;
+		end.name = s->name;
+		LIST_ADD(arena, out->list, out->n, out->room, end);
+		end = (struct end){0};
 	}
 }
 
@@ -87,30 +89,40 @@ static uint32_t find_lead(const struct ends *e)
 static void keep_lead(struct ends *e, uint32_t lead)
 {
 	size_t kept = 0;
-	uint32_t work = 0;
+	struct end end = {0};
 	for (size_t i = 0; i < e->n; i++) {
-		work += e->list[i].work;
+		for (int k = 0; k < SORTS; k++)
+			end.work[k] += e->list[i].work[k];
 		if (e->list[i].name != lead)
 			continue;
-		e->list[kept++] = (struct end){e->list[i].time, lead, work};
-		work = 0;
+		end.time = e->list[i].time;
+		end.name = lead;
+		e->list[kept++] = end;
+		end = (struct end){0};
 	}
 	e->n = kept;
 }
 
-static bool are_alike(uint32_t a, uint32_t b)
+static bool are_alike(const struct end *a, const struct end *b)
 {
-	return (uint64_t)ALIKE * (a > b ? a - b : b - a) <= (a > b ? a : b);
+	uint64_t apart = 0, of_a = 0, of_b = 0;
+	for (int k = 0; k < SORTS; k++) {
+		const uint32_t x = a->work[k], y = b->work[k];
+		apart += x > y ? x - y : y - x;
+		of_a += x;
+		of_b += y;
+	}
+	return ALIKE * apart <= (of_a > of_b ? of_a : of_b);
 }
 
-/* After how many steps of optimizers as much was done as before: those of a generator and of a discriminator are of one
- * class, and take turns. The first one may have begun before the trace did. */
+/* After how many steps of optimizers the same was done as before: those of a generator and of a discriminator are of
+ * one class, and take turns. The first one may have begun before the trace did. */
 static size_t find_turns(const struct ends *e)
 {
 	for (size_t turns = 1; turns <= IN_TURNS && e->n > 2 * turns; turns++) {
 		size_t alike = 0, n = e->n - turns - 1;
 		for (size_t i = 1; i + turns < e->n; i++)
-			alike += are_alike(e->list[i].work, e->list[i + turns].work);
+			alike += are_alike(&e->list[i], &e->list[i + turns]);
 		if (10 * alike >= 9 * n)
 			return turns;
 	}
@@ -124,7 +136,7 @@ static void add_steps(struct kineto *k, const struct ends *e, const struct kinet
 	int64_t start = first->start;
 	bool known = e->n > turns;
 	for (size_t i = 0; i < turns && known; i++)
-		known = are_alike(e->list[i].work, e->list[i + turns].work);
+		known = are_alike(&e->list[i], &e->list[i + turns]);
 	for (size_t i = turns - 1; i < e->n; i += turns) {
 		if (known) {
 			LIST_ADD(&k->scratch, k->steps, k->n_steps, k->step_room,

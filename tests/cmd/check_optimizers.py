@@ -122,6 +122,19 @@ def taking_turns(first, second, steps=20):
     return p
 
 
+def as_many_operators():
+    """A generator and a discriminator that differ in which operators they run, not in how many."""
+    p = Program(4)
+    for _ in range(20):
+        for name, takes in ("conv", 60), ("conv_transpose", 35):
+            for _ in range(6):
+                p.run(name, takes)
+                p.run("gelu", 8)
+            p.optimizer("Adam")
+    p.ends = p.ends[1::2]
+    return p
+
+
 def with_a_rare_one():
     p = Program(3)
     for step in range(50):
@@ -169,6 +182,7 @@ PROGRAMS = {  # the program, the steps that it has
     "eight batches a step": (accumulating(8), 20),
     "optimizers of two classes": (taking_turns("Adam", "SGD"), 20),
     "two optimizers of one class": (taking_turns("Adam", "Adam"), 20),
+    "two optimizers of one class, and as many operators": (as_many_operators(), 20),
     "one that steps rarely": (with_a_rare_one(), 50),
     "the first step is cut": (begun_late(), 19),
     "one in another": (wrapped(), 20),
