@@ -116,13 +116,21 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 		                        .fixed = graph[1], .unit = guard_per(c)));
 }
 
-/* Where nobody said what a step is, a critic may learn four times instead of three for each turn of its generator;
+/* Where nobody said what a step is, a critic may learn four times instead of three for each turn of its generator, and
+ * an iteration of a solver has more or less of what comes once for all that a time step takes;
  * where somebody did, a step may hold several of the other side's, and then all that it has is there so many times. */
-static const struct fact *other_unit(const struct guard *c, const struct work_multiple *m)
+static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
-	if (c->a->steps.origin == STEPS_BY_PATTERN)
-		return FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name, .baseline = m->runs[0],
-		                .fixed = m->runs[1]);
+	const struct work_multiple *m = &of->multiple;
+	if (c->a->steps.origin == STEPS_BY_PATTERN) {
+		const bool seldom = !m->name;
+		m = seldom ? &of->seldom : m;
+		return m->name ? FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name,
+		                          .baseline = m->runs[0], .fixed = m->runs[1], .seldom = seldom)
+		               : NULL;
+	}
+	if (!m->name)
+		return NULL;
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
 	double cut = c->steps > 0 ? (k - 1) / c->steps : 0; /* a step that the capture cuts through holds one of them */
@@ -134,9 +142,9 @@ static const struct fact *other_unit(const struct guard *c, const struct work_mu
 }
 
 /* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
-static bool compare_units(struct guard *c, const struct work_multiple *m)
+static bool compare_units(struct guard *c, const struct work_kernels *k)
 {
-	const struct fact *other = c->out.mismatch || !m->name || c->a->items > 0 ? NULL : other_unit(c, m);
+	const struct fact *other = c->out.mismatch || c->a->items > 0 ? NULL : other_unit(c, k);
 	if (!other)
 		return false;
 	c->out.mismatch = other;
@@ -171,7 +179,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->grows[1] = k.only[1].n > 0;
 	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
-	if (compare_units(c, &k.multiple))
+	if (compare_units(c, &k))
 		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
 		add_left_out(c, &k.left_out[s], s, all);
@@ -190,6 +198,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
+	if (k.by_chance.time > GUARD_MATERIAL * all)
+		guard_doubt(c, FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = k.by_chance.n,
+		                        .time = k.by_chance.time, .unit = guard_per(c), .largest = k.by_chance.name));
 	if (c->kernels_differ && graphs_hide(c))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))

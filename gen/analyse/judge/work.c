@@ -43,6 +43,14 @@ bool work_differs(const struct work_scale *s, double a, double b)
 	       far > s->slack + s->chance * hypot(sqrt(most / s->variation.seen), s->variation.varies * most);
 }
 
+bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
+{
+	const double a = r->instances[0], b = r->instances[1];
+	if (!work_differs(s, a, b) || !s->steps || is_whole(s, fmax(a, b)))
+		return work_differs(s, a, b);
+	return fabs(a - b) > s->slack + s->chance * hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
+}
+
 /* ---- counting ---- */
 
 static void add_amounts(struct work_row *to, const struct work_row *from)
@@ -54,6 +62,7 @@ static void add_amounts(struct work_row *to, const struct work_row *from)
 		to->blocks[s] += from->blocks[s];
 		to->blocks2[s] += from->blocks2[s];
 		to->unsized[s] += from->unsized[s];
+		to->varies[s] += from->varies[s]; /* together, perhaps */
 	}
 }
 
@@ -105,6 +114,13 @@ static double between_steps(double sum, double squares, int64_t n)
 	return fmax(0, squares - sum * sum / (double)n);
 }
 
+/* The standard deviation of how often a kernel runs in a step; each run's steps vary as those of the others. */
+static double varies_by_step(const struct run_kernel *k, double steps)
+{
+	const double mean = (double)k->n / steps;
+	return sqrt(fmax(0, k->n2 / steps - mean * mean));
+}
+
 static void count_run(struct counting *c, const struct run_table *run, double weight)
 {
 	c->first = c->rows->n;
@@ -119,6 +135,7 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		row->blocks[c->side] += k->blocks * weight;
 		row->blocks2[c->side] += between_steps(k->blocks, k->blocks2, k->n) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
+		row->varies[c->side] += varies_by_step(k, run->n_steps) * weight * run->n_steps;
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
 	}
@@ -172,7 +189,7 @@ static struct work_row *add_phases(const struct rows *rows, struct arena *arena,
 static bool comes_by_chance(const struct work_scale *s, const struct work_row *r)
 {
 	const double a = r->instances[0], b = r->instances[1];
-	return a > 0 && b > 0 && (!work_differs(s, a, b) || (!is_whole(s, a) && !is_whole(s, b)));
+	return a > 0 && b > 0 && (!work_runs_differ(s, r) || (!is_whole(s, a) && !is_whole(s, b)));
 }
 
 /* What a kernel's mean launch is, of phases of which chance has one side do more (an evaluation in some steps): each
@@ -180,7 +197,7 @@ static bool comes_by_chance(const struct work_scale *s, const struct work_row *r
 static void weigh_phases(const struct work_scale *s, const struct work_row *row, size_t n, struct work_row *all)
 {
 	double both = all->instances[0] + all->instances[1], time[2] = {0}, blocks[2] = {0};
-	if (n < 2 || work_differs(s, all->instances[0], all->instances[1]))
+	if (n < 2 || work_runs_differ(s, all))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const double share = (row[i].instances[0] + row[i].instances[1]) / both;
@@ -239,7 +256,7 @@ static bool has_as_many_blocks(const struct work_row *r)
 static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
 	double here = r->instances[s->less], there = r->instances[1 - s->less];
-	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there) && !has_as_many_blocks(r);
+	return !r->comm && sign * (here - there) > 0 && work_runs_differ(s->scale, r) && !has_as_many_blocks(r);
 }
 
 /* Whether a kernel runs more often, or may: one that the other side has nowhere needs no more evidence to be what
@@ -301,7 +318,7 @@ static bool is_done_beside(const struct search *s, size_t missing)
 {
 	for (size_t k = 0; k < s->n; k++) {
 		const struct work_row *r = &s->all[k];
-		if (r->comm || !(r->instances[0] > 0) || work_differs(s->scale, r->instances[0], r->instances[1]) ||
+		if (r->comm || !(r->instances[0] > 0) || work_runs_differ(s->scale, r) ||
 		    work_has_same_blocks(s->scale, r) || r->time[s->less] <= r->time[1 - s->less])
 			continue;
 		for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
@@ -394,34 +411,23 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 
 /* ---- all of it ---- */
 
-static void group_add(struct work_group *g, const char *name, double time)
-{
-	g->n++;
-	g->time += time;
-	if (time > g->largest || !g->name) {
-		g->largest = time;
-		g->name = name;
-	}
-}
-
 static void find_groups(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_kernels *out)
 {
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
-		const char *name = *r->key ? r->key : "(no name)";
 		const double as_often = r->instances[1] > 0 ? r->time[1] * r->instances[0] / r->instances[1] : 0;
 		if (r->comm)
 			continue; /* how many, and which algorithm: a matter of buckets and ranks */
 		if (r->instances[0] == 0 || r->instances[1] == 0) {
 			int side = r->instances[0] == 0;
-			group_add(&out->only[side], name, r->time[side]);
-		} else if (work_differs(scale, r->instances[0], r->instances[1])) {
-			group_add(&out->counts, name,
-			          work_distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
+			work_group_add(&out->only[side], r->key, r->time[side]);
+		} else if (work_runs_differ(scale, r)) {
+			work_group_add(&out->counts, r->key,
+			               work_distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
 		} else if (!work_has_same_blocks(scale, r)) {
-			group_add(&out->blocks, name, fmax(r->time[0], r->time[1]));
+			work_group_add(&out->blocks, r->key, fmax(r->time[0], r->time[1]));
 		} else if (work_distance(r->time[0], as_often) > CLOSE) {
-			group_add(&out->times, name, fabs(r->time[0] - as_often));
+			work_group_add(&out->times, r->key, fabs(r->time[0] - as_often));
 			out->longer += fmax(as_often - r->time[0], 0);
 		}
 	}
@@ -483,6 +489,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);
 	out->multiple = work_find_multiple(scale, search.all, search.n);
+	out->seldom = work_find_seldom(search.all, search.n);
 	work_find_alike(scale, search.all, search.n, &scratch, out);
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);

@@ -55,6 +55,9 @@ struct work_multiple {
 
 struct work_kernels {
 	struct work_multiple multiple;
+	struct work_multiple
+		seldom;            /* what both run less often than every second step, and one side more often than
+	                            * the other, the longest of it; it makes less than 1 % of the kernels' time: none */
 	struct work_group only[2]; /* by side */
 	struct work_group counts;  /* on both, another number of times */
 	struct work_group blocks;  /* on both, as often, with another number of blocks */
@@ -71,6 +74,8 @@ struct work_kernels {
 	 * run as often, with as many blocks, and that take, but for a factor common to all, as long. Amounts may differ
 	 * by three standard errors. */
 	double known[2], alike[2];
+	struct work_group
+		by_chance;   /* of those, what is more than 5 % apart: chance may be why, and more work as well */
 	double factor;       /* so many times as long on the fixed side; 1: as long */
 	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
 	                      * baseline, the median by time … */
@@ -103,6 +108,11 @@ double work_chance(double n);
  * every step (a whole number of times on the side with more) is held to its number, others to what random occurrence
  * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
+
+struct work_row; /* work_alike.h */
+
+/* The same of a kernel's instances, of which chance makes no less than what they vary by from step to step. */
+bool work_runs_differ(const struct work_scale *scale, const struct work_row *row);
 
 /* Both sides are built. The result's texts live in `arena`. */
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,

@@ -8,7 +8,6 @@ static const double SURE = 0.99865;      /* three standard errors, where there a
 static const double CLOSE = 0.01;        /* of time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
-static const double AS_OFTEN = 2 / 3.;   /* where chance may be why one side has no more of a kernel's launches */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
@@ -38,6 +37,7 @@ bool work_count_by_step(const struct work_scale *s, const struct work_row *all, 
 	bool blocks = all->blocks[0] > 0 && all->blocks[1] > 0 && is_nearer_by_item(s, all->blocks);
 	bool time = all->time[0] > 0 && all->time[1] > 0 && is_nearer_by_item(s, all->time);
 	row->instances[1] /= s->as_much;
+	row->varies[1] /= s->as_much;
 	row->unsized[1] /= s->as_much;
 	row->per_item = blocks || time;
 	if (blocks)
@@ -134,8 +134,8 @@ bool work_has_same_blocks(const struct work_scale *s, const struct work_row *r)
 
 static bool is_common(const struct work_scale *s, const struct work_row *r)
 {
-	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 &&
-	       !work_differs(s, r->instances[0], r->instances[1]) && work_has_same_blocks(s, r);
+	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 && !work_runs_differ(s, r) &&
+	       work_has_same_blocks(s, r);
 }
 
 /* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; 0 where it is near, or
@@ -202,7 +202,15 @@ static void find_clock(const struct work_scale *s, const struct work_row *all, s
 	k->clock_told = fabs(k->clock) <= CLOSE || borne - longest >= CLOSE * (time[0] + time[1]);
 }
 
-/* Fills k->alike, factor, off. Blocks that were not recorded may have changed where times did. */
+/* How far chance may have taken a kernel's work, as ln: how much there is of it, or how long a launch takes, which is
+ * `ln` from what all have in common. */
+static double taken_by_chance(const struct work_row *r, double ln)
+{
+	const double *of = is_sized(r) && r->blocks[0] > 0 && r->blocks[1] > 0 ? r->blocks : r->instances;
+	return fmax(fabs(log(of[1] / of[0])), fabs(ln));
+}
+
+/* Fills k->alike, factor, by_chance. Blocks that were not recorded may have changed where times did. */
 void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *k)
 {
@@ -214,16 +222,18 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
 		double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
-		bool known = is_sized(r) || fabs(ln) <= SAME_RATIO + slack;
+		bool known = isfinite(ln) && (is_sized(r) || fabs(ln) <= SAME_RATIO + slack);
+		bool as_long = fabs(ln - factor) <= SAME_RATIO + slack;
 		for (int side = 0; side < 2; side++) {
-			double both = isfinite(ln) && known ? fmin(1, r->instances[!side] / r->instances[side]) : 0;
-			both = both >= AS_OFTEN ? 1 : both;
 			time[side] += r->comm ? 0 : r->time[side];
-			near[side] += both * r->time[side];
-			kept[side] += fabs(ln - factor) <= SAME_RATIO + slack ? both * r->time[side] : 0;
+			near[side] += known ? r->time[side] : 0;
+			kept[side] += known && as_long ? r->time[side] : 0;
 		}
-		if (isfinite(ln) && known && fabs(ln - factor) > SAME_RATIO + slack)
+		if (known && !as_long)
 			off += fabs(r->time[1] - exp(factor) * r->time[0]);
+		double chance = known ? taken_by_chance(r, as_long ? ln - factor : 0) : 0;
+		if (chance > FALLS)
+			work_group_add(&k->by_chance, r->key, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]));
 	}
 	bool little = off <= CLOSE * fmax(time[0], time[1]);
 	for (int side = 0; side < 2; side++) {
@@ -247,7 +257,7 @@ static double ln_work(const struct work_scale *s, const struct work_row *r)
 {
 	double slack;
 	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r) ||
-	    work_is_gathered(r, r->instances[1] < r->instances[0]))
+	    (work_runs_differ(s, r) && work_is_gathered(r, r->instances[1] < r->instances[0])))
 		return 0;
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);
@@ -361,11 +371,11 @@ static void find_renamed_fall(const struct work_scale *s, const struct work_row 
 
 /* ---- the same names ---- */
 
-/* One kernel alone may only be cut in another way: its time has to fall with its blocks. */
+/* One kernel alone may only be cut in another way: its time has to fall by no less than its blocks. */
 static bool is_alone_less(const struct work_scale *s, const struct work_fall *f, const struct work_row *r)
 {
-	return is_sized(r) && !work_differs(s, r->instances[0], r->instances[1]) &&
-	       fabs(log(r->time[f->less] / r->time[!f->less]) - log(f->ratio)) <= FALLS;
+	return is_sized(r) && !work_runs_differ(s, r) &&
+	       log(r->time[f->less] / r->time[!f->less]) - log(f->ratio) <= FALLS;
 }
 
 /* Whether other blocks may do as much: hardly less time went with the family's (`time`, by side), and the input is not

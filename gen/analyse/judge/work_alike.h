@@ -15,8 +15,9 @@ struct work_row {
 	bool fill;                                          /* it sets, copies or converts values, by its name */
 	double instances[2], time[2];                       /* a step, by side */
 	double time2[2], blocks[2], blocks2[2], unsized[2]; /* a step; 2: how far steps are from the mean, squared */
-	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
-	                * those of as many items */
+	double varies[2]; /* by how much its instances vary from step to step, standard deviation */
+	bool per_item;    /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
+	                   * those of as many items */
 };
 
 /* How far two counts or times are apart, as a share of the larger one. */
@@ -47,8 +48,20 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
  * on the other side: all tables of embeddings at once, say. Both sides run it. */
 bool work_is_gathered(const struct work_row *row, int less);
 
-/* Fills known, alike and factor of `out` from the kernels of all phases, n of them. Blocks that were not recorded may
- * have changed where times did. `arena`: for the time of the call. */
+/* Adds a kernel that differs by so much time, ns a step. */
+static inline void work_group_add(struct work_group *g, const char *key, double time)
+{
+	const char *name = *key ? key : "(no name)";
+	g->n++;
+	g->time += time;
+	if (time > g->largest || !g->name) {
+		g->largest = time;
+		g->name = name;
+	}
+}
+
+/* Fills known, alike, factor and by_chance of `out` from the kernels of all phases, n of them. Blocks that were not
+ * recorded may have changed where times did. `arena`: for the time of the call. */
 void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *out);
 

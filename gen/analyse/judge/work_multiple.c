@@ -10,6 +10,9 @@ static const double SAME_INPUT = 0.05; /* ratios of input that are so near are o
 static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
+static const double SELDOM = 0.5;      /* times a step: what runs no more often is of a loop around it, … */
+static const double SAME_LOOP = 0.05;  /* … of which a step is the same part where counts are so near */
+static const double LITTLE = 0.01;     /* of the kernels' time, that one side has more of them */
 
 /* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches. */
 static bool is_apart(const struct work_row *r)
@@ -52,4 +55,26 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 	                   : share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
 	const char *name = *longest->key ? longest->key : "(no name)";
 	return several ? (struct work_multiple){name, {runs[0], runs[1]}, fed} : (struct work_multiple){0};
+}
+
+struct work_multiple work_find_seldom(const struct work_row *all, size_t n)
+{
+	const struct work_row *longest = NULL;
+	double time = 0, apart = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		const double most = fmax(r->time[0], r->time[1]);
+		time += r->comm ? 0 : most;
+		if (r->comm || !(fmin(r->instances[0], r->instances[1]) > 0) ||
+		    fmax(r->instances[0], r->instances[1]) > SELDOM ||
+		    work_distance(r->instances[0], r->instances[1]) <= SAME_LOOP)
+			continue;
+		apart += most * work_distance(r->instances[0], r->instances[1]);
+		if (!longest || most > fmax(longest->time[0], longest->time[1]))
+			longest = r;
+	}
+	if (!(apart > LITTLE * time))
+		return (struct work_multiple){0};
+	return (struct work_multiple){.name = *longest->key ? longest->key : "(no name)",
+	                              .runs = {longest->instances[0], longest->instances[1]}};
 }

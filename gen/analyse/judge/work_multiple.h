@@ -8,4 +8,7 @@
  * once behind several micro-batches, as long on both sides, says nothing of it. */
 struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
 
+/* struct work_kernels. `all`: as above. */
+struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
+
 #endif

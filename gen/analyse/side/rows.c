@@ -34,6 +34,7 @@ static void end_step(struct run_kernel *row, struct at_hand *of)
 {
 	const double n = (double)of->n, ns = (double)of->ns, blocks = (double)of->blocks;
 	row->n += of->n;
+	row->n2 += n * n;
 	row->unsized += of->unsized;
 	row->ns += ns;
 	row->ns2 += ns * ns / n;

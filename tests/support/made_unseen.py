@@ -1,0 +1,101 @@
+"""Pairs for check_real_pairs.py whose steps are not drawn alike: work that grows or depends on the step before, stages of a
+program, cycles of a profiler, networks in turns.
+"""
+from made_strange import *  # noqa: F403: its programs, Pair, of
+
+
+def convergence(p, steps, least=20, most=60, drift=0):
+    """Iterations until a solver converges, near as many as in the step before."""
+    n = (least + most) / 2
+    for _ in range(steps):
+        n = min(most, max(least, n + p.rng.choice([-4, -2, 0, 2, 4]) + drift))
+        p.begin("timestep")
+        p.host(120 * US)
+        p.kernel("advect(double*)", 200 * US, 2048)
+        for _ in range(int(n)):
+            p.kernel("spmv(double*)", 20 * US, 1024)
+            p.kernel("dot(double*)", 5 * US, 64)
+            p.copy(2, 8)
+        p.kernel("project(double*)", 150 * US, 2048)
+        p.finish(8)
+
+
+def stages(p, steps, first):
+    """Pretraining, then fine-tuning of half of the layers, under one name of steps."""
+    for i in range(steps):
+        step_of(p, layers=6 if i < first else 3, wait=300 * US)
+
+
+def long_generation(p, tokens, times=1.0, start=0):
+    """One text: attention takes longer with each token."""
+    for i in range(start, start + tokens):
+        p.begin("token")
+        p.host(50 * US)
+        for _ in range(8):
+            p.kernel("gemv_qkv(half*)", 14 * US, 128)
+            p.kernel("paged_attention(half*)", (5 + 0.15 * i) * US * times, 32 + i // 8)
+            p.kernel("gemv_mlp(half*)", 20 * US, 256)
+        p.copy(2, 4)
+        p.finish()
+
+
+def dynamics(p, steps, rebuild=10):
+    """Molecular dynamics: lists of neighbours are made in every so many-th step."""
+    for i in range(steps):
+        p.begin("md_step")
+        p.host(20 * US)
+        if i % rebuild == 0:
+            for _ in range(3):
+                p.kernel("build_neighbours(float*)", 150 * US, 1024)
+        for _ in range(4):
+            p.kernel("force_lj(float*)", 90 * US, 1024)
+        p.kernel("integrate(float*)", 20 * US, 512)
+        p.finish(64)
+
+
+def beams(p, n, width=4, most=40, times=1.0):
+    """Sentences are translated, each by an encoder and as many steps of a decoder as it takes."""
+    for _ in range(n):
+        p.begin("translate")
+        p.host(200 * US)
+        p.copy(1, 4096)
+        for _ in range(6):
+            p.kernel("enc_gemm(half*)", 60 * US, 512)
+        for _ in range(p.rng.randint(10, most)):
+            for _ in range(4):
+                p.kernel("dec_gemm(half*)", 20 * US * times * width / 4, 64 * width)
+            p.kernel("beam_topk(float*)", 12 * US, 8 * width)
+            p.copy(2, 64)
+        p.finish()
+
+
+def scaled(p, steps, rate):
+    """Mixed precision: the optimizer is skipped where gradients overflow."""
+    for _ in range(steps):
+        p.begin("step")
+        load(p, 100 * US)
+        forward(p, 5)
+        backward(p, 5)
+        p.kernel("unscale_check(float*)", 20 * US, 320)
+        p.copy(2, 4)
+        if p.rng.random() > rate:
+            adam(p)
+        p.finish(4)
+
+
+UNSEEN = [
+    Pair("a solver's iterations go by the step before: nothing", (of(convergence), of(convergence)), {SAME, UNKNOWN}, set(), 150),
+    Pair("a solver's iterations grow, and go by the step before", (of(convergence), of(convergence, drift=3)), {DIFFERENT, UNKNOWN}, None, 60),
+    Pair("a solver's iterations halve, and go by the step before", (of(convergence), of(convergence, 10, 30)), {DIFFERENT, UNKNOWN}, None, 80),
+    Pair("a solver's iterations go by the step before, nothing is marked", (of(convergence), of(convergence)), {SAME, UNKNOWN}, set(), 60, (False, False)),
+    Pair("a solver's iterations halve, nothing is marked", (of(convergence), of(convergence, 10, 30)), {DIFFERENT, UNKNOWN}, None, 80, (False, False)),
+    Pair("sentences of half the length are translated, nothing is marked", (of(beams), of(beams, most=20)), {DIFFERENT, UNKNOWN}, None, 60, (False, False)),
+    Pair("beams of 4 became 2", (of(beams), of(beams, 2)), {DIFFERENT, UNKNOWN}, {"compute"}, 60),
+    Pair("some steps overflow: nothing", (of(scaled, 0.4), of(scaled, 0.4)), {SAME, UNKNOWN}, set(), 80),
+    Pair("work that grows, recorded 60 steps later", (of(growing), of(growing, 60)), {DIFFERENT, UNKNOWN}, None, 60),
+    Pair("work that grows, recorded 20 steps later", (of(growing), of(growing, 20)), {DIFFERENT, UNKNOWN}, None, 60),
+    Pair("two stages of a program, the first of which is longer", (of(stages, 20), of(stages, 45)), {DIFFERENT, UNKNOWN}, None, 60),
+    Pair("a long text, its attention takes half as long", (of(long_generation), of(long_generation, 0.5)), {JOB, UNKNOWN}, {"compute"}, 150),
+    Pair("a long text, recorded 200 tokens later", (of(long_generation), of(long_generation, start=200)), {DIFFERENT, UNKNOWN}, None, 150),
+    Pair("lists of neighbours every 20 steps, not every 10", (of(dynamics), of(dynamics, 20)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
+]
