@@ -39,10 +39,10 @@ def long_generation(p, tokens, times=1.0, start=0):
         p.finish()
 
 
-def dynamics(p, steps, rebuild=10):
+def dynamics(p, steps, rebuild=10, name="md_step"):
     """Molecular dynamics: lists of neighbours are made in every so many-th step."""
     for i in range(steps):
-        p.begin("md_step")
+        p.begin(name)
         p.host(20 * US)
         if i % rebuild == 0:
             for _ in range(3):
@@ -97,5 +97,6 @@ UNSEEN = [
     Pair("two stages of a program, the first of which is longer", (of(stages, 20), of(stages, 45)), {DIFFERENT, UNKNOWN}, None, 60),
     Pair("a long text, its attention takes half as long", (of(long_generation), of(long_generation, 0.5)), {JOB, UNKNOWN}, {"compute"}, 150),
     Pair("a long text, recorded 200 tokens later", (of(long_generation), of(long_generation, start=200)), {DIFFERENT, UNKNOWN}, None, 150),
+    Pair("another program, whose steps have the same name", (of(training), of(dynamics, name="train_step")), {UNKNOWN}, None, doubt={"require_comparable"}),
     Pair("lists of neighbours every 20 steps, not every 10", (of(dynamics), of(dynamics, 20)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
 ]

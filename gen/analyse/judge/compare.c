@@ -290,6 +290,18 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 	guard_find(c, true, sizes.fact);
 }
 
+/* Two programs that have nothing in common but the name of their steps are nothing to compare, whatever they take: not
+ * a kernel, no input, no operators that calculate as much, and what they run runs neither as often nor in one phase. */
+static void doubt_programs(struct guard *c, const char *input, bool alike)
+{
+	const struct fact *why = FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = input);
+	const bool hidden = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
+	guard_doubt(c, why);
+	if (!alike && !hidden && c->a->steps.found && c->alike < GUARD_MATERIAL && c->placed < A_HALF &&
+	    c->out.result.state != RESULT_AGREES)
+		c->out.mismatch = why;
+}
+
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
  * job needs something that speaks for it: kernels that are alike, or others in the same places and as much input
  * (`there`) or as much to calculate. */
@@ -302,9 +314,9 @@ static void compare_inputs(struct guard *c, bool differ, bool there, bool calcul
 	else if (c->alike >= A_THIRD)
 		return;
 	else if (differ && !calculates)
-		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = "differs"));
+		doubt_programs(c, "differs", false);
 	else if (!(there || calculates) || c->placed < A_HALF)
-		guard_doubt(c, FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = there ? "alike" : "none"));
+		doubt_programs(c, there ? "alike" : "none", there || calculates);
 }
 
 /* What has no name may be anything. */
