@@ -314,11 +314,12 @@ static void test_another_way(void **state)
 
 static void test_a_kernel_now_and_then(void **state)
 {
-	/* In 11 of 60 steps here, in 9 there (the last ones, so that windows cut them differently): chance. */
+	/* In 11 of 60 steps here, in 9 there (the last ones, so that windows cut them differently): that may be chance,
+	 * and is more than 1 % of the kernels' time. */
 	struct program once = training, other = training;
 	once.part[4] = (struct part){"optimizer", "log(float *)", 1, 5, 0, 0, 0};
 	other.part[4] = (struct part){"optimizer", "log(float *)", 1, 6, 0, 0, 0};
-	expect(*state, once, other, SAME_WORK_SAME);
+	expect(*state, once, other, SAME_WORK_UNKNOWN);
 	once.part[4].of = 2; /* in every second step and in hardly any is not */
 	other.part[4].of = 60;
 	expect(*state, once, other, SAME_WORK_DIFFERENT);
