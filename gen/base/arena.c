@@ -22,20 +22,21 @@ struct arena_block {
 	alignas(max_align_t) char data[];
 };
 
-static struct arena_block *new_block(size_t room)
+static struct arena_block *new_block(size_t room, bool zeroed)
 {
 	struct arena_block *b;
 	if (room > SIZE_MAX - sizeof *b)
 		memory_exhausted();
-	b = memory_take_zeroed(1, sizeof *b + room);
+	b = zeroed ? memory_take_zeroed(1, sizeof *b + room) : memory_take(sizeof *b + room);
 	b->room = room;
+	b->used = 0;
 	return b;
 }
 
 /* A block that small requests share stands first; one that belongs to a single request goes behind it. */
-static struct arena_block *add_block(struct arena *a, size_t room, bool shared)
+static struct arena_block *add_block(struct arena *a, size_t room, bool shared, bool zeroed)
 {
-	struct arena_block *b = new_block(room);
+	struct arena_block *b = new_block(room, zeroed);
 	struct arena_block **at = a->blocks && !shared ? &a->blocks->next : &a->blocks;
 	b->previous = a->blocks && !shared ? a->blocks : NULL;
 	b->next = *at;
@@ -61,20 +62,33 @@ static size_t next_room(const struct arena *a, size_t bytes)
 	return room < least ? least : room;
 }
 
-void *arena_alloc(struct arena *a, size_t n, size_t size)
+static void *take_room(struct arena *a, size_t bytes, bool zeroed)
 {
-	size_t bytes = bytes_of(n, size);
 	a->used += bytes;
 	if (bytes >= OWN) {
-		struct arena_block *b = add_block(a, bytes, false);
+		struct arena_block *b = add_block(a, bytes, false, zeroed);
 		b->used = bytes;
 		return b->data;
 	}
 	struct arena_block *b = a->blocks;
 	if (!b || b->room - b->used < bytes)
-		b = add_block(a, next_room(a, bytes), true);
+		b = add_block(a, next_room(a, bytes), true, true);
 	void *p = b->data + b->used;
 	b->used += bytes;
+	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+	return take_room(a, bytes_of(n, size), true);
+}
+
+void *arena_take(struct arena *a, size_t n, size_t size)
+{
+	void *p = take_room(a, bytes_of(n, size), false);
+#ifdef __SANITIZE_ADDRESS__
+	memset(p, 0xa5, n * size); /* whoever reads what was not written is found by the tests */
+#endif
 	return p;
 }
 
@@ -100,9 +114,11 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 	if (bytes <= old_bytes)
 		return old;
 	if (old_bytes < OWN) {
-		void *p = arena_alloc(a, n, size);
-		if (old)
+		char *p = take_room(a, bytes, !old);
+		if (old) {
 			memcpy(p, old, old_n * size);
+			memset(p + old_n * size, 0, bytes - old_n * size);
+		}
 		return p;
 	}
 	struct arena_block *b = resize_block(a, old, bytes);
@@ -124,14 +140,15 @@ void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 
 char *arena_copy(struct arena *a, const char *text, size_t n)
 {
-	char *copy = arena_alloc(a, n + 1, 1);
+	char *copy = arena_take(a, n + 1, 1);
 	memcpy(copy, text, n);
+	copy[n] = 0;
 	return copy;
 }
 
 void *arena_keep(struct arena *a, const void *list, size_t n, size_t size)
 {
-	void *copy = arena_alloc(a, n, size);
+	void *copy = arena_take(a, n, size);
 	if (n)
 		memcpy(copy, list, n * size);
 	return copy;

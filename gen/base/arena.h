@@ -1,6 +1,6 @@
 /* One arena holds everything that a pair of profiles needs; it is released as a whole, and data structs own nothing.
  *
- * Memory is zeroed. Out of memory ends the process (base/memory.h): no caller has to check. */
+ * Memory is zeroed, but for arena_take. Out of memory ends the process (base/memory.h): no caller has to check. */
 #ifndef GAPLINE_BASE_ARENA_H
 #define GAPLINE_BASE_ARENA_H
 
@@ -14,6 +14,9 @@ struct arena {
 /* Zeroed room for `n` items of `size` bytes, aligned for any type. Never NULL, also for n = 0. Borrowed until
  * arena_release. */
 void *arena_alloc(struct arena *a, size_t n, size_t size);
+
+/* The same, of which nothing is known: for what is written whole before it is read. */
+void *arena_take(struct arena *a, size_t n, size_t size);
 
 /* Room for `n` items where `old` (may be NULL, came from this arena) held `old_n`: the contents are kept, the rest is
  * zeroed, `old` must not be used any more. Large blocks are resized in place where the system can. */
@@ -42,5 +45,6 @@ void arena_release(struct arena *a);
 #define ARENA_LOCAL(name) struct arena name __attribute__((cleanup(arena_release))) = {0}
 
 #define ARENA_NEW(arena, n, type) ((type *)arena_alloc((arena), (n), sizeof(type)))
+#define ARENA_TAKE(arena, n, type) ((type *)arena_take((arena), (n), sizeof(type)))
 
 #endif

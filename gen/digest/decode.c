@@ -232,7 +232,7 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 	if (n && !layout_values(d->trace, table, c)) { /* a column that only some traces have */
 		if (!from.at)
 			return 0;
-		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_alloc(d->rows, n, c->size));
+		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_take(d->rows, n, c->size));
 	}
 	if (number_count(from.at, (size_t)(from.end - from.at)) != n)
 		return decoder_damaged(d, c->name);
@@ -259,6 +259,8 @@ static int take_rows(struct decoder *d, const struct layout_table *table)
 		return decoder_damaged(d, table->column->name);
 	columns_resize(t, table->rows, d->rows, 0, n, false);
 	*columns_rows(t, table->rows) = n;
+	if (table->rows == ROWS_OF_GIL) /* no column of a digest */
+		memset(t->gil.stack, 0, n * sizeof *t->gil.stack);
 	for (size_t c = 0; c < table->n; c++)
 		if (take_column(d, table, c) != 0)
 			return -1;

@@ -55,7 +55,7 @@ static void leave_rows(struct trace *to, const struct trace *from, enum columns_
 	for (size_t c = 0; c < all->n; c++) {
 		const char *values = c < all->n_left ? columns_get(from, rows, &all->column[c]) : NULL;
 		size_t size = all->column[c].size, at = 0;
-		char *left = values ? arena_alloc(arena, kept, size) : NULL;
+		char *left = values ? arena_take(arena, kept, size) : NULL;
 		for (size_t i = 0; i < n && values; i++)
 			if (!keep || keep[i])
 				memcpy(left + size * at++, values + size * i, size);
@@ -104,7 +104,7 @@ static void take_held(const struct trace *t, const struct trace_again *part, enu
 	for (size_t c = 0; c < all->n; c++) {
 		const struct column *column = &all->column[c];
 		const char *values = columns_get(t, rows, column);
-		char *copy = arena_alloc(arena, n, column->size);
+		char *copy = arena_take(arena, n, column->size);
 		if (n)
 			memcpy(copy, values + from * column->size, n * column->size);
 		for (size_t i = 0; i < n && column->role == COLUMN_THREAD; i++)

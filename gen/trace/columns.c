@@ -144,9 +144,11 @@ void columns_resize(struct trace *t, enum columns_of rows, struct arena *arena, 
 		if (c->origin == COLUMN_LINKED || (c->origin == COLUMN_REQUESTED && !requested) ||
 		    (c->origin == COLUMN_SOME && !values))
 			continue;
+		const bool written = !values && c->origin == COLUMN_READ; /* of every row, before it is read */
 		columns_set(t, rows, c,
-		            n < old ? arena_trim(arena, values, old, n, c->size)
-		                    : arena_grow(arena, values, old, n, c->size));
+		            n < old   ? arena_trim(arena, values, old, n, c->size)
+		            : written ? arena_take(arena, n, c->size)
+		                      : arena_grow(arena, values, old, n, c->size));
 	}
 }
 
@@ -269,7 +271,7 @@ void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 	                            .compare = compare_rows,
 	                            .context = &of};
 	const uint32_t *permutation = order_rows(&order, &scratch);
-	void *room = permutation ? ARENA_NEW(&scratch, order.n, uint64_t) : NULL;
+	void *room = permutation ? ARENA_TAKE(&scratch, order.n, uint64_t) : NULL;
 	for (size_t i = 0; permutation && i < all->n; i++) {
 		void *values = columns_get(t, rows, &all->column[i]);
 		if (values)

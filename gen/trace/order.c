@@ -23,7 +23,11 @@ static uint32_t group_of(const struct order *o, size_t row)
 
 static bool sorted(const struct order *o)
 {
+	const uint32_t *const of = o->group;
+	const int64_t *const start = o->start;
 	for (size_t i = 1; i < o->n; i++) {
+		if (start && start[i - 1] < start[i] && (!of || of[i - 1] == of[i])) /* nearly all */
+			continue;
 		uint32_t before = group_of(o, i - 1), group = group_of(o, i);
 		if (before > group || (before == group && !in_order(o, i - 1, i)))
 			return false;
@@ -110,11 +114,11 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 		first[g] = sum;
 		sum += count;
 	}
-	uint32_t *rows = ARENA_NEW(arena, o->n, uint32_t);
+	uint32_t *rows = ARENA_TAKE(arena, o->n, uint32_t);
 	for (size_t i = 0; i < o->n; i++)
 		rows[first[group_of(o, i)]++] = (uint32_t)i;
 	ARENA_LOCAL(scratch);
-	uint32_t *other = ARENA_NEW(&scratch, o->n, uint32_t), *ends = ARENA_NEW(&scratch, o->n + 1, uint32_t);
+	uint32_t *other = ARENA_TAKE(&scratch, o->n, uint32_t), *ends = ARENA_TAKE(&scratch, o->n + 1, uint32_t);
 	size_t from = 0;
 	for (uint32_t g = 0; g < o->n_groups; g++) { /* first[g] is now the end of group g */
 		if (first[g] - from > 1)

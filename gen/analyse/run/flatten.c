@@ -85,8 +85,8 @@ uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context
 	open.room = FEW;
 	open.scratch = (struct arena){0};
 	struct output out = {.arena = arena, .room = 2 * layers}; /* each opens a piece, and closes one */
-	out.start = ARENA_NEW(arena, out.room, int64_t);
-	out.value = ARENA_NEW(arena, out.room, uint32_t);
+	out.start = ARENA_TAKE(arena, out.room, int64_t);
+	out.value = ARENA_TAKE(arena, out.room, uint32_t);
 	struct layer layer;
 	uint32_t number = 0;
 	emit(&out, INT64_MIN, 0);

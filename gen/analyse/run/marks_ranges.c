@@ -20,7 +20,7 @@ struct launches {
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
 	ARENA_LOCAL(scratch);
-	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
+	double *by_call = ARENA_TAKE(&scratch, t->calls.n + 1, double);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
 	for (size_t i = 0; i < t->ops.n; i++)
@@ -31,9 +31,9 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	size_t n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
 		n += launched[c];
-	int64_t *start = ARENA_NEW(arena, n, int64_t);
-	double *time = ARENA_NEW(arena, n, double);
-	uint32_t *process = ARENA_NEW(&scratch, n, uint32_t);
+	int64_t *start = ARENA_TAKE(arena, n, int64_t);
+	double *time = ARENA_TAKE(arena, n, double);
+	uint32_t *process = ARENA_TAKE(&scratch, n, uint32_t);
 	n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
 		if (launched[c]) {
@@ -45,7 +45,7 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
 	uint32_t *rows = order_rows(&order, &scratch);
 	if (rows) {
-		void *room = ARENA_NEW(&scratch, n, uint64_t);
+		void *room = ARENA_TAKE(&scratch, n, uint64_t);
 		order_column(start, sizeof *start, n, rows, room);
 		order_column(time, sizeof *time, n, rows, room);
 	}
