@@ -99,8 +99,9 @@ struct scan {
 	int64_t rows, most_rows; /* seen so far; more than the file can hold means a damaged file */
 	int rowid;               /* the column that holds the rowid; -1: the table has none that could be asked for */
 	int first_number;        /* columns from this one on, the rowid among them, are in `number` … */
-	int n_numbers;           /* … so many a row: SQLite hands them to a function of ours, many rows at a time */
-	struct scan_number *number, *row; /* of the rows at hand, and of the one at hand */
+	size_t n_columns;        /* with the rowid: SQLite hands those to a function of ours, many rows at a time */
+	struct scan_number *number, *row; /* by column, of the rows at hand, and of the one at hand; NULL: there are
+	                                   * none */
 	int at, n, room;                  /* which one it is, of how many */
 	int64_t last_rowid;
 	bool failed;                /* `err` says why */
@@ -129,7 +130,7 @@ bool scan_stop(struct scan *scan, int code); /* of scan_row: false */
 static inline struct scan_number scan_number(struct scan *scan, int i)
 {
 	if (i >= scan->first_number)
-		return scan->row[i - scan->first_number];
+		return scan->row[i];
 	/* One visit to the column for its type and its value (values are safe to look at in a connection that only one
 	 * thread uses). */
 	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
@@ -147,8 +148,8 @@ static inline bool scan_row(struct scan *scan)
 {
 	if (++scan->at >= scan->n && !scan_more(scan))
 		return false;
-	if (scan->n_numbers)
-		scan->row = scan->number + (size_t)scan->at * (size_t)scan->n_numbers;
+	if (scan->number)
+		scan->row = scan->number + (size_t)scan->at * scan->n_columns;
 	int64_t rowid = scan->rowid < 0 ? scan->rows : scan_number(scan, scan->rowid).value;
 	bool rises = !scan->rows || rowid > scan->last_rowid;
 	scan->last_rowid = rowid;

@@ -193,9 +193,9 @@ static int begin(struct scan *scan, struct db *db, const char *table, const char
 	struct buf sql = {0};
 	add_select(scan, &sql, columns, n_columns, &list);
 	if (first_number < n_columns) {
-		scan->n_numbers = n_columns - first_number + (scan->rowid >= 0);
+		scan->n_columns = (size_t)n_columns + (scan->rowid >= 0);
 		scan->room = first_number ? 1 : ROWS_AT_HAND; /* other columns are SQLite's until the next row */
-		scan->number = memory_take((size_t)scan->room * (size_t)scan->n_numbers * sizeof *scan->number);
+		scan->number = memory_take((size_t)scan->room * scan->n_columns * sizeof *scan->number);
 	}
 	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &scan->statement, NULL);
 	buf_release(&sql);
@@ -221,10 +221,10 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 void db_scan_take(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	struct scan *scan = ((struct db *)sqlite3_user_data(context))->scanning;
-	struct scan_number *to = scan->number + (size_t)scan->n++ * (size_t)scan->n_numbers;
-	for (int i = 0; i < n; i++) {
-		to[i].type = sqlite3_value_type(values[i]);
-		to[i].value = to[i].type == SQLITE_INTEGER ? sqlite3_value_int64(values[i]) : 0;
+	struct scan_number *to = scan->number + (size_t)scan->n++ * scan->n_columns + scan->first_number;
+	for (sqlite3_value **end = values + n; values < end; values++, to++) {
+		int type = to->type = sqlite3_value_type(*values);
+		to->value = type == SQLITE_INTEGER ? sqlite3_value_int64(*values) : 0;
 	}
 	if (scan->n == scan->room)
 		sqlite3_result_int(context, 1);

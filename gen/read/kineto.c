@@ -113,17 +113,18 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 			                                        .class = OVERHEAD_PROFILER});
 		if (s->kind != KINETO_CALL)
 			continue;
+		const struct build_call_notes notes = {.in_operator = s->in_operator,
+		                                       .in_outermost = s->in_outermost,
+		                                       .in_module = s->in_module,
+		                                       .flops = s->flops,
+		                                       .moved = s->moved,
+		                                       .noted = s->noted};
 		build_call(k->build, &(struct build_call){.start = s->start - clock->origin,
 		                                          .end = s->end - clock->origin,
 		                                          .correlation = s->correlation,
 		                                          .name = build_text(k->build, name, strlen(name)),
-		                                          .in_operator = s->in_operator,
-		                                          .in_outermost = s->in_outermost,
-		                                          .in_module = s->in_module,
-		                                          .flops = s->flops,
-		                                          .moved = s->moved,
-		                                          .noted = s->noted,
-		                                          .thread = kineto_thread_of(k, s->thread)});
+		                                          .thread = kineto_thread_of(k, s->thread),
+		                                          .notes = &notes});
 		kineto_comm_give(k, s,
 		                 &(struct build_range){.start = s->start - clock->origin,
 		                                       .end = s->end - clock->origin,

@@ -365,12 +365,8 @@ void build_call(struct build *b, const struct build_call *row)
 	c->name[i] = keymap_add(&b->strings, row->name);
 	c->thread[i] = build_thread_index(b, &row->thread);
 	c->correlation[i] = correlation_of(row->correlation);
-	columns_note(&c->in_operator, i, row->in_operator, b->room[ROWS_OF_CALLS], b->arena);
-	columns_note(&c->in_outermost, i, row->in_outermost, b->room[ROWS_OF_CALLS], b->arena);
-	columns_note(&c->in_module, i, row->in_module, b->room[ROWS_OF_CALLS], b->arena);
-	columns_note(&c->noted, i, row->noted, b->room[ROWS_OF_CALLS], b->arena);
-	columns_note_large(&c->flops, i, row->flops, b->room[ROWS_OF_CALLS], b->arena);
-	columns_note_large(&c->moved, i, row->moved, b->room[ROWS_OF_CALLS], b->arena);
+	if (row->notes)
+		build_note_call(b, i, row->notes);
 	seen(b, row->end);
 }
 

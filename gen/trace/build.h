@@ -136,12 +136,17 @@ struct build_op {
 struct build_call {
 	const char *flaw;
 	int64_t start, end, correlation;
-	uint64_t name;                                 /* with or without CUDA's version suffix */
+	uint64_t name; /* with or without CUDA's version suffix */
+	struct build_thread thread;
+	const struct build_call_notes *notes; /* NULL: none */
+};
+
+/* What is known of it from operators. */
+struct build_call_notes {
 	uint32_t in_operator, in_outermost, in_module; /* ids of their names in `names`, 0: none. Of a builder that
 	                                                * joins no other */
 	int64_t flops, moved;                          /* as in struct trace_calls, and so: */
 	uint32_t noted;
-	struct build_thread thread;
 };
 
 struct build_range {
@@ -264,6 +269,7 @@ uint32_t build_thread_index(struct build *b, const struct build_thread *thread);
 uint32_t build_domain_index(struct build *b, uint32_t process, int64_t domain);
 void build_name_index(struct build *b, uint32_t thread, uint32_t string);
 void build_note_node(struct build *b, size_t op, uint32_t node);
+void build_note_call(struct build *b, size_t call, const struct build_call_notes *notes);
 void build_creators(struct build *b); /* when calls are in order, and threads of nodes are indices */
 
 /* ---- the end ---- */

@@ -1,4 +1,5 @@
-/* Nodes of CUDA graphs, while a trace is built: from where they were made to the calls that made them. */
+/* What is noted of a row besides, while a trace is built: of a call what operators say, of a node of a CUDA graph where
+ * it was made, and from that the call that made it. */
 #include "base/list.h"
 #include "base/search.h"
 #include "trace/build.h"
@@ -47,4 +48,16 @@ void build_creators(struct build *b)
 		o->creator[i] = call[o->creation[i]];
 		o->creation[i] = o->creator[i] == TRACE_NONE ? 0 : b->trace->calls.correlation[o->creator[i]];
 	}
+}
+
+void build_note_call(struct build *b, size_t i, const struct build_call_notes *notes)
+{
+	struct trace_calls *c = &b->trace->calls;
+	const size_t room = b->room[ROWS_OF_CALLS];
+	columns_note(&c->in_operator, i, notes->in_operator, room, b->arena);
+	columns_note(&c->in_outermost, i, notes->in_outermost, room, b->arena);
+	columns_note(&c->in_module, i, notes->in_module, room, b->arena);
+	columns_note(&c->noted, i, notes->noted, room, b->arena);
+	columns_note_large(&c->flops, i, notes->flops, room, b->arena);
+	columns_note_large(&c->moved, i, notes->moved, room, b->arena);
 }
