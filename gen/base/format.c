@@ -356,7 +356,8 @@ static bool scale(double size, int decimals, uint64_t *n)
 	double scaled = size * power[decimals];
 	if (!(scaled < 1e9))
 		return false;
-	double whole = floor(scaled), rest = scaled - whole;
+	int64_t whole = (int64_t)scaled;
+	double rest = scaled - (double)whole;
 	*n = (uint64_t)whole + (rest > 0.5);
 	return rest != 0.5;
 }

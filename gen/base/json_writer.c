@@ -33,6 +33,13 @@ static void put(struct json *json, const char *text)
 	buf_add(json->out, text, strlen(text));
 }
 
+static void put_comma(struct json *json)
+{
+	buf_room(json->out, 1);
+	json->out->data[json->out->n++] = ',';
+	json->out->data[json->out->n] = 0;
+}
+
 static void new_line(struct json *json)
 {
 	if (json->compact)
@@ -85,7 +92,7 @@ static bool begin(struct json *json, const char *key)
 	if (json->wrong)
 		return false;
 	if (json->any)
-		put(json, ",");
+		put_comma(json);
 	if (json->depth)
 		new_line(json);
 	json->any = true;
@@ -202,9 +209,11 @@ void json_bool(struct json *json, const char *key, bool value)
 
 void json_integer(struct json *json, const char *key, int64_t value)
 {
-	char text[DECIMAL_ROOM];
-	decimal_integer(text, value);
-	put_value(json, key, text);
+	if (begin(json, key)) {
+		buf_room(json->out, DECIMAL_ROOM);
+		json->out->n += decimal_integer(json->out->data + json->out->n, value);
+		end(json);
+	}
 }
 
 void json_null(struct json *json, const char *key)
@@ -226,9 +235,11 @@ void json_number(struct json *json, const char *key, double value)
 		json_null(json, key);
 		return;
 	}
-	char text[DECIMAL_ROOM];
-	decimal_exact(text, value);
-	put_value(json, key, text);
+	if (begin(json, key)) {
+		buf_room(json->out, DECIMAL_ROOM);
+		json->out->n += decimal_exact(json->out->data + json->out->n, value);
+		end(json);
+	}
 }
 
 void json_range(struct json *json, const char *key, bool known, double low, double high)

@@ -226,11 +226,12 @@ static int64_t busy_of(struct writer *w, const struct item *item, const struct i
 
 static void write_column(struct writer *w, const char *key, const struct items *items, column *value)
 {
+	const int64_t first = items->n ? value(w, &items->item[0], NULL) : 0;
 	bool same = items->n > 0;
-	for (uint32_t i = 0; same && i < items->n; i++)
-		same = value(w, &items->item[i], i ? &items->item[i - 1] : NULL) == value(w, &items->item[0], NULL);
+	for (uint32_t i = 1; same && i < items->n; i++)
+		same = value(w, &items->item[i], &items->item[i - 1]) == first;
 	if (same) {
-		json_integer(&w->json, key, value(w, &items->item[0], NULL));
+		json_integer(&w->json, key, first);
 		return;
 	}
 	json_array(&w->json, key);

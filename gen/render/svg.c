@@ -169,8 +169,9 @@ xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2)
 
 void svg_move(struct buf *path, char letter, double by, int digits)
 {
-	char text[1 + DECIMAL_ROOM] = {letter};
-	buf_add(path, text, 1 + decimal_short(text + 1, by, digits));
+	buf_room(path, 1 + DECIMAL_ROOM);
+	path->data[path->n++] = letter;
+	path->n += decimal_short(path->data + path->n, by, digits);
 }
 
 xmlNode *svg_path(xmlNode *parent, const char *d)
