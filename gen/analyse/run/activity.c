@@ -329,11 +329,12 @@ MAKES_TRACK make_phases(struct activity *a, uint32_t thread, struct track *track
 	const struct trace *t = a->trace;
 	const struct step_thread *m = a->steps->found ? steps_on_thread(a->steps, thread) : NULL;
 	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
+	const size_t n = rows.rows.end - rows.rows.next;
 	if (m)
-		track->n = flatten(a->steps->by_op || m->overlap ? next_of_loop : next_of_member, &rows, 0, a->arena,
+		track->n = flatten(a->steps->by_op || m->overlap ? next_of_loop : next_of_member, &rows, n, a->arena,
 		                   &track->start, &track->value);
 	else
-		track->n = flatten(next_range, &rows.rows, 0, a->arena, &track->start, &track->value);
+		track->n = flatten(next_range, &rows.rows, n, a->arena, &track->start, &track->value);
 }
 
 struct track *activity_phases(struct activity *a, uint32_t thread)

@@ -18,7 +18,6 @@ struct sweep {
 	struct device_run *out;
 	struct running running[CLASS_COUNT];
 	struct arena scratch;
-	size_t gap_room;
 	int64_t noted[2];          /* of compute and comm, in the step table up to the last block's end */
 	int64_t copied[COPY_WAYS]; /* since then, copies by their way */
 	uint32_t latest;           /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
@@ -172,7 +171,7 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 {
 	struct device_run *d = s->out;
-	LIST_ADD(s->run->arena, d->gaps, d->n_gaps, s->gap_room, (struct gap_ops){before, next});
+	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
 	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
 	if (!run_pauses(s->run, gap.start))
 		d->idle += clip(s->run, &gap.start, &gap.end);
@@ -231,6 +230,8 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 	out->cost = ARENA_NEW(run->arena, run->n_phases, int64_t);
 	out->computes = ARENA_NEW(run->arena, run->n_phases, int64_t);
 	out->gpu = ARENA_NEW(run->arena, run->n_phases, int64_t);
+	const size_t most_gaps = (size_t)(last - first) + 1;
+	out->gaps = ARENA_TAKE(run->arena, most_gaps, struct gap_ops);
 
 	step_table_rewind(&run->table);
 	int64_t now = INT64_MIN; /* everything before is accounted for */
@@ -266,7 +267,7 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 	if (end < run->window_end)
 		add_gap(&s, s.latest, TRACE_NONE);
 	note_block(&s);
-	out->gaps = arena_trim(run->arena, out->gaps, s.gap_room, out->n_gaps, sizeof *out->gaps);
+	out->gaps = arena_trim(run->arena, out->gaps, most_gaps, out->n_gaps, sizeof *out->gaps);
 	sweep_phases(run, device, out);
 	arena_release(&s.scratch);
 }

@@ -27,25 +27,27 @@ struct gap_walk {
 };
 
 /* Hands a piece on, less the instants in which another process ran on the same GPU. */
-static void emit(struct gap_walk *w, struct doing piece)
+static void emit(struct gap_walk *w, const struct doing *piece)
 {
-	if (piece.start >= piece.end)
+	if (!w->sharing && piece->start < piece->end)
+		w->visit(w->context, piece);
+	if (!w->sharing || piece->start >= piece->end)
 		return;
-	struct doing part = piece;
+	struct doing part = *piece;
 	int64_t start, end;
-	while (w->sharing && part.start < piece.end && sharing_next(w->sharing, w->process, part.start, &start, &end) &&
-	       start < piece.end) {
+	while (part.start < piece->end && sharing_next(w->sharing, w->process, part.start, &start, &end) &&
+	       start < piece->end) {
 		part.end = start;
 		if (part.start < part.end)
 			w->visit(w->context, &part);
 		struct doing other = {.start = start > part.start ? start : part.start,
-		                      .end = end < piece.end ? end : piece.end,
+		                      .end = end < piece->end ? end : piece->end,
 		                      .cause = CAUSE_OTHER_PROCESS,
 		                      .thread = TRACE_NONE};
 		w->visit(w->context, &other);
 		part.start = other.end;
 	}
-	part.end = piece.end;
+	part.end = piece->end;
 	if (part.start < part.end)
 		w->visit(w->context, &part);
 }
@@ -53,11 +55,15 @@ static void emit(struct gap_walk *w, struct doing piece)
 static void emit_shifted(void *context, const struct doing *stretch)
 {
 	struct gap_walk *w = context;
+	if (!w->shift) {
+		emit(w, stretch);
+		return;
+	}
 	struct doing piece = *stretch;
 	piece.start += w->shift;
 	piece.end += w->shift;
 	piece.earlier = w->shift;
-	emit(w, piece);
+	emit(w, &piece);
 }
 
 /* Calls that make a stream wait for what the trace does not order: an event, a value in memory, a function on the
@@ -123,7 +129,7 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 		bool managed = gap->next != TRACE_NONE && (t->ops.flags[gap->next] & OPF_MANAGED);
 		if (managed)
 			rest.cause = CAUSE_MANAGED_MEMORY;
-		emit(&w, rest);
+		emit(&w, &rest);
 		return managed ? OPENED_WAITING : OPENED_DRY;
 	}
 	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
@@ -139,7 +145,7 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
 		rest.start = until;
 		rest.cause = CAUSE_LAUNCH_LATENCY;
-		emit(&w, rest);
+		emit(&w, &rest);
 	} else if (r <= device->limit) { /* came late: the host was busy elsewhere, r earlier */
 		w.shift = r;
 		activity_walk(&run->activity, thread, g0 - r, g1 - r, emit_shifted, &w);
@@ -150,7 +156,7 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 		rest.cause = g1 - g0 <= device->limit             ? CAUSE_DISPATCH
 		             : can_depend(run, device, gap->next) ? CAUSE_DEPENDENCY
 		                                                  : CAUSE_LATE_START;
-		emit(&w, rest);
+		emit(&w, &rest);
 	}
 	return opened;
 }
@@ -170,7 +176,7 @@ static int64_t gap_latency(const struct trace *t, const struct gap_ops *gap)
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
 	struct arena scratch = {0};
-	double *latencies = ARENA_NEW(&scratch, d->n_gaps, double);
+	double *latencies = ARENA_TAKE(&scratch, d->n_gaps, double);
 	size_t n = 0;
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		int64_t latency = gap_latency(run->trace, &d->gaps[i]);

@@ -29,7 +29,11 @@ static inline void tally_add(struct tally *t, struct arena *arena, int64_t value
 		tally_count(t, arena, value);
 		return;
 	}
-	LIST_GROW(arena, t->list, t->n, t->room);
+	if (t->n == t->room) { /* by twice as many also when it is long: it does not grow beyond TALLY_FEW */
+		size_t room = t->room ? 2 * t->room : 64;
+		t->list = arena_grow(arena, t->list, t->room, room, sizeof *t->list);
+		t->room = room;
+	}
 	t->list[t->n++] = (double)value;
 }
 

@@ -378,13 +378,13 @@ static void keep(struct kept *k, int64_t ns)
 
 static void add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, int64_t ns)
 {
-	uint64_t key = (uint64_t)what << 40 | (uint64_t)next << 16 | noted; /* of fewer than 2^24 names */
-	uint32_t i = keymap_find(&p->keys, key);
+	uint64_t key = (uint64_t)noted << 48 | (uint64_t)next << 24 | what; /* of fewer than 2^24 names */
+	const uint32_t known = p->keys.n,
+		       i = known < MOST_KEYS ? keymap_add(&p->keys, key) : keymap_find(&p->keys, key);
 	p->all++;
-	if (i == UINT32_MAX) {
-		if (p->keys.n == MOST_KEYS)
-			return;
-		i = keymap_add(&p->keys, key);
+	if (i == UINT32_MAX)
+		return;
+	if (i == known) {
 		p->of[i] = ARENA_NEW(p->work, 1, struct kept);
 		*p->of[i] = (struct kept){.what = what, .next = next, .noted = noted, .stride = 1};
 	}

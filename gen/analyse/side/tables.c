@@ -62,8 +62,10 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	const uint32_t of = outermost_of(t, i);
-	b->several[k->name] |= k->instances > 0 && of != k->of;
-	k->of = b->several[k->name] ? 0 : of;
+	if (of != k->of) {
+		b->several[k->name] |= k->instances > 0;
+		k->of = b->several[k->name] ? 0 : of;
+	}
 	if (t->ops.kind[i] == OP_KERNEL)
 		tally_add(&b->kernel_lengths, b->work, t->ops.end[i] - t->ops.start[i]);
 	k->graph = t->ops.kind[i] == OP_GRAPH;
