@@ -275,18 +275,11 @@ static void tell_names(struct decoder *d)
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.kind[i] == OP_COMM)
 			t->ops.kind[i] = OP_KERNEL;
-	classify_rows(t, d->names, d->id, d->n_names);
+	classify_rows(t, d->names, d->id, d->told);
+	classify_told_calls(t, d->names, d->id, d->told);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
 		columns_renumber(t, rows, COLUMN_NAME, d->id);
 		columns_renumber(t, rows, COLUMN_DOMAIN, d->id);
-	}
-	enum { KNOWN = 128 };
-	uint8_t *class = ARENA_NEW(&d->scratch, d->names->n, uint8_t);
-	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t name = t->calls.name[i];
-		if (!class[name])
-			class[name] = (uint8_t)(KNOWN | classify_call(names_text(d->names, name)));
-		t->calls.class[i] = class[name] & (KNOWN - 1);
 	}
 }
 
@@ -339,9 +332,10 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 	else
 		result = find_sections(&d, bytes, n, false) != 0 ? -1 : take_all(&d);
 	if (result == 0) {
+		d.told = ARENA_NEW(d.arena, d.n_names, uint32_t);
 		tell_names(&d);
 		trace_link(trace, d.rows);
-		*ids = (struct digest_names){d.id, d.n_names};
+		*ids = (struct digest_names){d.id, d.told, d.n_names};
 	}
 	arena_release(&d.scratch);
 	return result;
@@ -365,6 +359,7 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	                    .rows = arena,
 	                    .trace = trace,
 	                    .id = ids->id,
+	                    .told = ids->told,
 	                    .n_names = ids->n};
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);

@@ -25,7 +25,7 @@ struct decoder {
 	struct trace *trace;
 	struct section section[SECTIONS_MAX];
 	size_t n_sections;
-	uint32_t *id; /* of a name, by its number in the digest; in `arena` */
+	uint32_t *id, *told; /* of a name, by its number in the digest; what was told of it (classify_rows) */
 	uint32_t n_names;
 	int64_t *last;
 	uint16_t *place; /* by row of the table at hand, with room for so many: decode.c … */

@@ -34,13 +34,13 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
                   struct trace *trace, struct err *err);
 
-/* The same with rows in an arena of their own; `ids`: what the digest's names became, by their number in it, in
- * `things`. */
+/* The same with rows in an arena of their own; `ids`: what the digest's names became, by their number in it, and what
+ * was told of them (classify_rows), in `things`. */
 struct digest_memory {
 	struct arena *things, *rows;
 };
 struct digest_names {
-	uint32_t *id, n;
+	uint32_t *id, *told, n;
 };
 int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, struct names *names,
                         const struct digest_memory *memory, struct trace *trace, struct digest_names *ids,

@@ -52,7 +52,7 @@ static void load(const struct trace_again *part, unsigned rows, struct names *na
 		bytes = room = memory_take(kept->unpacked);
 		unpack(kept, room);
 	}
-	const struct digest_names ids = {part->ids, part->n_ids};
+	const struct digest_names ids = {part->ids, part->told, part->n_ids};
 	digest_decode_again(bytes, kept->unpacked, rows, names, &ids, arena, out);
 	free(room);
 }
@@ -73,8 +73,12 @@ int keep_decode(const char *path, const struct buf *contents, struct names *name
 		memcpy(kept->bytes, n ? packed : contents->data, kept->n);
 		free(packed);
 		struct trace_again *part = ARENA_NEW(arena, 1, struct trace_again);
-		*part = (struct trace_again){
-			.load = load, .kept = kept, .n_kept = sizeof *kept + kept->n, .ids = ids.id, .n_ids = ids.n};
+		*part = (struct trace_again){.load = load,
+		                             .kept = kept,
+		                             .n_kept = sizeof *kept + kept->n,
+		                             .ids = ids.id,
+		                             .told = ids.told,
+		                             .n_ids = ids.n};
 		again_leave(trace, part, arena);
 		trace->again = part;
 		trace->n_again = 1;

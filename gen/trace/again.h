@@ -21,7 +21,8 @@ struct trace_again {
 	             struct trace *out);
 	const void *kept; /* `load`'s own, n_kept bytes that can be copied */
 	size_t n_kept;
-	uint32_t *ids; /* names by their number in `kept`, n_ids of them */
+	uint32_t *ids, *told; /* names by their number in `kept`, n_ids of them, and what was told of all of them that
+	                       * rows have (classify_rows): nothing is added */
 	uint32_t n_ids;
 	struct time_map map; /* from the file's times to the run's */
 	/* Where the part's begin in the run's lists; trace_merge fills them. */

@@ -209,7 +209,7 @@ static void resolve_names(struct build *b)
 	count_unnamed(b, ROWS_CALLS, t->calls.name, t->calls.n, nameless);
 	count_unnamed(b, ROWS_OS_CALLS, t->os_calls.name, t->os_calls.n, nameless);
 	count_unnamed(b, ROWS_KERNELS, t->ops.name, t->ops.n, nameless); /* other ops have names of their own */
-	classify_rows(b->trace, b->names, text, b->strings.n);
+	classify_rows(b->trace, b->names, text, ARENA_NEW(&scratch, b->strings.n, uint32_t));
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_CALLS)
 			columns_renumber(t, rows, COLUMN_NAME, text);

@@ -223,22 +223,31 @@ enum overhead_class classify_overhead(const char *name)
 	return OVERHEAD_PROFILER;
 }
 
-void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t n)
+/* What was told of a name, by the rows that have it: a byte each, with the first bit. */
+enum told { TOLD_OP, TOLD_OS, TOLD_OVERHEAD, TOLD_CALL };
+
+#define CLASS_OF(of, name, classify)                                                                                   \
+	__extension__({                                                                                                \
+		enum { SHIFT = 8 * (of), SEEN = 128 };                                                                 \
+		if (!(told[name] >> SHIFT & SEEN))                                                                     \
+			told[name] |= (uint32_t)(SEEN | classify(names_text(names, text[name]))) << SHIFT;             \
+		told[name] >> SHIFT &(SEEN - 1);                                                                       \
+	})
+
+void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t *told)
 {
-	ARENA_LOCAL(scratch);
-	uint8_t *class = ARENA_NEW(&scratch, n, uint8_t); /* of the names that such rows have, each looked at once */
-	enum { SEEN = 128 };
-#define CLASS_OF(name, classify)                                                                                       \
-	((class[name] = class[name] ? class[name] : (uint8_t)(SEEN | classify(names_text(names, text[name])))) & ~SEEN)
 	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && CLASS_OF(t->ops.name[i], classify_comm))
+		if (t->ops.kind[i] == OP_KERNEL && CLASS_OF(TOLD_OP, t->ops.name[i], classify_comm))
 			t->ops.kind[i] = OP_COMM;
-	memset(class, 0, n);
 	for (size_t i = 0; i < t->os_calls.n; i++)
-		t->os_calls.class[i] = CLASS_OF(t->os_calls.name[i], classify_os);
-	memset(class, 0, n);
+		t->os_calls.class[i] = (uint8_t)CLASS_OF(TOLD_OS, t->os_calls.name[i], classify_os);
 	for (size_t i = 0; i < t->overheads.n; i++)
-		if (CLASS_OF(t->overheads.name[i], classify_overhead) == OVERHEAD_MODULE_LOAD)
+		if (CLASS_OF(TOLD_OVERHEAD, t->overheads.name[i], classify_overhead) == OVERHEAD_MODULE_LOAD)
 			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
-#undef CLASS_OF
+}
+
+void classify_told_calls(struct trace *t, const struct names *names, const uint32_t *text, uint32_t *told)
+{
+	for (size_t i = 0; i < t->calls.n; i++)
+		t->calls.class[i] = (uint8_t)CLASS_OF(TOLD_CALL, t->calls.name[i], classify_call);
 }

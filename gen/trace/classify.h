@@ -31,8 +31,11 @@ enum os_class classify_os(const char *call);
 enum overhead_class classify_overhead(const char *name);
 
 /* What names tell of GPU operations, of calls of the operating system and of overheads, while a row's name is still an
- * index of `text`: ids of `names`, `n` of them. Calls are the caller's, who may have to strip versions. */
-void classify_rows(struct trace *trace, const struct names *names, const uint32_t *text, uint32_t n);
+ * index of `text`: ids of `names`. `told`: by such an index, 0 at first; it keeps what was told of a name, for rows
+ * that are made again. Calls are the caller's, who may have to strip versions; classify_told_calls tells those whose
+ * names have none, and keeps it there too. */
+void classify_rows(struct trace *trace, const struct names *names, const uint32_t *text, uint32_t *told);
+void classify_told_calls(struct trace *trace, const struct names *names, const uint32_t *text, uint32_t *told);
 
 /* The range of a step that gapline adds where a program marks none: from the end of an optimizer's step to the end of
  * the next one, by gen/inject/python while it is recorded, by read/kineto_steps.c of what PyTorch's profiler noted. */

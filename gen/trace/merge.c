@@ -232,6 +232,7 @@ static void join_again(struct trace *t, struct trace *from, const struct time_ma
 	struct trace_again part = *from->again;
 	part.kept = keep_bytes(arena, part.kept, part.n_kept);
 	part.ids = keep_bytes(arena, part.ids, part.n_ids * sizeof *part.ids);
+	part.told = keep_bytes(arena, part.told, part.n_ids * sizeof *part.told);
 	part.ranges = keep_bytes(arena, part.ranges, part.n_ranges * sizeof *part.ranges);
 	part.map = *map;
 	part.first_process = t->n_processes;

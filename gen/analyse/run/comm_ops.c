@@ -23,6 +23,7 @@ struct view {
 	struct list of[COMM_OTHER + 1];
 	struct transfer *transfers;
 	size_t n_transfers, transfers_room;
+	uint8_t *synchronises; /* by name: 0 not looked at, 1 no, 2 yes */
 	uint32_t *only_device; /* by process: its device of the run; TRACE_NONE: it has none or several */
 	int64_t *from, *to; /* by process: from the first to the last step that all ranks recorded, on the host; NULL:
 	                     * they were recorded together */
@@ -140,6 +141,13 @@ static bool note_root(const struct view *v, const struct comm_op *of, struct col
 	return op->root != TRACE_NONE;
 }
 
+static bool synchronises(const struct view *v, uint32_t name)
+{
+	uint8_t *known = &v->synchronises[name];
+	*known = *known ? *known : classify_synchronising(text_of(v, name)) ? 2 : 1;
+	return *known == 2;
+}
+
 /* Whether others recorded nothing that the op could be matched with, or it is of a rank of which nobody marked the
  * steps: which of the others' it would be is not known then, and with each other such ranks would look as if they never
  * waited. */
@@ -180,9 +188,7 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	bool alone = is_alone(v, &op, op_process(t, i));
 	size_t before = v->n_transfers;
 	bool point = !alone && (of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device));
-	row.kind = point                                                                   ? COMM_POINT
-	           : note_root(v, of, &op) || classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
-	                                                                                   : COMM_OTHER;
+	row.kind = point ? COMM_POINT : note_root(v, of, &op) || synchronises(v, row.name) ? COMM_TOGETHER : COMM_OTHER;
 	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, op_process(t, i));
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
@@ -290,6 +296,7 @@ void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *aren
 	*out = (struct comm_ops){0};
 	keymap_init(&v.keys, &v.scratch);
 	comm_calls_find(t, &v.scratch, &v.calls);
+	v.synchronises = ARENA_NEW(&v.scratch, t->names->n, uint8_t);
 	find_devices(&v);
 	find_shared(&v);
 	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];

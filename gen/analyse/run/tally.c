@@ -4,6 +4,10 @@
 
 static void count(struct tally *t, struct arena *arena, int64_t value)
 {
+	if (value >= 0 && value < TALLY_SHORT) {
+		t->shorts[value]++;
+		return;
+	}
 	uint32_t at = keymap_add(&t->values, (uint64_t)value);
 	LIST_GROW(arena, t->count, at, t->count_room);
 	t->count[at]++;
@@ -13,6 +17,7 @@ void tally_count(struct tally *t, struct arena *arena, int64_t value)
 {
 	if (!t->many) {
 		t->many = true;
+		t->shorts = ARENA_NEW(arena, TALLY_SHORT, uint64_t);
 		keymap_init(&t->values, arena);
 		for (size_t i = 0; i < t->n; i++)
 			count(t, arena, (int64_t)t->list[i]);
@@ -20,27 +25,43 @@ void tally_count(struct tally *t, struct arena *arena, int64_t value)
 	count(t, arena, value);
 }
 
-static int by_value(const void *a, const void *b, void *context)
+/* A value, and how often it occurs. */
+struct counted {
+	int64_t value;
+	uint64_t n;
+};
+
+static int by_value(const void *a, const void *b)
 {
-	const struct tally *t = context;
-	int64_t x = (int64_t)t->values.keys[*(const uint32_t *)a], y = (int64_t)t->values.keys[*(const uint32_t *)b];
-	return x < y ? -1 : x > y;
+	const struct counted *x = a, *y = b;
+	return ASCENDING(x->value, y->value);
+}
+
+/* Those of the shorts first, in order. Returns how many there are. */
+static size_t list_counted(const struct tally *t, struct counted *to)
+{
+	size_t n = 0;
+	for (int64_t value = 0; value < TALLY_SHORT; value++)
+		if (t->shorts[value])
+			to[n++] = (struct counted){value, t->shorts[value]};
+	for (uint32_t i = 0; i < t->values.n; i++)
+		to[n++] = (struct counted){(int64_t)t->values.keys[i], t->count[i]};
+	return n;
 }
 
 static double median_of_many(const struct tally *t)
 {
 	ARENA_LOCAL(scratch);
-	uint32_t *order = ARENA_NEW(&scratch, t->values.n, uint32_t);
+	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
+	size_t n = list_counted(t, list);
 	uint64_t all = 0, before = 0;
 	double sum = 0;
-	for (uint32_t i = 0; i < t->values.n; i++) {
-		order[i] = i;
-		all += t->count[i];
-	}
-	SORT_BY(order, t->values.n, by_value, t);
-	for (uint32_t i = 0; i < t->values.n; i++) {
-		double value = (double)(int64_t)t->values.keys[order[i]];
-		uint64_t until = before + t->count[order[i]];
+	for (size_t i = 0; i < n; i++)
+		all += list[i].n;
+	SORT(list, n, by_value);
+	for (size_t i = 0; i < n; i++) {
+		double value = (double)list[i].value;
+		uint64_t until = before + list[i].n;
 		sum += before <= (all - 1) / 2 && (all - 1) / 2 < until ? value : 0;
 		sum += before <= all / 2 && all / 2 < until ? value : 0;
 		before = until;
@@ -58,9 +79,14 @@ double tally_excess(const struct tally *t, double above, double less)
 	double sum = 0;
 	for (size_t i = 0; i < t->n && !t->many; i++)
 		sum += t->list[i] > above ? t->list[i] - less : 0;
-	for (uint32_t i = 0; i < t->values.n; i++) {
-		double value = (double)(int64_t)t->values.keys[i];
-		sum += value > above ? (value - less) * (double)t->count[i] : 0;
+	if (!t->many)
+		return sum;
+	ARENA_LOCAL(scratch);
+	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
+	size_t n = list_counted(t, list);
+	for (size_t i = 0; i < n; i++) {
+		double value = (double)list[i].value;
+		sum += value > above ? (value - less) * (double)list[i].n : 0;
 	}
 	return sum;
 }

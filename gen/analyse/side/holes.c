@@ -232,7 +232,8 @@ static void add_silent(const struct trace *t, const struct step_thread *thread, 
 		return;
 	uint32_t n = thread->n - 1;
 	size_t silent = 0, whole = 0;
-	double *value = ARENA_NEW(holes->work, n, double);
+	ARENA_LOCAL(scratch);
+	double *value = ARENA_TAKE(&scratch, n, double);
 	for (uint32_t i = 0; i < n; i++)
 		value[i] = (double)(thread->start[i + 1] - thread->end[i]);
 	sort_doubles(value, n);
