@@ -11,7 +11,7 @@
 
 struct view {
 	const struct run *run;
-	struct arena scratch;
+	struct arena scratch, ops; /* ops: of all kernels, until what ranks waited in them is noted */
 	struct comm_ops all;
 	const struct collective_op **of_device;
 	struct comm_beside beside;  /* of the device at hand … */
@@ -248,7 +248,7 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	size_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
 	                        .tolerance = find_tolerance(run)};
-	comm_ops_match(run, out->tolerance, arena, &v.scratch, &v.all);
+	comm_ops_match(run, out->tolerance, arena, &v.ops, &v.all);
 	find_last(&v, arena, out);
 	find_partners(&v, out);
 	for (uint32_t d = 0; d < run->n_devices; d++)
@@ -268,6 +268,7 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 		divide(&v, d, arena, &out->device[d]);
 		waits[d].n = v.n_waits - before;
 	}
+	arena_release(&v.ops);
 	for (uint32_t d = 0; d < run->n_devices; v.waits += waits[d++].n)
 		waits[d].list = v.waits;
 	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
