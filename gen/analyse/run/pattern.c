@@ -280,22 +280,6 @@ static double time_in(const struct pattern_sequence *s, const struct pattern_fou
 	return in;
 }
 
-/* Share of the cycles that hold just what is usual with which the host had to do. */
-static double host_share(const struct pattern_sequence *s, const struct pattern_found *f)
-{
-	uint32_t n = 0, with = 0;
-	for (uint32_t k = f->from; k < f->to; k++) {
-		bool host = false;
-		if (f->fit.grade[k] != GRADE_EXACT)
-			continue;
-		for (size_t i = f->fit.cut[k]; i < f->fit.cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-		n++;
-	}
-	return n ? with / (double)n : 1;
-}
-
 /* Where a good part of a sequence is in no cycle of the loop that was found, `f`, or none was: steps that are the same
  * work under other names. They may be what the loop's cycles are a part of, such as those of one length; or what they
  * are layers of, if only then there is an input or an optimizer; or what several of make one of its cycles. True: `f`
@@ -325,7 +309,8 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	}
 	bool told = places.input >= RULE_NEARLY_ALL || places.update >= RULE_NEARLY_ALL;
 	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
-	bool parts = varied.cycles < f->cycles && told && host_share(s, f) < RULE_NEARLY_ALL;
+	bool parts = varied.cycles < f->cycles && told &&
+	             pattern_fit_host(&f->fit, s, f->from, f->to, GRADE_EXACT) < RULE_NEARLY_ALL;
 	/* several steps together may vary so little in how often each name comes that they pass for a cycle, where
 	 * each by itself does not */
 	if (no_two) {

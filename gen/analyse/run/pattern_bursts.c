@@ -26,19 +26,6 @@ static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint3
 	return k > *first;
 }
 
-/* Share of the cycles of [from, to) with which the host had to do. */
-static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
-{
-	uint32_t with = 0;
-	for (uint32_t k = from; k < to; k++) {
-		bool host = false;
-		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-	}
-	return to > from ? (double)with / (double)(to - from) : 0;
-}
-
 /* Whether runs of cycles are of different lengths, most of them, and nearly all that there is: layers are as many in
  * every step. */
 static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
@@ -160,7 +147,7 @@ void pattern_bursts_find(struct pattern_fit *f, const struct pattern_sequence *s
 	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
 	             out->cycles >= RULE_EXPLAINED * (to - from);
 	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
-	                (host_share(f, s, from, to) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
+	                (pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
 	                !vary_between(f, s, from, to, out->cycles);
 	if (out->are_loop)
 		out->written = all_written(s, f, from, to);

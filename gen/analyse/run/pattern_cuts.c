@@ -1,6 +1,7 @@
 #include "analyse/run/pattern_cuts.h"
 
 #include "analyse/run/pattern_bursts.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -250,20 +251,6 @@ static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 	return good;
 }
 
-/* The first of the cuts at or behind op `at`. */
-static uint32_t cut_behind(const size_t *cut, uint32_t n, size_t at)
-{
-	uint32_t low = 0, high = n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (cut[middle] < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Tries many cuts on some of their cycles first: most candidates are wrong, and are seen to be here. A loop that is a
  * part of the cycles may be few of them, or few of the ops: every other window is from where its share of the ops is.
  */
@@ -277,7 +264,9 @@ static bool is_promising(const struct pattern_sequence *s, const size_t *cut, ui
 	const uint32_t before = RULE_WINDOW / 2;
 	for (uint32_t w = 0; w < windows; w++) {
 		uint64_t at = 2 * (uint64_t)w + 1, of = 2 * (uint64_t)windows; /* the window's middle */
-		uint32_t k = w % 2 ? cut_behind(cut, n, first + ops * at / of) : (uint32_t)(n * at / of);
+		uint32_t k = w % 2 ? 0 : (uint32_t)(n * at / of);
+		if (w % 2)
+			SEARCH(k, n, cut[k] < first + ops * at / of);
 		k -= k < before ? k : before;
 		if (is_window_good(s, cut + (k + RULE_WINDOW < n ? k : n - RULE_WINDOW)))
 			return true;

@@ -330,6 +330,20 @@ bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequ
 	return false;
 }
 
+double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                        enum pattern_grade least)
+{
+	uint32_t n = 0, with = 0;
+	for (uint32_t k = from; k < to; k++) {
+		bool host = false;
+		for (size_t i = f->cut[k]; f->grade[k] >= least && i < f->cut[k + 1] && !host; i++)
+			host = s->flags[i] & PATTERN_HOST;
+		with += host;
+		n += f->grade[k] >= least;
+	}
+	return n ? with / (double)n : 1;
+}
+
 uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_sequence *s, struct arena *arena)
 {
 	ARENA_LOCAL(scratch);

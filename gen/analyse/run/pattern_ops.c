@@ -1,6 +1,7 @@
 #include "analyse/run/pattern_ops.h"
 
 #include "base/keymap.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/order.h"
@@ -71,16 +72,10 @@ static void mark_captures(const struct trace *t, uint32_t process, struct patter
 	for (size_t c = 0; c < t->calls.n && any; c++) {
 		if (!ends[t->calls.name[c]] || t->threads[t->calls.thread[c]].process != process)
 			continue;
-		size_t low = 0, high = s->n;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (s->at[middle] < t->calls.end[c])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < s->n)
-			s->flags[low] |= PATTERN_CAPTURE;
+		size_t i = 0;
+		SEARCH(i, s->n, s->at[i] < t->calls.end[c]);
+		if (i < s->n)
+			s->flags[i] |= PATTERN_CAPTURE;
 	}
 }
 

@@ -26,7 +26,7 @@ static void look_at(const struct pattern_sequence *s, const struct pattern_place
 			uint8_t flags = s->flags[i];
 			c->sum[k] += pattern_hash(s->token[i]);
 			input += (flags & PATTERN_INPUT) != 0;
-			output += (flags & (PATTERN_HOST | PATTERN_INPUT | PATTERN_WORK)) == PATTERN_HOST;
+			output += pattern_is_out(flags);
 			waits += (flags & (PATTERN_HOST | PATTERN_WORK)) == (PATTERN_HOST | PATTERN_WORK);
 			updates += (flags & PATTERN_UPDATE) != 0;
 		}
