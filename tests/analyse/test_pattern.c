@@ -349,7 +349,7 @@ static int count_wrong(void (*make)(struct generated *), const char *name, int l
 		make(&g);
 		struct pattern_sequence s = sequence_of(&g, &arena);
 		struct pattern p;
-		pattern_find(&s, false, &arena, &p);
+		pattern_find(&s, &arena, &p);
 		bool good = is_right(&g, &p, false);
 		if (!good) {
 			print_message("%s, seed %u: ", name, (unsigned)seed);
@@ -385,7 +385,7 @@ static void test_noise(void **state)
 		noise(&g);
 		struct pattern_sequence s = sequence_of(&g, &arena);
 		struct pattern p;
-		pattern_find(&s, false, &arena, &p);
+		pattern_find(&s, &arena, &p);
 		double time = 0, all = 0;
 		for (size_t i = 0; i < s.n; i++)
 			all += (double)s.length[i];
@@ -406,7 +406,7 @@ static struct pattern found_in(const char *text, struct arena *arena)
 		put(&g, 0, (uint32_t)*c, 1000, *c < 'a' ? PATTERN_HOST : PATTERN_WORK, 0);
 	struct pattern_sequence s = sequence_of(&g, arena);
 	struct pattern p;
-	pattern_find(&s, false, arena, &p);
+	pattern_find(&s, arena, &p);
 	return p;
 }
 
@@ -461,7 +461,7 @@ static void test_by_time(void **state)
 	}
 	struct pattern_sequence s = sequence_of(&g, &arena);
 	struct pattern p;
-	pattern_find(&s, false, &arena, &p);
+	pattern_find(&s, &arena, &p);
 	assert_int_equal(p.n_loops, 2);
 	assert_int_equal(p.loops[0].n, 100); /* 90 ms */
 	assert_int_equal(p.loops[1].n, 200); /* 60 ms */
@@ -478,7 +478,7 @@ static void test_layers(void **state)
 		put(&g, 0, 1, 1000, i % 300 == 299 ? PATTERN_WORK | PATTERN_HOST : PATTERN_WORK, 0);
 	struct pattern_sequence s = sequence_of(&g, &arena);
 	struct pattern p;
-	pattern_find(&s, false, &arena, &p);
+	pattern_find(&s, &arena, &p);
 	assert_int_equal(p.n_loops, 1);
 	assert_int_equal(p.loops[0].n, 30);
 	assert_int_equal(p.loops[0].ops, 300);

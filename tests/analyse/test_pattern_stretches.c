@@ -52,7 +52,7 @@ static uint32_t cycles_of(struct written *w, uint32_t *loops)
 		s.end[i] = now += w->length[i];
 		s.flags[i] = c == '>' ? PATTERN_HOST | PATTERN_INPUT : c == '<' ? PATTERN_HOST : PATTERN_WORK;
 	}
-	pattern_find(&s, false, &w->arena, &found);
+	pattern_find(&s, &w->arena, &found);
 	uint32_t n = found.n_loops ? found.loops[0].n : 0;
 	*loops = found.n_loops;
 	arena_release(&w->arena);

@@ -57,7 +57,7 @@ static uint32_t loops_of(struct written *w, struct pattern_loop *first, int64_t 
 {
 	struct pattern_sequence s = sequence_of(w);
 	struct pattern found;
-	pattern_find(&s, false, &w->arena, &found);
+	pattern_find(&s, &w->arena, &found);
 	*first = found.n_loops ? found.loops[0] : (struct pattern_loop){0};
 	*begin = found.n_loops ? found.loops[0].at[1] : 0;
 	arena_release(&w->arena);

@@ -102,10 +102,10 @@ static const struct marks_candidate *choose(struct looking *f)
 }
 
 /* What repeats in a part, and which kinds of ops it has. */
-static void look_for_loops(struct looking *f, uint32_t i, const struct trace *rows, bool shortest)
+static void look_for_loops(struct looking *f, uint32_t i, const struct trace *rows)
 {
 	struct work_kinds *kinds = &f->run->parts->kinds[i];
-	pattern_run_look(rows, shortest, &f->scratch, &f->asked[i].look);
+	pattern_run_look(rows, &f->scratch, &f->asked[i].look);
 	if (!kinds->n)
 		*kinds = work_kinds_of(rows, f->run->arena);
 	f->asked[i].looked = true;
@@ -120,7 +120,7 @@ static void ask_part(struct looking *f, uint32_t i, bool ranges, bool loops)
 	if (ranges)
 		ask_ranges(f, i, rows, &scratch);
 	if (!f->asked[i].taken && loops)
-		look_for_loops(f, i, rows, false);
+		look_for_loops(f, i, rows);
 }
 
 /* What a part says of the range that all of them chose, where it is not what it chose itself. */
@@ -159,14 +159,14 @@ static void join_ranges(struct looking *f, const struct marks_candidate *winner,
 }
 
 /* The loops of all parts together, looked for in those that have not been asked yet. */
-static void join_loops(struct looking *f, bool shortest, struct run_loops *out)
+static void join_loops(struct looking *f, struct run_loops *out)
 {
 	const struct run *run = f->run;
 	struct pattern_look *looks = ARENA_NEW(&f->scratch, run->parts->n, struct pattern_look);
 	for (uint32_t i = 0; i < run->parts->n; i++) {
 		ARENA_LOCAL(scratch);
 		if (!f->asked[i].looked)
-			look_for_loops(f, i, parts_rows(run, i, STEPS, &scratch), shortest);
+			look_for_loops(f, i, parts_rows(run, i, STEPS, &scratch));
 		looks[i] = f->asked[i].look;
 	}
 	pattern_run_join(run->trace, run->parts->list, looks, run->parts->n, run->arena, out);
@@ -181,10 +181,10 @@ static struct looking begin(struct run *run)
 	return f;
 }
 
-void run_find_loops(struct run *run, bool shortest, struct run_loops *out)
+void run_find_loops(struct run *run, struct run_loops *out)
 {
 	struct looking f = begin(run);
-	join_loops(&f, shortest, out);
+	join_loops(&f, out);
 	arena_release(&f.scratch);
 }
 
@@ -285,7 +285,7 @@ static int conclude(struct looking *f, bool loops, struct err *err)
 	if (f->of.wanted)
 		return no_such_step(f, err);
 	if (loops) {
-		join_loops(f, false, &run->loops);
+		join_loops(f, &run->loops);
 		if (run->loops.n)
 			pattern_steps(run, 0);
 	}

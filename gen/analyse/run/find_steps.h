@@ -10,7 +10,7 @@ int run_find_steps(struct run *run, const char *step, struct err *err);
 
 /* Before run_name_steps: what repeats in the run; and the range that is the step of another run for its steps, false
  * where it has none that is. */
-void run_find_loops(struct run *run, bool shortest, struct run_loops *out);
+void run_find_loops(struct run *run, struct run_loops *out);
 bool run_take_range(struct run *run, const struct steps *like);
 
 #endif

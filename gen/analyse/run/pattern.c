@@ -178,14 +178,14 @@ static void take_inner(const struct pattern_sequence *s, struct arena *arena, st
 	*f = shorter;
 }
 
-static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct pattern_found *out)
+static bool find_loop(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *out)
 {
 	uint32_t width = 0;
 	if (s->n < RULE_CYCLES || !find_one(s, RULE_CYCLES, RULE_WIDEST, arena, out, &width))
 		return false;
 	take_inner(s, arena, out);
 	struct pattern_found outer = {0};
-	if (!shortest && pattern_layers_join(s, out, arena, &outer))
+	if (pattern_layers_join(s, out, arena, &outer))
 		*out = outer;
 	cut_at_pause(s, arena, out);
 	return true;
@@ -339,7 +339,7 @@ static bool computes(const struct pattern_sequence *s, const struct pattern_foun
 	return work;
 }
 
-void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out)
+void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
 {
 	ARENA_LOCAL(scratch);
 	struct pattern_sequence s = *sequence;
@@ -355,7 +355,7 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 	while (out->n_loops < RULE_LOOPS) {
 		struct arena pass = {0};
 		struct pattern_found found = {0};
-		bool have = find_loop(&s, shortest, &pass, &found);
+		bool have = find_loop(&s, &pass, &found);
 		if (!others) /* not of what these have left; but a model's weights come first, copy by copy */
 			have = take_varied(&s, have, &pass, &found) || have;
 		others = others || (have && computes(&s, &found));

@@ -128,8 +128,7 @@ struct pattern {
 	uint32_t *cycle; /* by op in a loop: its cycle */
 };
 
-/* Finds the loops of a sequence. `shortest`: short cycles are taken as they are, although they may be layers of a step.
- * `arena` holds what is found. */
-void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out);
+/* Finds the loops of a sequence. `arena` holds what is found. */
+void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out);
 
 #endif

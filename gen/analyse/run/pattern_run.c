@@ -114,12 +114,12 @@ static void drop_loops(const struct trace *t, struct part *part)
 }
 
 /* `out` is zeroed, or what was found before in the same arena and is not needed any more. */
-static void look(const struct trace *t, uint32_t process, enum pattern_order order, bool shortest,
-                 const struct spans *without, struct arena *arena, struct part *out)
+static void look(const struct trace *t, uint32_t process, enum pattern_order order, const struct spans *without,
+                 struct arena *arena, struct part *out)
 {
 	*out = (struct part){.ops = out->ops};
 	pattern_ops_collect(t, process, order, without, arena, &out->ops);
-	pattern_find(&out->ops.sequence, shortest, arena, &out->pattern);
+	pattern_find(&out->ops.sequence, arena, &out->pattern);
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
 	find_stretches(out, arena);
@@ -130,24 +130,24 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 
 /* In order of launch where the calls are in the profile: what a thread asks for comes in the same order every time,
  * what streams do side by side does not. Workers of a pool launch in turns; then streams have the order. */
-static void find_in_order(const struct trace *t, uint32_t process, bool shortest, const struct spans *without,
-                          struct arena *arena, struct part *out)
+static void find_in_order(const struct trace *t, uint32_t process, const struct spans *without, struct arena *arena,
+                          struct part *out)
 {
 	struct arena first = {0}, own = {0};
 	struct part other = {0};
 	*out = (struct part){0};
 	if (pattern_launched_share(t, process) >= RULE_EXPLAINED)
-		look(t, process, PATTERN_BY_LAUNCH, shortest, without, &first, out);
+		look(t, process, PATTERN_BY_LAUNCH, without, &first, out);
 	if (out->layers || (out->time > 0 && out->in_loops >= RULE_MOST * out->time)) {
 		arena_adopt(arena, &first);
 		return;
 	}
 	if (out->pattern.n_loops == 0) {
-		look(t, process, PATTERN_BY_START, shortest, without, &first, out);
+		look(t, process, PATTERN_BY_START, without, &first, out);
 		arena_adopt(arena, &first);
 		return;
 	}
-	look(t, process, PATTERN_BY_START, shortest, without, &own, &other);
+	look(t, process, PATTERN_BY_START, without, &own, &other);
 	if (other.in_loops * RULE_NEARLY_ALL > out->in_loops) {
 		arena_release(&first);
 		arena_adopt(arena, &own);
@@ -274,17 +274,16 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 
 /* The loops of a process. Trials of an autotuner's (cuDNN's, Triton's, TensorRT's), of which each kernel's repeat, may
  * well be more than the program's own loop in a short capture: where they hide it, it is looked for without them. */
-static void find_in_process(const struct trace *t, uint32_t process, bool shortest, struct arena *arena,
-                            struct part *out)
+static void find_in_process(const struct trace *t, uint32_t process, struct arena *arena, struct part *out)
 {
 	ARENA_LOCAL(scratch);
 	struct arena own = {0};
 	struct trials trials;
 	struct part rest;
-	find_in_order(t, process, shortest, NULL, arena, out);
+	find_in_order(t, process, NULL, arena, out);
 	trials_find(t, process, INT64_MAX, &scratch, &trials);
 	if (trials.spans.n && !is_told(t, out, &trials.spans)) {
-		find_in_order(t, process, shortest, &trials.spans, &own, &rest);
+		find_in_order(t, process, &trials.spans, &own, &rest);
 		if (are_trials(t, out, &rest, &trials)) {
 			rest.tried = out->time - rest.time;
 			arena_adopt(arena, &own);
@@ -422,7 +421,7 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 	}
 }
 
-void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena, struct pattern_look *out)
+void pattern_run_look(const struct trace *t, struct arena *arena, struct pattern_look *out)
 {
 	ARENA_LOCAL(scratch);
 	uint8_t *loop = ARENA_NEW(&scratch, t->ops.n, uint8_t);
@@ -436,7 +435,7 @@ void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena,
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		ARENA_LOCAL(own);
 		struct part part;
-		find_in_process(t, p, shortest, &own, &part);
+		find_in_process(t, p, &own, &part);
 		add_process(t, &part, p, arena, &out->process[p]);
 		for (size_t i = 0; i < part.ops.sequence.n; i++) {
 			loop[part.ops.op[i]] = part.pattern.loop[i];

@@ -84,8 +84,8 @@ struct pattern_look {
 	double all_time;
 };
 
-/* Finds what repeats in each process. `shortest`: short cycles are never put together (pattern_find). */
-void pattern_run_look(const struct trace *trace, bool shortest, struct arena *arena, struct pattern_look *out);
+/* Finds what repeats in each process. */
+void pattern_run_look(const struct trace *trace, struct arena *arena, struct pattern_look *out);
 
 /* Whether a kernel of this name, an id of trace.names, is one that only an autotuner's search launches. */
 bool pattern_run_searches(const struct trace *trace, uint32_t name);

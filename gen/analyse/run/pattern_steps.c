@@ -140,20 +140,6 @@ static bool group_like(struct run *run, uint32_t index, const struct run_loop *l
 	return true;
 }
 
-/* Looks for the loops of a run again, as short as can be; keeps what it had where that is no more like `like`. */
-static bool find_again(struct run *run, const struct run_loops *likes, uint32_t like)
-{
-	struct run_loops loops;
-	run_find_loops(run, true, &loops);
-	uint32_t index = pattern_match(&loops, likes, like);
-	if (index == UINT32_MAX || !pattern_same_unit(&likes->list[like], &loops.list[index], run->trace->names))
-		return false;
-	run->loops = loops;
-	run_loops_name(&run->loops, run->trace);
-	pattern_steps(run, index);
-	return true;
-}
-
 static int no_such_loop(const struct run_loops *loops, const char *wanted, struct err *err)
 {
 	BUF_LOCAL(have);
@@ -232,7 +218,7 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 			struct run *run = &sides[s].runs[r];
 			if (run->steps.origin == STEPS_BY_PATTERN)
 				continue;
-			run_find_loops(run, false, &run->loops);
+			run_find_loops(run, &run->loops);
 			if (!take_small(run, sides, n_sides))
 				return false;
 			run_loops_name(&run->loops, run->trace);
@@ -414,9 +400,7 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			} else if (!pattern_same_unit(like, &run->loops.list[mine], run->trace->names)) {
 				/* steps that are not the same are not compared */
 				if (!group_like(run, mine, like) &&
-				    !group_like(first, first->loop, &run->loops.list[mine]) &&
-				    !find_again(run, &first->loops, first->loop) &&
-				    !find_again(first, &run->loops, mine)) {
+				    !group_like(first, first->loop, &run->loops.list[mine])) {
 					forget(sides, n_sides);
 					return 0;
 				}

@@ -20,10 +20,10 @@ struct pattern_side {
 
 /* Lets all runs have steps of the same loop: the one with the most time of the first side's first run, or the one that
  * `wanted` (--loop NAME: its name or a part of it; may be NULL) names there, and of every other run the loop that is
- * most like it by its kernels, or is there as often: then it gets the same name. Where a cycle of one run is several of
- * another (a loop of layers here, of steps there), it is looked for again, as short as can be. Steps from ranges in
- * some runs and from a pattern in others are not the same thing: then all are taken from the pattern, and where that
- * cannot be, none.
+ * most like it by its kernels, or is there as often: then it gets the same name. Where a cycle of one run is so many of
+ * another (micro-batches here, steps there), that many are one; where it is no whole number of them, none has steps.
+ * Steps from ranges in some runs and from a pattern in others are not the same thing: then all are taken from the
+ * pattern, and where that cannot be, none.
  *
  * Runs whose steps have less and less to do are marked (run.shrinks), and, unless a loop is asked for by its name, runs
  * of the second side that repeat something else (run.stranger).
