@@ -23,15 +23,11 @@ void pattern_tuples_init(struct pattern_tuples *t, const struct pattern_sequence
 	for (uint32_t l = 2; l < s->n_lanes + 2; l++)
 		first[l] += first[l - 1];
 	t->row = ARENA_NEW(arena, s->n, uint32_t);
-	t->ends = ARENA_NEW(arena, s->n, uint8_t);
 	for (size_t i = 0; i < s->n; i++) {
 		size_t place = first[s->lane[s->token[i]] + 1]++;
 		t->row[place] = (uint32_t)i;
 		t->id[place] = s->token[i];
 	}
-	for (uint32_t l = 0; l < s->n_lanes; l++)
-		if (first[l + 1] > first[l])
-			t->ends[first[l + 1] - 1] = 1;
 }
 
 bool pattern_tuples_widen(struct pattern_tuples *t)

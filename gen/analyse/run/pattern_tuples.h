@@ -9,7 +9,6 @@
 struct pattern_tuples {
 	const struct pattern_sequence *sequence;
 	uint32_t *row;  /* by place: the op; NULL when there is one lane: the place itself */
-	uint8_t *ends;  /* by place: the last of its lane; NULL with one lane */
 	uint32_t *id;   /* by place: its tuple, UINT32_MAX where the lane ends before the tuple does */
 	uint32_t n_ids; /* tuples that differ */
 	uint32_t width;
