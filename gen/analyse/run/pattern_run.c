@@ -158,31 +158,6 @@ static void find_in_order(const struct trace *t, uint32_t process, const struct 
 	}
 }
 
-/* What a process's loop is made of. */
-static void find_makeup(const struct trace *t, const struct part *part, uint32_t number, struct arena *arena,
-                        struct run_loop *loop)
-{
-	const struct pattern_sequence *s = &part->ops.sequence;
-	ARENA_LOCAL(scratch);
-	struct keymap names;
-	keymap_init(&names, &scratch);
-	uint32_t *of_token = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-	for (size_t i = 0; i < s->n; i++)
-		if (part->pattern.loop[i] == number + 1)
-			of_token[s->token[i]] = keymap_add(&names, part->ops.name[s->token[i]]) + 1;
-	loop->makeup = ARENA_NEW(arena, names.n, struct run_loop_op);
-	loop->n_makeup = names.n;
-	for (uint32_t i = 0; i < names.n; i++)
-		loop->makeup[i] =
-			(struct run_loop_op){.name = (uint32_t)names.keys[i],
-		                             .comm = classify_comm(names_text(t->names, (uint32_t)names.keys[i]))};
-	for (size_t i = 0; i < s->n; i++)
-		if (part->pattern.loop[i] == number + 1) {
-			loop->makeup[of_token[s->token[i]] - 1].n += 1. / part->pattern.loops[number].n;
-			loop->makeup[of_token[s->token[i]] - 1].time += (double)s->length[i];
-		}
-}
-
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
  * it runs before the program's own loop, and often for longer. */
 bool pattern_run_searches(const struct trace *t, uint32_t name)
@@ -294,28 +269,36 @@ static void find_in_process(const struct trace *t, uint32_t process, struct aren
 	}
 }
 
-/* The stretch that a process's part of a loop is in. */
-static void find_stretch(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
+/* What a process's loop is made of, when it runs, and the thread that launches most of its GPU time. */
+static uint32_t describe(const struct trace *t, const struct part *part, uint32_t number, uint32_t process,
+                         struct arena *arena, struct run_loop *loop)
 {
-	for (size_t i = 0; i < part->ops.sequence.n; i++)
-		if (part->pattern.loop[i] == number + 1) {
-			int64_t start = part->ops.sequence.at[i], end = t->ops.end[part->ops.op[i]];
-			loop->start = start < loop->start ? start : loop->start;
-			loop->end = end > loop->end ? end : loop->end;
-		}
-}
-
-/* The thread that launches most of the GPU time of a process's loop. */
-static uint32_t find_launcher(const struct trace *t, const struct part *part, uint32_t number, uint32_t process)
-{
+	const struct pattern_sequence *s = &part->ops.sequence;
 	ARENA_LOCAL(scratch);
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	uint32_t *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t),
+		 best = TRACE_NONE; /* by token: 1 + its name's place */
+	struct run_loop_op *makeup = ARENA_NEW(&scratch, s->n_tokens, struct run_loop_op);
 	double *time = ARENA_NEW(&scratch, t->n_threads, double);
-	uint32_t best = TRACE_NONE;
-	for (size_t i = 0; i < part->ops.sequence.n; i++) {
-		uint32_t launch = t->ops.launch[part->ops.op[i]];
-		if (part->pattern.loop[i] == number + 1 && launch != TRACE_NONE)
-			time[t->calls.thread[launch]] += (double)part->ops.sequence.length[i];
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t token = s->token[i], name = part->ops.name[token], launch = t->ops.launch[part->ops.op[i]];
+		if (part->pattern.loop[i] != number + 1)
+			continue;
+		if (!of[token]) {
+			of[token] = keymap_add(&names, name) + 1;
+			makeup[of[token] - 1].name = name;
+			makeup[of[token] - 1].comm = classify_comm(names_text(t->names, name));
+		}
+		makeup[of[token] - 1].n += 1. / part->pattern.loops[number].n;
+		makeup[of[token] - 1].time += (double)s->length[i];
+		loop->start = s->at[i] < loop->start ? s->at[i] : loop->start;
+		loop->end = s->end[i] > loop->end ? s->end[i] : loop->end;
+		if (launch != TRACE_NONE)
+			time[t->calls.thread[launch]] += (double)s->length[i];
 	}
+	loop->makeup = arena_keep(arena, makeup, names.n, sizeof *makeup);
+	loop->n_makeup = names.n;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		if (t->threads[thread].process == process && (best == TRACE_NONE || time[thread] > time[best]))
 			best = thread;
@@ -346,10 +329,8 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 		                          .time = from->time,
 		                          .start = INT64_MAX,
 		                          .end = INT64_MIN};
-		find_makeup(t, part, l, arena, loop);
+		out->launcher[l] = describe(t, part, l, process, arena, loop);
 		loop->search = is_search(t, loop);
-		find_stretch(t, part, l, loop);
-		out->launcher[l] = find_launcher(t, part, l, process);
 	}
 }
 
