@@ -253,16 +253,6 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 				break;
 			out[n++] = at;
 		}
-		/* something else lies behind, and behind that cycles again: a tuple that goes from one into the next
-		 * is not there where the first of them begins */
-		uint32_t behind = 0;
-		while (at + f->ops <= end && n + behind < room &&
-		       (double)common_ops(f, s, end - f->ops, end, &counts) >= RULE_MOST * f->ops) {
-			end -= f->ops;
-			behind++;
-		}
-		for (uint32_t i = 0; i < behind; i++, end += f->ops)
-			out[n++] = end;
 	}
 	return n;
 }
