@@ -82,56 +82,20 @@ static bool counts_weigh(struct counts *c, const struct pattern_sequence *s, siz
 	return flags & PATTERN_CAPTURE;
 }
 
-/* The same sum of what was counted. */
-static uint64_t sum_of_counts(const struct counts *c, const uint64_t *hashes)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < c->n; i++)
-		sum += c->of[c->seen[i]] * hashes[c->seen[i]];
-	return sum;
-}
-
-/* Counts of the tokens of all cycles, of few long ones: they are needed more than once. Else `n` is 0. */
-struct all_counts {
-	struct counts *of; /* by cycle */
-	uint32_t n;
-};
-
-static void all_counts_take(struct all_counts *all, const struct pattern_sequence *s, const size_t *cut, uint32_t n,
-                            struct arena *arena)
-{
-
-	*all = (struct all_counts){0};
-	if ((double)n * s->n_tokens > RULE_NEAR * (double)s->n)
-		return;
-	all->of = ARENA_NEW(arena, n, struct counts);
-	for (; all->n < n; all->n++) {
-		counts_init(&all->of[all->n], s, arena);
-		counts_take(&all->of[all->n], s, cut[all->n], cut[all->n + 1]);
-	}
-}
-
 /* No two cycles are equal often enough: of every token the count that most cycles have. */
-static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, const struct all_counts *all,
-                 struct arena *scratch)
+static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, struct arena *scratch)
 {
-	struct counts own, *counts = &own;
-	counts_init(&own, s, scratch);
+	struct counts counts;
+	counts_init(&counts, s, scratch);
 	uint32_t *votes = ARENA_NEW(scratch, s->n_tokens, uint32_t), *there = ARENA_NEW(scratch, s->n_tokens, uint32_t);
 	for (uint32_t k = 0; k < n; k++) {
-		if (k < all->n)
-			counts = &all->of[k];
-		else
-			counts_take(counts, s, f->cut[k], f->cut[k + 1]);
-		for (uint32_t i = 0; i < counts->n; i++) {
-			uint32_t token = counts->seen[i];
+		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
+		for (uint32_t i = 0; i < counts.n; i++) {
+			uint32_t token = counts.seen[i];
 			there[token]++;
 			if (votes[token] == 0)
-				f->usual[token] = counts->of[token];
-			if (f->usual[token] == counts->of[token])
-				votes[token]++;
-			else
-				votes[token]--;
+				f->usual[token] = counts.of[token];
+			votes[token] += f->usual[token] == counts.of[token] ? 1 : -1;
 		}
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++)
@@ -201,10 +165,8 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	uint64_t *hashes = ARENA_NEW(&scratch, s->n_tokens, uint64_t);
 	for (uint32_t token = 0; token < s->n_tokens; token++)
 		hashes[token] = pattern_hash(token);
-	struct all_counts all;
-	all_counts_take(&all, s, cut, whole, &scratch);
 	for (uint32_t k = 0; k < whole; k++)
-		f->sum[k] = k < all.n ? sum_of_counts(&all.of[k], hashes) : sum_of(s, hashes, cut[k], cut[k + 1]);
+		f->sum[k] = sum_of(s, hashes, cut[k], cut[k + 1]);
 	uint64_t sum = 0;
 	if (commonest_sum(f, whole, &sum, &scratch) >= RULE_COMMON) {
 		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
@@ -213,7 +175,7 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
 			f->usual[s->token[i]]++;
 	} else {
-		vote(f, s, whole, &all, &scratch);
+		vote(f, s, whole, &scratch);
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];
@@ -226,8 +188,6 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	for (uint32_t k = 0; k < n; k++)
 		if (f->model != UINT32_MAX && f->sum[k] == sum)
 			f->grade[k] = GRADE_EXACT;
-		else if (k < all.n)
-			grade(f, s, k, &all.of[k]);
 		else {
 			counts_take(&counts, s, cut[k], cut[k + 1]);
 			grade(f, s, k, &counts);
