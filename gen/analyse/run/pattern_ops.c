@@ -2,7 +2,6 @@
 
 #include "base/keymap.h"
 #include "base/search.h"
-#include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/order.h"
 
@@ -33,49 +32,30 @@ static uint8_t flags_of(const struct trace *t, size_t i)
 	return t->ops.kind[i] == OP_MEMSET ? 0 : PATTERN_WORK;
 }
 
-/* The host waited between the launch of an op and that of the next one. */
-static void mark_waits(const struct trace *t, uint32_t process, struct pattern_sequence *s)
+/* Marks the ops between whose launch and that of the next one the host waited, and the first op launched after each
+ * capture of a graph. */
+static void mark_calls(const struct trace *t, uint32_t process, struct pattern_sequence *s)
 {
 	ARENA_LOCAL(scratch);
-	size_t n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		n += t->calls.waits[c];
-	int64_t *wait = ARENA_NEW(&scratch, n, int64_t);
-	n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		if (t->calls.waits[c] && t->threads[t->calls.thread[c]].process == process)
-			wait[n++] = t->calls.start[c];
-	bool sorted = true;
-	for (size_t i = 1; i < n && sorted; i++)
-		sorted = wait[i - 1] <= wait[i];
-	if (!sorted)
-		sort_times(wait, n);
-	for (size_t i = 0, w = 0; i < s->n && w < n; i++) {
-		while (w < n && wait[w] < s->at[i])
-			w++;
-		if (w < n && (i + 1 == s->n || wait[w] < s->at[i + 1]))
-			s->flags[i] |= PATTERN_HOST;
-	}
-}
-
-/* Marks the first op launched after each capture of a graph. */
-static void mark_captures(const struct trace *t, uint32_t process, struct pattern_sequence *s)
-{
-	ARENA_LOCAL(scratch);
-	bool *ends = ARENA_NEW(&scratch, t->names->n, bool), any = false;
+	bool *ends = ARENA_NEW(&scratch, t->names->n, bool);
 	for (uint32_t i = 0; i < t->names->n; i++) {
 		const char *name = names_text(t->names, i);
 		ends[i] =
 			strncmp(name, "cudaStreamEndCapture", 20) == 0 || strncmp(name, "cuStreamEndCapture", 18) == 0;
-		any = any || ends[i];
 	}
-	for (size_t c = 0; c < t->calls.n && any; c++) {
-		if (!ends[t->calls.name[c]] || t->threads[t->calls.thread[c]].process != process)
-			continue;
+	for (size_t c = 0; c < t->calls.n; c++) {
 		size_t i = 0;
-		SEARCH(i, s->n, s->at[i] < t->calls.end[c]);
-		if (i < s->n)
-			s->flags[i] |= PATTERN_CAPTURE;
+		if (t->threads[t->calls.thread[c]].process != process)
+			continue;
+		if (t->calls.waits[c]) {
+			SEARCH(i, s->n, s->at[i] <= t->calls.start[c]);
+			if (i)
+				s->flags[i - 1] |= PATTERN_HOST;
+		} else if (ends[t->calls.name[c]]) {
+			SEARCH(i, s->n, s->at[i] < t->calls.end[c]);
+			if (i < s->n)
+				s->flags[i] |= PATTERN_CAPTURE;
+		}
 	}
 }
 
@@ -176,6 +156,5 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	for (size_t k = 0; k < n; k++)
 		s->flags[k] |= told[s->token[k]];
 	arena_release(&scratch);
-	mark_waits(t, process, s);
-	mark_captures(t, process, s);
+	mark_calls(t, process, s);
 }
