@@ -2,7 +2,6 @@
 
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_layers.h"
-#include "analyse/run/pattern_stretches.h"
 #include "analyse/run/pattern_tuples.h"
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"

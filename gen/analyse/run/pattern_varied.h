@@ -12,7 +12,18 @@
  * order, whose names need have nothing in common. False: nothing is. Everything is in `arena`. */
 bool pattern_varied_find(const struct pattern_sequence *s, bool alone, struct arena *arena, struct pattern_places *out);
 
-/* The same as cycles of a loop. */
+/* A loop of which some kernels are other ones from some step on: a decode beside a cache that grows, say, for which the
+ * library takes another attention from some length on. Told by names, each stretch would be a loop. The cycles of loop
+ * `found` together with those of the stretches before and behind it, where these are the same work under other names:
+ * nearly all ops have the same name, others stand in their places; the host has as many copies, waits and optimizers to
+ * do with in each; the kernels that all have are at least half of the GPU's time; a cycle takes about as much of it on
+ * either side of a change; and nothing else lies at a change, neither ops nor a pause before what has the same name.
+ * Names change from stretch to stretch, not at every step. False: there is no such stretch. Everything is in `arena`.
+ */
+bool pattern_stretches_find(const struct pattern_sequence *s, const struct pattern_found *found, struct arena *arena,
+                            struct pattern_places *out);
+
+/* Such cycles as those of a loop. */
 void pattern_varied_cycles(const struct pattern_places *places, struct arena *arena, struct pattern_found *out);
 
 #endif
