@@ -257,7 +257,7 @@ class Cupti(Installed):
     def kill_recorder(self, name, script, env=None):
         """Of a program that has used CUDA (tiny_spool.py writes what it would have written), when it waits."""
         shutil.copy(tiny_spool.__file__, self.folder)
-        spool = 'python3 -IS tiny_spool.py "$GAPLINE_SPOOL/$$-cuda-0.spool"; '
+        spool = f'{sys.executable} -IS tiny_spool.py "$GAPLINE_SPOOL/$$-cuda-0.spool"; '
         process = self.start("capture", "--collector", "cupti", "-o", name, "--", "sh", "-c", spool + script, env=env or {},
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         pids = self.pids("pid")
@@ -299,7 +299,7 @@ class Cupti(Installed):
     def test_full_disk(self):
         """A profile for which there is no room: the recording stays, and becomes one when there is."""
         shutil.copy(tiny_spool.__file__, self.folder)
-        command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", 'python3 -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"']
+        command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", f'{sys.executable} -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"']
         _, said = self.gapline(*command, status=2, **limited(20000))
         (left,) = (n for n in self.files() if n.startswith(".x.sqlite."))
         self.assertIn(f"{left}: 'gapline capture --recover -o x.sqlite' makes a profile of it\n", said)

@@ -111,7 +111,7 @@ def check_limit_of_recordings(folder):
     (folder / "eats.py").write_text("import os, resource, shutil, sys\n"
                                     "print(resource.getrlimit(resource.RLIMIT_DATA)[0] == resource.RLIM_INFINITY)\n"
                                     "block = bytearray(300 << 20)\n")
-    program = ["python3", "-IS", "eats.py", "tiny.sqlite"]
+    program = [sys.executable, "-IS", "eats.py", "tiny.sqlite"]
     done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "100M", "-o", "eaten.sqlite", "--", *program)
     expect((done.returncode, done.stdout) == (0, "True\n"), "a program takes more than gapline may", done)
     done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "500K", "-o", "none.sqlite", "--", *program)

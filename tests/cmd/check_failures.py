@@ -38,6 +38,8 @@ import tiny_profile
 import tiny_samples
 import tiny_spool
 
+# This very Python: what a shell finds may be a script that looks for one, ten times as long.
+SPOOL = f"{sys.executable} -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool"
 GAPLINE, FAILING = (os.path.abspath(a) for a in sys.argv[1:3])
 SECONDS = float(sys.argv[3])
 LONGEST = float(os.environ.get("LONGEST", 300))
@@ -59,7 +61,7 @@ COMMANDS = {
     "saved": "report @old b.sqlite -q --db s.db --json out/r.json",
     "save": "save new a.sqlite.gz -q --db out/s.db",
     "history": "history report --db h.db -q -o out/t.html --json out/t.json",
-    "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
+    "capture": f"capture --collector cupti -q --force -o out/c.sqlite -- sh -c '{SPOOL}'",
     "outputs": "report a.sqlite b.sqlite -q --baseline-output log --fixed-output log --compare-output 'x=([0-9.]+)' --json out/r.json",
     "claim": "claim r.html -o out/c.json -q",
     "export": "export a.sqlite b.sqlite -o out/e.sqlite -q",
@@ -245,9 +247,8 @@ def check_plain_renames(inputs):
     usual, found = place.run("none", 0), place.run("flags", 1, everything=True)
     if found[4] < 1 or place.judge(usual, found):
         wrong.append(f"report: {found[4]} renames without flags: {place.judge(usual, found)}")
-    program = "python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool"
     for name, appears in (("alone", False), ("appears", True)):
-        ends = f"{program}; echo mine >out/c.sqlite" if appears else program
+        ends = f"{SPOOL}; echo mine >out/c.sqlite" if appears else SPOOL
         COMMANDS[name] = shlex.join(["capture", "--collector", "cupti", "-q", "-o", "out/c.sqlite", "--", "sh", "-c", ends])
         place = Place(inputs, name, [])
         status, _, said, files, calls = place.run("flags", 1, everything=True)
