@@ -16,6 +16,9 @@ export const RECORDED = ['gpt2', 'compile'].filter(name => existsSync(fileOf(nam
 export const KINDS = [RECORDED.includes('compile') ? 'compile' : 'pair', 'wide', 'other', 'undecided', 'slower', 'gpus32', 'profile', 'span'];
 /* All whose page a checker reads. */
 export const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'hostile', 'large', 'one', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'names', 'trend', 'wide', 'other', 'gpus32', 'profile', 'span', ...RECORDED];
+/* Of those that axe and the Nu checker read, one of each template and the one with hostile names; check-all reads all. */
+const SOME = ['pair', 'hostile', 'gpus16', 'kernel', 'trend', 'profile', 'span', 'no-steps'];
+export const some = names => names.filter(name => 'GAPLINE_ALL' in process.env || SOME.includes(name));
 export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
 
 let browser = null, server = null;
