@@ -458,8 +458,7 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	assert_int_equal(conditions_options(&b, &a, false, &s->arena).n, 1);
 }
 
-/* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less.
- */
+/* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less. */
 static void test_a_step_that_is_cut_through(void **state)
 {
 	(void)state;
