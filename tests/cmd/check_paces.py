@@ -10,10 +10,6 @@ one beside 8 busy loops, one beside 16. By their own clocks a step took 4.8 to 9
 
 A step of pinn took 8.40 ms by its own clock and 8.38 with a fused optimizer, run in turns; the captures of both were made on
 a host that others held up more during the baseline's, 13.6 and 8.5 ms: no direction, and 1.00 is in the interval, too.
-
-ctc makes its input on the host. By its own clock, in turns, a step took 25.1 ms and, in half precision with a fused
-optimizer, 19.6. The captures were made beside four others on 16 host processors, whose threads were more as the fixed
-side ran: 51.8 and 187 ms. The sides share hardly a kernel, so nothing tells the host's pace: no direction.
 """
 import itertools
 import json
@@ -37,14 +33,8 @@ def main():
                 n += 1
                 if verdict["result"] in ("faster", "slower") or not low <= 1 <= high:
                     wrong.append(f"{pair[0].name} and {pair[1].name}: {verdict['result']}, {low} to {high}")
-        sides = (HERE / f"ctc-{side}.digest" for side in ("baseline", "fixed"))
-        subprocess.run([sys.argv[1], "report", *sides, "-o", "/dev/null", "--json", out, "-q"], check=True)
-        verdict = json.loads(out.read_text())["verdict"]
-        n += 1
-        if verdict["result"] != "inconclusive" or verdict["controls"] is not None:
-            wrong.append(f"ctc: {verdict['result']}, {verdict['ci95']}")
-    assert n == 39, n
-    print(*wrong, f"{len(wrong)} of {n} pairs are wrong", sep="\n")
+    assert n == 38, n
+    print(*wrong, f"{len(wrong)} of {n} pairs of like against like are wrong", sep="\n")
     return bool(wrong)
 
 

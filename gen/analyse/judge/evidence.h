@@ -66,11 +66,8 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 #define EVIDENCE_STILL_HOST 0.02
 
 /* Where nothing tells the state, √(APART² + (UNSEEN_PACE w)²) in its place, w being the larger share: such runs fall
- * into states 4 to 6 % apart, and what the host makes of a step differs more: of seven programs on an H200's host, each
- * beside itself, two recorded runs' steps were 0.16 apart (log, root of the mean square), where nothing else ran.
- * SEEN_PACE where launches are in common, only kernels are not. */
-#define EVIDENCE_UNSEEN_PACE 0.5
-#define EVIDENCE_SEEN_PACE 0.3
+ * into states 4 to 6 % apart, and how long the GPU waits differs more. */
+#define EVIDENCE_UNSEEN_PACE 0.3
 
 /* Rows of a step: what may move one between two single runs, of the row: a clock the GPU's work, and the host, the link
  * and the scheduler the rest (54 pairs of like runs on an H100: 5 % of 400 rows moved by more). The least part of the

@@ -244,8 +244,7 @@ bool exchange_has_state(const size_t n[2], const struct controls *c)
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
 	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
-		e->unseen = hypot(EVIDENCE_APART, (c->host_seen ? EVIDENCE_SEEN_PACE : EVIDENCE_UNSEEN_PACE) *
-		                                          fmax(c->waits[0], c->waits[1]));
+		e->unseen = hypot(EVIDENCE_APART, EVIDENCE_UNSEEN_PACE * fmax(c->waits[0], c->waits[1]));
 	if (!exchange_has_state(n, c))
 		return;
 	double w = fmin(c->waits[0], c->waits[1]);
