@@ -189,8 +189,11 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
 	for (size_t i = 0, end; i < n; i = end) {
 		end = n - i < AT_ONCE ? n : i + AT_ONCE;
 		bool same = end == i + AT_ONCE && take_zeros(&at); /* as values that were looked at before, or 0 */
-		for (; same && how != LAYOUT_PLAIN && i < end; i++)
-			layout_set(values, size, i, how == LAYOUT_NEXT ? *lasts : lasts[place[i] & PLACE]);
+		for (; same && i < end; i++)
+			layout_set(values, size, i,
+			           how == LAYOUT_PLAIN  ? 0
+			           : how == LAYOUT_NEXT ? *lasts
+			                                : lasts[place[i] & PLACE]);
 		for (; !same && i < end; i++) {
 			uint64_t value = number_take(&at);
 			if (how != LAYOUT_PLAIN) {
