@@ -42,7 +42,7 @@ PEAK = {
     "torchx": 505413632 + 134481920 + 227395,
 }
 ONE = {"plain", "kept", "async", "array", "statics", "vmm", "unmap", "torchx"}  # one process and GPU, every row of which has an address
-NOT_JUDGED = {"trim"}  # too few steps alike for a verdict, and then no gate passes
+NOT_JUDGED = {"trim", "torchx"}  # too few steps alike for a verdict; another program than the one beside it: no gate passes
 UNKNOWN = {
     "managed": "managed memory",
     "reset": "freed device memory with its context",  # 300 MB are gone with the first context, without a row
