@@ -10,6 +10,9 @@ one beside 8 busy loops, one beside 16. By their own clocks a step took 4.8 to 9
 
 A step of pinn took 8.40 ms by its own clock and 8.38 with a fused optimizer, run in turns; the captures of both were made on
 a host that others held up more during the baseline's, 13.6 and 8.5 ms: no direction, and 1.00 is in the interval, too.
+
+fold was recorded while four other programs used its GPU, an H200: one of its kernels takes half as long again in one run.
+The captures say that others were there, and the work of all programs but pinn, which is two, is the same.
 """
 import itertools
 import json
@@ -25,7 +28,7 @@ def main():
     wrong, n = [], 0
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "report.json"
-        for program in "gan", "moe", "kmeans", "pinn":
+        for program in "gan", "moe", "kmeans", "pinn", "fold":
             for pair in itertools.permutations(sorted(HERE.glob(f"{program}-*.digest")), 2):
                 subprocess.run([sys.argv[1], "report", *pair, "-o", "/dev/null", "--json", out, "-q"], check=True)
                 verdict = json.loads(out.read_text())["verdict"]
@@ -33,7 +36,9 @@ def main():
                 n += 1
                 if verdict["result"] in ("faster", "slower") or not low <= 1 <= high:
                     wrong.append(f"{pair[0].name} and {pair[1].name}: {verdict['result']}, {low} to {high}")
-    assert n == 38, n
+                elif program != "pinn" and verdict["same_work"] != "same":
+                    wrong.append(f"{pair[0].name} and {pair[1].name}: the work is {verdict['same_work']}")
+    assert n == 40, n
     print(*wrong, f"{len(wrong)} of {n} pairs of like against like are wrong", sep="\n")
     return bool(wrong)
 
