@@ -2,7 +2,7 @@
  *it is used. Bounds and means are those of a simulation that was made before this code, with other draws, 20,000 pairs
  *a cell; a cell may be worse by three standard errors. Fixed seed, own generator: the same numbers everywhere.
  *
- *	test_looks [PAIRS]      pairs of a cell, 1,000 unless told */
+ *	test_looks [PAIRS]      pairs of a cell, 2,000 unless told */
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/gates.h"
 #include "analyse/judge/looks.h"
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-static int pairs = 1000;
+static int pairs = 2000;
 
 /* ---- by hand ---- */
 
