@@ -12,7 +12,7 @@ A step of pinn took 8.40 ms by its own clock and 8.38 with a fused optimizer, ru
 a host that others held up more during the baseline's, 13.6 and 8.5 ms: no direction, and 1.00 is in the interval, too.
 
 fold was recorded while four other programs used its GPU, an H200: one of its kernels takes half as long again in one run.
-The captures say that others were there, and the work of all programs but pinn, which is two, is the same.
+The work of all programs but pinn, which is two, is the same.
 """
 import itertools
 import json

@@ -163,7 +163,6 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           conditions_clock(c->side),
 	                           c->chance,
 	                           c->variation,
-	                           conditions_others(&facts[0]) || conditions_others(&facts[1]),
 	                           0};
 	uint32_t before = c->out.differences.n;
 	if (amounts_hidden(c->a, c->b)) {

@@ -176,7 +176,7 @@ static const char *incomplete(const struct side_facts *facts)
 	return NULL;
 }
 
-bool conditions_others(const struct side_facts *facts)
+static bool has_others(const struct side_facts *facts)
 {
 	for (size_t r = 0; r < facts->n_runs; r++)
 		if (facts->runs[r].source.others > 0)
@@ -187,7 +187,7 @@ bool conditions_others(const struct side_facts *facts)
 /* Work of others is in no profile of the program's. NULL: nobody is known to have been there. */
 static const struct fact *say_shared(const struct side_facts facts[2], struct facts *said, struct arena *arena)
 {
-	const bool others[2] = {conditions_others(&facts[0]), conditions_others(&facts[1])};
+	const bool others[2] = {has_others(&facts[0]), has_others(&facts[1])};
 	if (!others[0] && !others[1])
 		return NULL;
 	const struct fact *fact = FACT_NEW(arena, gpu_shared, others[1], .both = others[0] && others[1]);

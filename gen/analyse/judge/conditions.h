@@ -14,9 +14,6 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
  * apart; NAN: samples are too few, or not of the measured time. */
 double conditions_clock(const struct side side[2]);
 
-/* Whether other processes are known to have used the GPUs of a run when it began. */
-bool conditions_others(const struct side_facts *facts);
-
 /* What the ranges of both are: a key of the words "rows", or "ranges" where one side's are of another kind. */
 const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b);
 

@@ -98,7 +98,6 @@ struct work_scale {
 	double clock;    /* conditions_clock */
 	double chance;   /* work_chance(variation.seen) */
 	struct variation variation;
-	bool shared;  /* other processes used a GPU: launches of the same work take another time for theirs */
 	double alone; /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
 };
 

@@ -11,7 +11,6 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double LAUNCH_FAR = 0.25;   /* ln: so much more a launch does not take on a GPU of its own for nothing */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 static const double FOLLOWS = 1 / 3.;    /* of that ratio, as ln: so much time goes with work that is left out */
 
@@ -203,12 +202,12 @@ static void find_clock(const struct work_scale *s, const struct work_row *all, s
 	k->clock_told = fabs(k->clock) <= CLOSE || borne - longest >= CLOSE * (time[0] + time[1]);
 }
 
-/* How far chance may have taken a kernel's work, as ln: how much there is of it, or where a launch takes far from as
- * long, `ln` from what all have in common, how long that is. */
-static double taken_by_chance(const struct work_row *r, double ln)
+/* How far chance may have taken how much there is of a kernel's work, as ln. How long a launch takes is no evidence: on
+ * a GPU that others use, too, the same launch took half as long again. */
+static double taken_by_chance(const struct work_row *r)
 {
 	const double *of = is_sized(r) && r->blocks[0] > 0 && r->blocks[1] > 0 ? r->blocks : r->instances;
-	return fmax(fabs(log(of[1] / of[0])), fabs(ln) > LAUNCH_FAR ? fabs(ln) : 0);
+	return fabs(log(of[1] / of[0]));
 }
 
 /* Fills k->alike, factor, by_chance. Blocks that were not recorded may have changed where times did. */
@@ -232,7 +231,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 		}
 		if (known && !as_long)
 			off += fabs(r->time[1] - exp(factor) * r->time[0]);
-		double chance = known ? taken_by_chance(r, as_long && !s->shared ? ln - factor : 0) : 0;
+		double chance = known ? taken_by_chance(r) : 0;
 		if (chance > FALLS)
 			work_group_add(&k->by_chance, r->key, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]));
 	}
