@@ -152,13 +152,13 @@ static int by_section_and_text(const void *a, const void *b)
 	return compare_numbers(a, b);
 }
 
-/* Behind what is no text of the page, where it begins here; NULL: it does not. */
-static const char *pass_unsaid(const char *at)
+/* Behind the tag that begins here, and what is no text of the page; NULL: there is no end. */
+static const char *pass_unsaid(const char *at, const char *end)
 {
 	for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
 		if (strncmp(at, unsaid[i].begin, strlen(unsaid[i].begin)) == 0)
 			return strstr(at, unsaid[i].end);
-	const char *tag = *at == '<' ? strchr(at, '>') : NULL;
+	const char *tag = memchr(at, '>', (size_t)(end - at));
 	const struct hole *picture = &holes[0];
 	size_t n = strlen(picture->begin);
 	if (tag && (size_t)(tag + 1 - at) >= n && memcmp(tag + 1 - n, picture->begin, n) == 0)
@@ -170,23 +170,27 @@ static const char *pass_unsaid(const char *at)
 static struct numbers numbers_of(const char *page, const char *version, struct arena *arena)
 {
 	struct numbers out = {0};
-	size_t room = 0, version_n = strlen(version);
-	const char *section = "\"", *at = page;
-	while (*at) {
-		const char *behind = pass_unsaid(at);
-		size_t n = strspn(at, "0123456789.,");
-		if (strncmp(at, SECTION, sizeof SECTION - 1) == 0)
-			section = at + sizeof SECTION - 1;
-		if (behind) {
-			at = behind;
+	size_t room = 0, version_n = strlen(version), section_n = 1;
+	const char *section = "", *end = page + strlen(page);
+	for (const char *at = page; at < end;) {
+		if (*at == '<') {
+			if (strncmp(at, SECTION, sizeof SECTION - 1) == 0) {
+				section = at + sizeof SECTION - 1;
+				section_n = strcspn(section, "\"") + 1;
+			}
+			const char *behind = pass_unsaid(at, end);
+			at = behind ? behind : at + 1;
 		} else if (!isdigit((unsigned char)*at)) {
 			at++;
 		} else {
-			while (n && !isdigit((unsigned char)at[n - 1]))
+			size_t n = 1;
+			while (isdigit((unsigned char)at[n]) || (at[n] && strchr(".,", at[n])))
+				n++;
+			while (!isdigit((unsigned char)at[n - 1]))
 				n--;
 			LIST_GROW(arena, out.list, out.n, room);
 			if (n != version_n || memcmp(at, version, n) != 0)
-				out.list[out.n++] = (struct number){at, section, n, strcspn(section, "\"") + 1, page};
+				out.list[out.n++] = (struct number){at, section, n, section_n, page};
 			at += n;
 		}
 	}
