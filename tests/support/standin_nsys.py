@@ -1,4 +1,4 @@
-#!/usr/bin/python3 -I
+#!/usr/bin/python3 -IS
 """Plays nsys for tests: the same commands, files and habits, but the profile is the one that the target names.
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
@@ -7,20 +7,15 @@ old, broken, no-report, no-importer, no-export, slow-export, refused, dies, clos
 that gets the options, STANDIN_EXPORTED one that gets those of exports.
 """
 
-import contextlib
 import os
-import pathlib
-import shutil
-import signal
-import sqlite3
-import subprocess
 import sys
-import time
 
 HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-range-end=\n\t-t, --trace=\n"
 
 
 def profile(options, target, mode):
+    import contextlib, pathlib, signal, subprocess, time
+
     if mode in ("full", "full-stream"):
         if mode == "full-stream":  # what was recorded, before a report is made of it
             output = next(o for o in options if o.startswith("--output=")).split("=", 1)[1]
@@ -82,6 +77,8 @@ def profile(options, target, mode):
 
 def add_diagnostics(path, started):
     """What nsys says of each process: of the one that it started itself, and of another."""
+    import sqlite3
+
     db = sqlite3.connect(path)
     db.execute("CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT, globalPid INTEGER)")
     rows = [(2, "No CUDA events collected.", started), (2, "Some events were lost.", started + 1)]
@@ -91,6 +88,7 @@ def add_diagnostics(path, started):
 
 
 def main():
+    """Modules are imported where they are needed: this is started a thousand times, and most of its time is theirs."""
     mode, arguments = os.environ.get("STANDIN_NSYS", ""), sys.argv[1:]
     if arguments == ["--version"]:
         if mode == "broken":
@@ -101,6 +99,8 @@ def main():
     if arguments == ["profile", "--help"]:
         print(HELP)
         return 0
+    import pathlib, shutil, time
+
     if arguments[0] == "profile":
         n = next(i for i, a in enumerate(arguments[1:], 1) if not a.startswith("-"))
         if "STANDIN_ARGS" in os.environ:
