@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/sort.h"
 #include "digest/numbers.h"
 #include "table/fields.h"
@@ -258,7 +259,8 @@ static void put_packed(const struct buf *bytes, struct buf *to)
 	ARENA_LOCAL(scratch);
 	char *packed = ARENA_NEW(&scratch, n, char);
 	buf_format(to, "gapline table %d %s %zu %08lx\n", TABLE_RULES, GAPLINE_VERSION, bytes->n, sum);
-	compress2((Bytef *)packed, &n, (const Bytef *)bytes->data, bytes->n, Z_DEFAULT_COMPRESSION);
+	if (compress2((Bytef *)packed, &n, (const Bytef *)bytes->data, bytes->n, Z_DEFAULT_COMPRESSION) != Z_OK)
+		memory_exhausted(); /* there is room: nothing else can fail */
 	buf_add(to, packed, n);
 }
 

@@ -68,7 +68,7 @@ COMMANDS = {
     "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
     "--fixed 'true b.sqlite'",
 }
-KINDS = ("memory", "read", "write", "open", "rename", "sync", "fork", "map", "thread")
+KINDS = ("memory", "read", "write", "open", "rename", "sync", "fork", "map", "thread", "pack")
 # The program that is recorded says other things each time, and when.
 VARIES = ("capture", "run")
 BEFORE = b"what was there before"

@@ -10,11 +10,17 @@
 #include "analysed.h"
 #include "digest/digest.h"
 #include "digest/layout.h"
+#include "draws.h"
 #include "random_trace.h"
 
 #include <string.h>
 
-enum { TRACES = 400, BEFORE = 4000000 };
+enum { BEFORE = 4000000 };
+
+static unsigned traces(void)
+{
+	return draws_each(400);
+}
 
 static struct random_shape shape_of(unsigned seed)
 {
@@ -87,7 +93,7 @@ static void test_nothing_said_changes(void **state)
 {
 	size_t gone = 0, judged = 0;
 	(void)state;
-	for (unsigned seed = 1; seed <= TRACES; seed++) {
+	for (unsigned seed = 1; seed <= traces(); seed++) {
 		struct arena arena = {0};
 		struct names names;
 		names_init(&names, &arena);
@@ -107,8 +113,8 @@ static void test_nothing_said_changes(void **state)
 		}
 		arena_release(&arena);
 	}
-	assert_true(gone > 40 * TRACES);
-	assert_true(judged > TRACES / 2);
+	assert_true(gone > 40 * (size_t)traces());
+	assert_true(judged > traces() / 2);
 }
 
 /* A thread that launches nothing reads a file before anything else is recorded: there the start-up begins. */
@@ -152,7 +158,7 @@ static void test_the_start_stays_where_it_is(void **state)
 static void test_all_is_read_again(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= TRACES; seed++) {
+	for (unsigned seed = 1; seed <= traces(); seed++) {
 		struct arena arena = {0};
 		struct names names, others;
 		struct trace read;

@@ -244,7 +244,7 @@ static void test_named_steps(void **state)
 static void test_shared_gpus(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= 60; seed++) {
+	for (unsigned seed = 1; seed <= draws_each(60); seed++) {
 		struct random random = {.state = seed};
 		struct files sides[2] = {{.n = 0}, {.n = 0}};
 		for (int s = 0; s < 2; s++) {

@@ -25,6 +25,13 @@ static inline int draws(int n)
 	return draws_apart() > 1 ? n / draws_apart() + 1 : n;
 }
 
+/* Of n that are each looked at by itself, where seeing all of them shows nothing else: all with sanitizers, too, and a part
+ * under valgrind and on an emulated processor. */
+static inline unsigned draws_each(unsigned n)
+{
+	return getenv("GAPLINE_FEW_DRAWS") ? n / DRAWS_FEWER + 1 : n;
+}
+
 /* The step of a loop that goes over everything by `step`; odd times as much, so that what goes by turns goes on so. */
 static inline size_t draws_step(size_t step)
 {

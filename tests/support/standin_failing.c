@@ -1,7 +1,7 @@
 /* Loaded in front of gapline (LD_PRELOAD): lets the calls of one kind succeed until the one that is asked for, which
  * fails as it does on a machine that is full.
  *
- *	FAILING_KIND    memory, read, write, open, rename, sync, unlink, fork, map or thread;
+ *	FAILING_KIND    memory, read, write, open, rename, sync, unlink, fork, map, thread or pack (zlib has no memory);
  *	                flags: renames that exchange or replace nothing, which some file systems lack
  *	FAILING_CALL    which one fails, from 1; 0: none
  *	FAILING_ALL     set: all that follow fail, too
@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+#include <zlib.h>
 
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
@@ -42,11 +43,12 @@ enum kind {
 	KIND_FORK,
 	KIND_MAP,
 	KIND_THREAD,
+	KIND_PACK,
 	KIND_FLAGS
 };
 
-static const char *const names[] = {"",     "memory", "read", "write", "open",   "rename",
-                                    "sync", "unlink", "fork", "map",   "thread", "flags"};
+static const char *const names[] = {"",       "memory", "read", "write",  "open", "rename", "sync",
+                                    "unlink", "fork",   "map",  "thread", "pack", "flags"};
 
 static enum kind kind;
 static long wanted;
@@ -248,6 +250,18 @@ void *mmap64(void *at, size_t n, int protection, int flags, int fd, off64_t offs
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
 	return fails(KIND_THREAD, EAGAIN) ? EAGAIN : REAL(pthread_create)(thread, attributes, run, argument);
+}
+
+int compress2(unsigned char *to, unsigned long *n, const unsigned char *from, unsigned long n_from, int level)
+{
+	return fails(KIND_PACK, ENOMEM) ? Z_MEM_ERROR : REAL(compress2)(to, n, from, n_from, level);
+}
+
+int deflateInit2_(z_stream *z, int level, int method, int bits, int memory, int strategy, const char *version, int size)
+{
+	if (fails(KIND_PACK, ENOMEM))
+		return Z_MEM_ERROR;
+	return REAL(deflateInit2_)(z, level, method, bits, memory, strategy, version, size);
 }
 
 void _exit(int status)
