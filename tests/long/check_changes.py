@@ -2,6 +2,7 @@
 """Deliberate changes of the code are noticed: each of those below makes the test beside it fail.
 
     check_changes.py FOLDER [PATTERN]
+    check_changes.py                    only whether what is changed stands there, once
 
 The first were made when no test noticed them, the others to see whether any do. Where code is moved or goes, its row does,
 too. A copy of what is committed is built in FOLDER, with one change at a time; PATTERN: only changes of such files.
@@ -15,8 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHANGES = [  # file below gen, what stands there, what takes its place, the test that has to fail
     ("analyse/run/gaps.c", "INPUT_PART = 20", "INPUT_PART = 5", "test_findings_kinds"),
     ("analyse/run/gaps.c", "\tpiece.earlier = w->shift;\n", "", "test_causes_others"),
-    ("analyse/run/pattern.c", "host_share(s, f) < RULE_NEARLY_ALL", "host_share(s, f) < 1 - RULE_NEARLY_ALL", "test_pattern"),
-    ("analyse/run/pattern.c", "host_share(s, f) < RULE_NEARLY_ALL", "host_share(s, f) < .6", "test_pattern"),
+    ("analyse/run/pattern.c", "GRADE_EXACT) < RULE_NEARLY_ALL", "GRADE_EXACT) < 1 - RULE_NEARLY_ALL", "test_pattern"),
+    ("analyse/run/pattern.c", "GRADE_EXACT) < RULE_NEARLY_ALL", "GRADE_EXACT) < .6", "test_pattern"),
     ("analyse/judge/work.c", "(now_and_then && is_whole", "(false && now_and_then && is_whole", "test_compare"),
     ("analyse/judge/findings.c", "return 2 * fmin(a, b) > fmax(a, b) && ", "return ", "test_findings"),
     ("trace/merge.c", "to->has_lock && from", "to->has_lock || from", "test_merge"),
@@ -29,7 +30,7 @@ CHANGES = [  # file below gen, what stands there, what takes its place, the test
     ("render/lane.c", "\t\t\t\tnext = k + 1;\n", "", "test_lane"),
     ("render/lane.c", "\t\t\t\tspent += (double)(o->end - o->start);\n", "", "test_lane"),
     ("render/markdown.c", "MOST_BYTES = 65536", "MOST_BYTES = 165536", "check_ci_pages"),
-    ("cmd/compare.c", "bool input = replaces_file(&c->outputs[o], c->ncu[s]) ||", "bool input =", "check_cli"),
+    ("cmd/compare.c", "bool input = output_replaces_path(&c->outputs[o], c->ncu[s]) ||", "bool input =", "check_cli"),
     ("analyse/judge/series.c", "DRIFT_T = 5.04", "DRIFT_T = 2.5", "test_series"),
     ("analyse/judge/series.c", "DRIFT_SHARE = 0.02", "DRIFT_SHARE = 0.2", "test_series"),
     ("analyse/judge/series.c", "EXTREME = 10; ", "EXTREME = 100; ", "test_series"),
@@ -62,7 +63,7 @@ def run(*command):
 
 def tested(build, test):
     """Whether what the test needs is built, and the test passes."""
-    targets = [test] if test.startswith("test_") else ["gapline", "print_fixture", "standin_failing"]
+    targets = [test] if test.startswith("test_") else ["gapline", "print_fixture", "print_tokens", "standin_failing"]
     built = run("cmake", "--build", build, "--target", *targets)
     if built.returncode:
         return False, built.stdout[-2000:]
@@ -70,7 +71,18 @@ def tested(build, test):
     return "Skipped" not in done.stdout, done.returncode == 0
 
 
+def misplaced():
+    """Changes of what does not stand there once."""
+    found = [(file, old, (ROOT / "gen" / file).read_text().count(old)) for file, old, _, _ in CHANGES]
+    return [f"{file}: {old!r} stands there {n} times" for file, old, n in found if n != 1]
+
+
 def main():
+    wrong = misplaced()
+    print(*wrong, sep="\n", end="\n" * bool(wrong))
+    if wrong or len(sys.argv) < 2:
+        print(f"{len(CHANGES)} changes")
+        return len(wrong) > 0
     folder = pathlib.Path(sys.argv[1]).resolve()
     changes = [change for change in CHANGES if len(sys.argv) < 3 or sys.argv[2] in change[0]]
     source, build = folder / "source", folder / "build"
@@ -84,10 +96,6 @@ def main():
     for file, old, new, test in changes:
         path = source / "gen" / file
         text = path.read_text()
-        if text.count(old) != 1:
-            print(f"{file}: {old!r} stands there {text.count(old)} times")
-            wrong += 1
-            continue
         path.write_text(text.replace(old, new))
         ran, passed = tested(build, test)
         path.write_text(text)
