@@ -37,23 +37,28 @@ static int by_value(const void *a, const void *b)
 	return ASCENDING(x->value, y->value);
 }
 
-/* Those of the shorts first, in order. Returns how many there are. */
-static size_t list_counted(const struct tally *t, struct counted *to)
+/* Those of the shorts first, in order; `n_out`: how many there are. */
+static struct counted *list_counted(const struct tally *t, struct arena *arena, size_t *n_out)
 {
-	size_t n = 0;
+	size_t n = t->values.n;
+	for (int64_t value = 0; value < TALLY_SHORT; value++)
+		n += t->shorts[value] > 0;
+	struct counted *to = ARENA_TAKE(arena, n, struct counted);
+	n = 0;
 	for (int64_t value = 0; value < TALLY_SHORT; value++)
 		if (t->shorts[value])
 			to[n++] = (struct counted){value, t->shorts[value]};
 	for (uint32_t i = 0; i < t->values.n; i++)
 		to[n++] = (struct counted){(int64_t)t->values.keys[i], t->count[i]};
-	return n;
+	*n_out = n;
+	return to;
 }
 
 static double median_of_many(const struct tally *t)
 {
 	ARENA_LOCAL(scratch);
-	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
-	size_t n = list_counted(t, list);
+	size_t n;
+	struct counted *list = list_counted(t, &scratch, &n);
 	uint64_t all = 0, before = 0;
 	double sum = 0;
 	for (size_t i = 0; i < n; i++)
@@ -82,8 +87,8 @@ double tally_excess(const struct tally *t, double above, double less)
 	if (!t->many)
 		return sum;
 	ARENA_LOCAL(scratch);
-	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
-	size_t n = list_counted(t, list);
+	size_t n;
+	struct counted *list = list_counted(t, &scratch, &n);
 	for (size_t i = 0; i < n; i++) {
 		double value = (double)list[i].value;
 		sum += value > above ? (value - less) * (double)list[i].n : 0;
