@@ -5,7 +5,10 @@
 static void count(struct tally *t, struct arena *arena, int64_t value)
 {
 	if (value >= 0 && value < TALLY_SHORT) {
-		t->shorts[value]++;
+		uint64_t **page = &t->shorts[value / TALLY_PAGE];
+		if (!*page)
+			*page = ARENA_NEW(arena, TALLY_PAGE, uint64_t);
+		(*page)[value % TALLY_PAGE]++;
 		return;
 	}
 	uint32_t at = keymap_add(&t->values, (uint64_t)value);
@@ -17,7 +20,7 @@ void tally_count(struct tally *t, struct arena *arena, int64_t value)
 {
 	if (!t->many) {
 		t->many = true;
-		t->shorts = ARENA_NEW(arena, TALLY_SHORT, uint64_t);
+		t->shorts = ARENA_NEW(arena, TALLY_SHORT / TALLY_PAGE, uint64_t *);
 		keymap_init(&t->values, arena);
 		for (size_t i = 0; i < t->n; i++)
 			count(t, arena, (int64_t)t->list[i]);
@@ -37,21 +40,20 @@ static int by_value(const void *a, const void *b)
 	return ASCENDING(x->value, y->value);
 }
 
-/* Those of the shorts first, in order; `n_out`: how many there are. */
-static struct counted *list_counted(const struct tally *t, struct arena *arena, size_t *n_out)
+/* Those of the shorts first, in order; `n`: how many there are. */
+static struct counted *list_counted(const struct tally *t, struct arena *arena, size_t *n)
 {
-	size_t n = t->values.n;
-	for (int64_t value = 0; value < TALLY_SHORT; value++)
-		n += t->shorts[value] > 0;
-	struct counted *to = ARENA_TAKE(arena, n, struct counted);
-	n = 0;
-	for (int64_t value = 0; value < TALLY_SHORT; value++)
-		if (t->shorts[value])
-			to[n++] = (struct counted){value, t->shorts[value]};
+	struct counted *list = NULL;
+	size_t room = 0;
+	*n = 0;
+	for (int64_t value = 0; value < TALLY_SHORT; value++) {
+		const uint64_t *page = t->shorts[value / TALLY_PAGE];
+		if (page && page[value % TALLY_PAGE])
+			LIST_ADD(arena, list, *n, room, (struct counted){value, page[value % TALLY_PAGE]});
+	}
 	for (uint32_t i = 0; i < t->values.n; i++)
-		to[n++] = (struct counted){(int64_t)t->values.keys[i], t->count[i]};
-	*n_out = n;
-	return to;
+		LIST_ADD(arena, list, *n, room, (struct counted){(int64_t)t->values.keys[i], t->count[i]});
+	return list;
 }
 
 static double median_of_many(const struct tally *t)
