@@ -72,10 +72,10 @@ static void *take_room(struct arena *a, size_t bytes, bool zeroed)
 	}
 	struct arena_block *b = a->blocks;
 	if (!b || b->room - b->used < bytes)
-		b = add_block(a, next_room(a, bytes), true, true);
+		b = add_block(a, next_room(a, bytes), true, false);
 	void *p = b->data + b->used;
 	b->used += bytes;
-	return p;
+	return zeroed ? memset(p, 0, bytes) : p; /* not the whole block: of many, most is never asked for */
 }
 
 void *arena_alloc(struct arena *a, size_t n, size_t size)

@@ -2,6 +2,26 @@
 
 #include <stdlib.h>
 
+void sort_items(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	const char *items = list;
+	size_t i = 1;
+	while (i < n && compare(items + (i - 1) * size, items + i * size) <= 0)
+		i++;
+	if (i < n)
+		qsort(list, n, size, compare);
+}
+
+void sort_items_by(void *list, size_t n, size_t size, int (*compare)(const void *, const void *, void *), void *context)
+{
+	const char *items = list;
+	size_t i = 1;
+	while (i < n && compare(items + (i - 1) * size, items + i * size, context) <= 0)
+		i++;
+	if (i < n)
+		qsort_r(list, n, size, compare, context);
+}
+
 /* An order and a sort for one kind of number. */
 #define SORT_OF(name, type)                                                                                            \
 	static int compare_##name(const void *a, const void *b)                                                        \

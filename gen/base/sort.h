@@ -2,20 +2,17 @@
 #ifndef GAPLINE_BASE_SORT_H
 #define GAPLINE_BASE_SORT_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-/* Sorts the `n` items of a list, which may be NULL where there is none, in qsort's order `compare`, or in qsort_r's. */
-#define SORT(list, n, compare)                                                                                         \
-	do {                                                                                                           \
-		if ((n) > 1)                                                                                           \
-			qsort((list), (n), sizeof *(list), (compare));                                                 \
-	} while (0)
+/* Sorts the `n` items of a list, which may be NULL where there is none, in qsort's order `compare`, or in qsort_r's.
+ * Those that are in order already, as what was read in some order mostly is, are only looked at. */
+#define SORT(list, n, compare) sort_items((list), (n), sizeof *(list), (compare))
 #define SORT_BY(list, n, compare, context)                                                                             \
-	do {                                                                                                           \
-		if ((n) > 1)                                                                                           \
-			qsort_r((list), (n), sizeof *(list), (compare), (void *)(uintptr_t)(context));                 \
-	} while (0)
+	sort_items_by((list), (n), sizeof *(list), (compare), (void *)(uintptr_t)(context))
+void sort_items(void *list, size_t n, size_t size, int (*compare)(const void *, const void *));
+void sort_items_by(void *list, size_t n, size_t size, int (*compare)(const void *, const void *, void *),
+                   void *context);
 
 /* Sorts `n` numbers, the smallest first; `list` may be NULL where there is none. No NaN among them. */
 void sort_doubles(double *list, size_t n);

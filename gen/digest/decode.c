@@ -226,6 +226,18 @@ static bool take_sized(struct decoder *d, struct taken *from, void *values, cons
 	                      : take_values(d, from, values, 1, LAYOUT_ALIKE, n, limit);
 }
 
+/* The same of a column in which all `n` numbers are 0, as of half of them they are. */
+static bool are_zeros(const struct taken *from, size_t n)
+{
+	return (size_t)(from->end - from->at) == n && !*from->at && memcmp(from->at, from->at + 1, n - 1) == 0;
+}
+
+static bool set_zeros(void *values, uint8_t size, size_t n, uint64_t limit)
+{
+	memset(values, 0, n * size);
+	return limit > 0;
+}
+
 /* The first column groups the rows and the second names them: from then on their places are known. */
 static int take_column(struct decoder *d, const struct layout_table *table, size_t which)
 {
@@ -241,15 +253,17 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 		return decoder_damaged(d, c->name);
 	if (!n)
 		return 0;
+	void *values = layout_values(d->trace, table, c);
+	uint64_t limit = limit_of(d, c);
 	if (which == (table->named ? 2 : 1))
 		find_places(d, table, n);
 	if (c->how == LAYOUT_NEXT)
 		d->last[0] = 0;
 	else if (c->how != LAYOUT_PLAIN)
 		empty_places(d);
-	bool good = c->how == LAYOUT_START
-	                    ? take_starts(d, table, &from, n)
-	                    : take_sized(d, &from, layout_values(d->trace, table, c), c, n, limit_of(d, c));
+	bool good = c->how == LAYOUT_START ? take_starts(d, table, &from, n)
+	            : are_zeros(&from, n)  ? set_zeros(values, c->size, n, limit)
+	                                   : take_sized(d, &from, values, c, n, limit);
 	return good && !from.bad ? 0 : decoder_damaged(d, c->name);
 }
 

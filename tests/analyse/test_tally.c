@@ -16,12 +16,16 @@ static void test_tally(void **state)
 	(void)state;
 	struct random random = {.state = 7};
 	const size_t sizes[] = {0, 1, 2, 999, 1000, TALLY_FEW, TALLY_FEW + 1, TALLY_FEW + 40000};
-	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+	/* what is counted by value, or not, or both */
+	const int64_t tops[] = {5000, 2 * TALLY_SHORT, INT64_C(1) << 40};
+	enum { SIZES = sizeof sizes / sizeof *sizes, TOPS = sizeof tops / sizeof *tops };
+	for (size_t k = 0; k < SIZES * TOPS; k++) {
+		size_t s = k / TOPS;
 		struct arena arena = {0};
 		struct tally tally = {0};
 		double *list = ARENA_NEW(&arena, sizes[s] + 1, double), above = 0;
 		for (size_t i = 0; i < sizes[s]; i++) {
-			int64_t value = random_between(&random, 0, s % 2 ? 5000 : INT64_C(1) << 40);
+			int64_t value = random_between(&random, 0, tops[k % TOPS]);
 			list[i] = (double)value;
 			above += value > 4000 ? (double)value - 10 : 0;
 			tally_add(&tally, &arena, value);

@@ -5,7 +5,10 @@
 static void count(struct tally *t, struct arena *arena, int64_t value)
 {
 	if (value >= 0 && value < TALLY_SHORT) {
-		t->shorts[value]++;
+		uint64_t **page = &t->shorts[value / TALLY_PAGE];
+		if (!*page)
+			*page = ARENA_NEW(arena, TALLY_PAGE, uint64_t);
+		(*page)[value % TALLY_PAGE]++;
 		return;
 	}
 	uint32_t at = keymap_add(&t->values, (uint64_t)value);
@@ -17,7 +20,7 @@ void tally_count(struct tally *t, struct arena *arena, int64_t value)
 {
 	if (!t->many) {
 		t->many = true;
-		t->shorts = ARENA_NEW(arena, TALLY_SHORT, uint64_t);
+		t->shorts = ARENA_NEW(arena, TALLY_SHORT / TALLY_PAGE, uint64_t *);
 		keymap_init(&t->values, arena);
 		for (size_t i = 0; i < t->n; i++)
 			count(t, arena, (int64_t)t->list[i]);
@@ -37,23 +40,27 @@ static int by_value(const void *a, const void *b)
 	return ASCENDING(x->value, y->value);
 }
 
-/* Those of the shorts first, in order. Returns how many there are. */
-static size_t list_counted(const struct tally *t, struct counted *to)
+/* Those of the shorts first, in order; `n`: how many there are. */
+static struct counted *list_counted(const struct tally *t, struct arena *arena, size_t *n)
 {
-	size_t n = 0;
-	for (int64_t value = 0; value < TALLY_SHORT; value++)
-		if (t->shorts[value])
-			to[n++] = (struct counted){value, t->shorts[value]};
+	struct counted *list = NULL;
+	size_t room = 0;
+	*n = 0;
+	for (int64_t value = 0; value < TALLY_SHORT; value++) {
+		const uint64_t *page = t->shorts[value / TALLY_PAGE];
+		if (page && page[value % TALLY_PAGE])
+			LIST_ADD(arena, list, *n, room, (struct counted){value, page[value % TALLY_PAGE]});
+	}
 	for (uint32_t i = 0; i < t->values.n; i++)
-		to[n++] = (struct counted){(int64_t)t->values.keys[i], t->count[i]};
-	return n;
+		LIST_ADD(arena, list, *n, room, (struct counted){(int64_t)t->values.keys[i], t->count[i]});
+	return list;
 }
 
 static double median_of_many(const struct tally *t)
 {
 	ARENA_LOCAL(scratch);
-	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
-	size_t n = list_counted(t, list);
+	size_t n;
+	struct counted *list = list_counted(t, &scratch, &n);
 	uint64_t all = 0, before = 0;
 	double sum = 0;
 	for (size_t i = 0; i < n; i++)
@@ -82,8 +89,8 @@ double tally_excess(const struct tally *t, double above, double less)
 	if (!t->many)
 		return sum;
 	ARENA_LOCAL(scratch);
-	struct counted *list = ARENA_TAKE(&scratch, (size_t)TALLY_SHORT + t->values.n, struct counted);
-	size_t n = list_counted(t, list);
+	size_t n;
+	struct counted *list = list_counted(t, &scratch, &n);
 	for (size_t i = 0; i < n; i++) {
 		double value = (double)list[i].value;
 		sum += value > above ? (value - less) * (double)list[i].n : 0;

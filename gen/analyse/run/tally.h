@@ -8,14 +8,15 @@
 
 #include <stdbool.h>
 
-enum { TALLY_FEW = 1 << 16, TALLY_SHORT = 1 << 16 };
+enum { TALLY_FEW = 1 << 16, TALLY_SHORT = 1 << 18, TALLY_PAGE = 512 };
 
 /* Zero-initialise. Beyond TALLY_FEW integers memory grows with the number of different ones. */
 struct tally {
 	double *list; /* n of them, in some order; all until there are too many */
 	size_t n, room;
-	bool many;        /* these are counted instead: */
-	uint64_t *shorts; /* by value below TALLY_SHORT, which nearly all lengths in ns are; all others: */
+	bool many;         /* these are counted instead: */
+	uint64_t **shorts; /* by value below TALLY_SHORT, which nearly all lengths in ns are, those of kernels too:
+	                    * pages of TALLY_PAGE values, NULL where there is none of them; all others: */
 	struct keymap values;
 	uint64_t *count; /* by value's index */
 	uint32_t count_room;
