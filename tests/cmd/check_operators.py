@@ -8,6 +8,7 @@ no such number. check_kineto holds real traces against the same sums.
 """
 import contextlib
 import json
+import lzma
 import os
 import re
 import sqlite3
@@ -16,7 +17,8 @@ from decimal import Decimal
 
 from check_captures import check_made
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import tiny_profile
 
 GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
@@ -377,5 +379,64 @@ def check_xla(table, gapline, folder):
             table.check(f"XLA, {os.path.splitext(path)[1]}: {what}", seen == want, seen, want)
 
 
+# Which operators torch.compile puts into a kernel's name, and the module of recorded/compiled*.sqlite that alone has such ones.
+COMPILED = (("gelu", "Block/MLP"), ("softmax|clone", "Block/Attention"))
+
+
+def check_compiled(table, gapline, folder):
+    """Modules of the kernels that torch.compile made, launched one by one and in CUDA graphs, and in a digest."""
+    for name in "compiled", "compiled-graphs":
+        path = os.path.join(folder, name + ".sqlite")
+        with lzma.open(os.path.join(HERE, "recorded", name + ".sqlite.xz")) as source, open(path, "wb") as target:
+            target.write(source.read())
+        digest = path + ".digest"
+        gapline.run("digest", path, "-o", digest)
+        for of in path, digest:
+            side = gapline.report(of, of)[1]["fixed"]
+            own = {row["name"]: row["own_gpu_ms_per_step"] for row in side["modules"]}
+            of = os.path.basename(of)
+            for operators, module in COMPILED:
+                want = sum(row["ms_per_step"] for row in side["kernels"] if re.match(f"triton.*({operators})", row["name"]))
+                table.check(f"{of}: {module}", want > 0.02 and abs(own[module] - want) < 1e-9, own.get(module), want)
+            made = sum(row["ms_per_step"] for row in side["kernels"] if row["name"].startswith("triton"))
+            share = sum(ms for module, ms in own.items() if module) / made
+            table.check(f"{of}: the share of these kernels that is known", 0.88 < share < 0.89, share)
+            table.check(f"{of}: all others are in no module", abs(sum(own.values()) - sum(row["ms_per_step"] for kind in
+                        ("kernels", "copies") for row in side[kind])) < 1e-9)
+
+
+def made_by(path, marks):
+    """Two of a step's five kernels of 100 us are torch.compile's."""
+    tiny_profile.write(path, steps=20)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        rows = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
+        for name in "triton_poi_fused_a_0", "triton_poi_fused_b_1":
+            db.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", (name,))
+        for k, row in enumerate(rows):
+            if k % 5 < 2:
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET shortName = (SELECT id FROM StringIds WHERE value = ?), demangledName = "
+                           "(SELECT id FROM StringIds WHERE value = ?) WHERE rowid = ?", (*2 * ["triton_poi_fused_" + ("a_0", "b_1")[k % 5]], row))
+        thread, = db.execute("SELECT max(globalTid) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
+        for text, process in marks:
+            db.execute("INSERT INTO NVTX_EVENTS VALUES (2000000, NULL, 34, NULL, ?, ?, NULL, NULL, 0)", (text, thread + (process << 24)))
+        db.commit()
+
+
+def check_marks(table, gapline, folder):
+    """Marks that another process made, that say two modules of a name, or that are cut, give nothing."""
+    a, b = ("gapline: kernel triton_poi_fused_" + end for end in ("a_0 Net/Block", "b_1 Net"))
+    for what, marks, want in (("one", [(a, 0)], {"Net": 0, "Net/Block": 0.1, None: 0.4}),
+                              ("two", [(a, 0), (b, 0)], {"Net": 0.1, "Net/Block": 0.1, None: 0.3}),
+                              ("twice the same", [(a, 0), (a, 0)], {"Net": 0, "Net/Block": 0.1, None: 0.4}),
+                              ("two modules of a name", [(a, 0), (a + "/MLP", 0), (a, 0), (b, 0)], {"Net": 0.1, None: 0.4}),
+                              ("of another process", [(a, 1), (b, 0)], {"Net": 0.1, None: 0.4}),
+                              ("cut", [("gapline: kernel triton_poi_fused_a_0", 0), ("gapline: kernel ", 0), ("gapline: kernel  x", 0)], {})):
+        path = os.path.join(folder, f"{what}.sqlite")
+        made_by(path, marks)
+        side = gapline.report(path, path)[1]["baseline"]
+        seen = {row["name"]: round(row["own_gpu_ms_per_step"], 9) for row in side["modules"]}
+        table.check(f"marks: {what}", seen == want, seen, want)
+
+
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla))
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla, check_compiled, check_marks))

@@ -169,7 +169,8 @@ static void add_owners(struct tables *b, const struct trace *t, size_t i)
 		add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns);
 	if (called && !(t->ops.flags[i] & OPF_GRAPH_NODE))
 		add_work(b, t, i, o);
-	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns);
+	const uint32_t made = t->ops.creator && t->ops.creator[i] != TRACE_NONE ? t->ops.creator[i] : call;
+	add_owner(b, &b->modules, made != TRACE_NONE && t->calls.in_module ? t->calls.in_module[made] : 0, ns);
 	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
 		add_owner(b, &b->outermost, outermost_of(t, i), ns);
 }
