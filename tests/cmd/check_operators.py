@@ -377,6 +377,18 @@ def check_xla(table, gapline, folder):
                            ("modules", {"mlp": 0, "mlp/dot_general[dims=((1,), (0,))]": 0.1, "scan": 0, "scan/tanh": 0.1, None: 0.3})):
             seen = {row["name"]: round(row.get("own_gpu_ms_per_step", row.get("gpu_ms_per_step")), 9) for row in side[what]}
             table.check(f"XLA, {os.path.splitext(path)[1]}: {what}", seen == want, seen, want)
+    with contextlib.closing(sqlite3.connect(paths[0])) as db:
+        db.execute("CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, end INTEGER, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER)")
+        rows = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
+        for node, made in (0, 2), (1, 4):  # a step's kernel, and in which call of the first step that node was made
+            start, _, thread = calls[made]
+            db.execute("INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (?, ?, ?, ?, NULL)", (start + 1, start + 1, thread, node + 1))
+            db.executemany("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = ? WHERE rowid = ?", [(node + 1, row) for row in rows[node::5]])
+        db.commit()
+    side = gapline.report(paths[0], paths[0])[1]["baseline"]
+    seen = {row["name"]: round(row["own_gpu_ms_per_step"], 9) for row in side["operators"]}
+    want = {"gemm.7": 0.2, "fusion.3": 0.1, "body.2": 0.1, None: 0.1}
+    table.check("XLA: nodes of graphs are of the operator that they were made in, else of their launch's", seen == want, seen, want)
 
 
 # Which operators torch.compile puts into a kernel's name, and the module of recorded/compiled*.sqlite that alone has such ones.
