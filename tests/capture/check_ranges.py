@@ -181,16 +181,17 @@ def operator(*modules, backward=False):
     return types.SimpleNamespace(meta={key: {i: (f"L['self'].{i}", kind) for i, kind in enumerate(modules)}} if modules else {})
 def kernel(name, *operators):
     print(TritonScheduling().define_kernel(name, operators, None))
-kernel("one", operator(Block, MLP), operator(Block, MLP, "torch.nn.modules.linear.Linear"), operator())
+kernel("one", operator(Block, MLP), operator(Block, MLP, "torch.nn.modules.linear.Linear"))
 kernel("back", operator(Block, MLP, backward=True))
 kernel("fused", operator(Block, MLP), operator(Block, "Norm"))
 kernel("apart", operator(Block), operator("Head"))
-kernel("sum", operator())
+kernel("sum", operator(Block), operator())
+kernel("lost", operator(Block)); kernel("lost")
 kernel("twice", operator(Block, MLP)); kernel("twice", operator(Block))
 kernel("never", operator(Block)); kernel("never", operator("Head"))
 print(torch._inductor.config.fx_graph_cache, torch._functorch.config.enable_autograd_cache)
 """
-        names = ["one", "back", "fused", "apart", "sum", "twice", "twice", "never", "never"]
+        names = ["one", "back", "fused", "apart", "sum", "lost", "lost", "twice", "twice", "never", "never"]
         self.assertEqual(self.python(text).stdout.split(), names + ["True", "True"])
         self.assertEqual(self.noted(), [])
         (self.folder / "nvtx").unlink()

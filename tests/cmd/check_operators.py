@@ -391,30 +391,28 @@ def check_xla(table, gapline, folder):
     table.check("XLA: nodes of graphs are of the operator that they were made in, else of their launch's", seen == want, seen, want)
 
 
-# Which operators torch.compile puts into a kernel's name, and the module of recorded/compiled*.sqlite that alone has such ones.
-COMPILED = (("gelu", "Block/MLP"), ("softmax|clone", "Block/Attention"))
+# Which operators torch.compile puts into a kernel's name, and the module of recorded/compiled-graphs that alone has such ones.
+COMPILED = (("gelu", "Block/MLP"), ("softmax_backward|clone", "Block/Attention"))
 
 
 def check_compiled(table, gapline, folder):
-    """Modules of the kernels that torch.compile made, launched one by one and in CUDA graphs, and in a digest."""
-    for name in "compiled", "compiled-graphs":
-        path = os.path.join(folder, name + ".sqlite")
-        with lzma.open(os.path.join(HERE, "recorded", name + ".sqlite.xz")) as source, open(path, "wb") as target:
-            target.write(source.read())
-        digest = path + ".digest"
-        gapline.run("digest", path, "-o", digest)
-        for of in path, digest:
-            side = gapline.report(of, of)[1]["fixed"]
-            own = {row["name"]: row["own_gpu_ms_per_step"] for row in side["modules"]}
-            of = os.path.basename(of)
-            for operators, module in COMPILED:
-                want = sum(row["ms_per_step"] for row in side["kernels"] if re.match(f"triton.*({operators})", row["name"]))
-                table.check(f"{of}: {module}", want > 0.02 and abs(own[module] - want) < 1e-9, own.get(module), want)
-            made = sum(row["ms_per_step"] for row in side["kernels"] if row["name"].startswith("triton"))
-            share = sum(ms for module, ms in own.items() if module) / made
-            table.check(f"{of}: the share of these kernels that is known", 0.88 < share < 0.89, share)
-            table.check(f"{of}: all others are in no module", abs(sum(own.values()) - sum(row["ms_per_step"] for kind in
-                        ("kernels", "copies") for row in side[kind])) < 1e-9)
+    """Modules of the kernels that torch.compile made, as nodes of CUDA graphs, and in a digest."""
+    path = os.path.join(folder, "compiled.sqlite")
+    with lzma.open(os.path.join(HERE, "recorded/compiled-graphs.sqlite.xz")) as source, open(path, "wb") as target:
+        target.write(source.read())
+    gapline.run("digest", path, "-o", path + ".digest")
+    for of in path, path + ".digest":
+        side = gapline.report(of, of)[1]["fixed"]
+        own = {row["name"]: row["own_gpu_ms_per_step"] for row in side["modules"]}
+        of = os.path.basename(of)
+        for operators, module in COMPILED:
+            want = sum(row["ms_per_step"] for row in side["kernels"] if re.match(f"triton.*({operators})", row["name"]))
+            table.check(f"{of}: {module}", want > 0.02 and abs(own[module] - want) < 1e-9, own.get(module), want)
+        made = sum(row["ms_per_step"] for row in side["kernels"] if row["name"].startswith("triton"))
+        share = sum(ms for module, ms in own.items() if module) / made
+        table.check(f"{of}: the share of these kernels that is known", 0.75 < share < 0.76, share)
+        table.check(f"{of}: all others are in no module", abs(sum(own.values()) - sum(row["ms_per_step"] for kind in
+                    ("kernels", "copies") for row in side[kind])) < 1e-9)
 
 
 def made_by(path, marks):

@@ -1,9 +1,9 @@
 """Kernels that torch.compile makes with Triton, and the modules that they are of: a part of gapline_ranges for `--annotate modules`.
 
 torch.compile notes of each of its operators, also of the backward pass, which modules it was called in. When a kernel is made
-of operators, the innermost module that holds all of them is the kernel's; an operator that is in none, the sum of two gradients,
-does not count. When the process ends, a mark says so of every name: gapline: kernel triton_poi_fused_relu_0 Block/MLP, by classes,
-the outermost first. Kernels of other graphs may have the same name: then it is the module that holds both, or none. Nothing is
+of operators, the innermost module that holds all of them is the kernel's: none, where one of them is in none, as the sum of two
+gradients is, or a loss. When the process ends, a mark says so of every name, by classes, the outermost first: gapline: kernel
+triton_poi_fused_relu_0 Block/MLP. Kernels of other graphs may have the same name: then it is the module that holds both, or none. Nothing is
 added to compiled code. What was compiled before says nothing of this, so it is compiled again."""
 
 import functools
@@ -24,7 +24,7 @@ def in_common(paths):
 
 
 def note(name, operators):
-    paths = [path for path in map(modules_of, operators) if path]
+    paths = list(map(modules_of, operators)) or [[]]
     kernels[name] = in_common(paths + ([kernels[name]] if name in kernels else []))
 
 
