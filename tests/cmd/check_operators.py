@@ -415,17 +415,15 @@ def check_compiled(table, gapline, folder):
                     ("kernels", "copies") for row in side[kind])) < 1e-9)
 
 
-def made_by(path, marks):
-    """Two of a step's five kernels of 100 us are torch.compile's."""
-    tiny_profile.write(path, steps=20)
+def made_by(path, marks, names=("a_0", "b_1"), kernels=5):
+    """The first of a step's kernels of 100 us are torch.compile's."""
+    tiny_profile.write(path, steps=20, kernels=kernels)
     with contextlib.closing(sqlite3.connect(path)) as db:
         rows = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
-        for name in "triton_poi_fused_a_0", "triton_poi_fused_b_1":
-            db.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", (name,))
-        for k, row in enumerate(rows):
-            if k % 5 < 2:
-                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET shortName = (SELECT id FROM StringIds WHERE value = ?), demangledName = "
-                           "(SELECT id FROM StringIds WHERE value = ?) WHERE rowid = ?", (*2 * ["triton_poi_fused_" + ("a_0", "b_1")[k % 5]], row))
+        for k, name in enumerate(names):
+            db.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", ("triton_poi_fused_" + name,))
+            db.executemany("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET (shortName, demangledName) = (SELECT max(id), max(id) FROM StringIds) "
+                           "WHERE rowid = ?", [(row,) for row in rows[k::kernels]])
         thread, = db.execute("SELECT max(globalTid) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
         for text, process in marks:
             db.execute("INSERT INTO NVTX_EVENTS VALUES (2000000, NULL, 34, NULL, ?, ?, NULL, NULL, 0)", (text, thread + (process << 24)))
@@ -446,6 +444,14 @@ def check_marks(table, gapline, folder):
         side = gapline.report(path, path)[1]["baseline"]
         seen = {row["name"]: round(row["own_gpu_ms_per_step"], 9) for row in side["modules"]}
         table.check(f"marks: {what}", seen == want, seen, want)
+    paths = [os.path.join(folder, f"why-compiled-{side}.sqlite") for side in ("baseline", "fixed")]
+    made_by(paths[0], [(a, 0)], 5 * ["a_0"])
+    made_by(paths[1], [(b + "/Block", 0)], ["b_1"], 1)
+    document = gapline.report(*paths)[1]
+    seen = [[row["name"] for row in document[side]["modules"]] for side in ("baseline", "fixed")]
+    table.check("marks: a module on both sides", seen == 2 * [["Net", "Net/Block"]], seen)
+    seen = [part["module"] for part in document["verdict"]["why"]["parts"] if part["kind"] == "compute"]
+    table.check("marks: why names no module, for they say nothing of other kernels", seen == [None], seen)
 
 
 if __name__ == "__main__":
