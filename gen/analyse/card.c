@@ -185,7 +185,9 @@ struct card_work card_work(const struct analysis *a, struct arena *arena)
 	if (!c.part)
 		return found;
 	bool operators = a->side[0].n_outermost && a->side[1].n_outermost;
-	bool modules = a->side[0].n_modules && a->side[1].n_modules;
+	/* Without operators modules are known of some kernels alone (read/nsys_kernels.c), and not of the same on both
+	 * sides. */
+	bool modules = a->side[0].n_modules && a->side[0].n_operators && a->side[1].n_modules && a->side[1].n_operators;
 	find_kernel(&c, operators || modules, &found);
 	if (operators && !found.kernel)
 		find_owner(&c, false, &found);

@@ -123,6 +123,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	if (check_kind(&r) != 0 || db_check(&r.db) != 0 || read_tables(&r, source) != 0)
 		goto done;
 	build_finish(&r.build);
+	nsys_give_kernels(&r);
 	if (wish->joined)
 		build_drop_ids(&r.build);
 	nsys_give_ranks(&r);

@@ -32,6 +32,11 @@ struct nsys {
 		int64_t pid, device, bytes;
 	} * peaks;
 	size_t n_peaks, room_peaks;
+	struct nsys_made { /* of which module a kernel is that torch.compile made, as a mark says it */
+		int64_t pid;
+		const char *name, *module;
+	} * made;
+	size_t n_made, room_made;
 };
 
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
@@ -81,6 +86,10 @@ int nsys_read_metrics(struct nsys *r); /* after nsys_read_gpus */
 
 /* ---- nsys_memory.c: memory of the GPUs that was allocated ---- */
 int nsys_read_memory(struct nsys *r); /* after nsys_read_processes and build_finish */
+
+/* ---- nsys_kernels.c: of which modules kernels are that torch.compile made ---- */
+void nsys_read_kernel(struct nsys *r, int64_t pid, const char *mark, size_t n); /* what else it says is passed over */
+void nsys_give_kernels(struct nsys *r);                                         /* after build_finish */
 
 /* ---- nsys_gapline.c: runs of the same program whose time was taken ---- */
 int nsys_read_stopwatch(struct nsys *r);

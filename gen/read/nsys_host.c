@@ -163,8 +163,10 @@ int nsys_read_ranges(struct nsys *r)
 		}
 		build_mark(&r->build, start);
 		build_mark(&r->build, end);
-		if (type == TYPE_MARK)
+		if (type == TYPE_MARK) {
 			read_peak(r, thread.pid, text, n);
+			nsys_read_kernel(r, thread.pid, text, n);
+		}
 		if (type != TYPE_DOMAIN && type != TYPE_THREAD_NAME)
 			continue;
 		LIST_ADD(&notes.arena, notes.list, notes.n, notes.room,

@@ -314,6 +314,10 @@ static int read_side_by_side(struct nsys *r, struct source *source)
 			r->peaks = parts[i].own.peaks;
 			r->n_peaks = parts[i].own.n_peaks;
 		}
+		if (parts[i].own.n_made) {
+			r->made = parts[i].own.made;
+			r->n_made = parts[i].own.n_made;
+		}
 		db_close(&parts[i].own.db);
 		arena_adopt(r->arena, &parts[i].arena);
 	}

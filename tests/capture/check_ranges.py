@@ -168,6 +168,43 @@ class Ranges(unittest.TestCase):
         self.assertEqual(graphed, ["push Outer.inner", "pop"])
         self.python(NETWORK + LOOP + "torch.cuda.make_graphed_callables(model, ())\n")
 
+    def test_kernels_that_are_compiled_say_their_modules(self):
+        """As torch.compile notes operators: forward, backward, and the sum of two gradients, which is in no module."""
+        text = """
+import torch, types
+import torch._inductor.config, torch._functorch.config
+from torch._inductor.codegen.triton import TritonScheduling
+class Block: pass
+class MLP: pass
+def operator(*modules, backward=False):
+    key = "fwd_nn_module_stack" if backward else "nn_module_stack"
+    return types.SimpleNamespace(meta={key: {i: (f"L['self'].{i}", kind) for i, kind in enumerate(modules)}} if modules else {})
+def kernel(name, *operators):
+    print(TritonScheduling().define_kernel(name, operators, None))
+kernel("one", operator(Block, MLP), operator(Block, MLP, "torch.nn.modules.linear.Linear"))
+kernel("back", operator(Block, MLP, backward=True))
+kernel("fused", operator(Block, MLP), operator(Block, "Norm"))
+kernel("apart", operator(Block), operator("Head"))
+kernel("sum", operator(Block), operator())
+kernel("lost", operator(Block)); kernel("lost")
+kernel("twice", operator(Block, MLP)); kernel("twice", operator(Block))
+kernel("never", operator(Block)); kernel("never", operator("Head"))
+print(torch._inductor.config.fx_graph_cache, torch._functorch.config.enable_autograd_cache)
+"""
+        names = ["one", "back", "fused", "apart", "sum", "lost", "lost", "twice", "twice", "never", "never"]
+        self.assertEqual(self.python(text).stdout.split(), names + ["True", "True"])
+        self.assertEqual(self.noted(), [])
+        (self.folder / "nvtx").unlink()
+        said = self.python(text, self.env | {"GAPLINE_RANGES": f"modules:{self.report}"}).stdout.split()
+        self.assertEqual(said, names + ["False", "False"])
+        self.assertEqual(self.noted(), [f"mark gapline: kernel {of}" for of in ("one Block/MLP", "back Block/MLP", "fused Block", "twice Block")])
+
+    def test_an_error_in_a_kernels_modules_stays_away_from_the_program(self):
+        text = "import torch\nfrom torch._inductor.codegen.triton import TritonScheduling\nprint(TritonScheduling().define_kernel('one', [None], None))\n"
+        done = self.python(text, self.env | {"GAPLINE_RANGES": f"modules:{self.report}"})
+        self.assertEqual(done.stdout, "one\n")
+        self.assertEqual(done.stderr.count("gapline:"), 1)
+
     def test_modules_are_not_kept(self):
         self.of_modules("model.eval()\nimport gc, weakref\ngone = weakref.ref(model)\nhere = torch.cuda.nvtx\nhere.range_push('here'); "
                         "here.range_pop()\ndel model\ngc.collect()\nassert gone() is None\n")

@@ -8,6 +8,7 @@ no such number. check_kineto holds real traces against the same sums.
 """
 import contextlib
 import json
+import lzma
 import os
 import re
 import sqlite3
@@ -16,7 +17,8 @@ from decimal import Decimal
 
 from check_captures import check_made
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import tiny_profile
 
 GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
@@ -375,7 +377,82 @@ def check_xla(table, gapline, folder):
                            ("modules", {"mlp": 0, "mlp/dot_general[dims=((1,), (0,))]": 0.1, "scan": 0, "scan/tanh": 0.1, None: 0.3})):
             seen = {row["name"]: round(row.get("own_gpu_ms_per_step", row.get("gpu_ms_per_step")), 9) for row in side[what]}
             table.check(f"XLA, {os.path.splitext(path)[1]}: {what}", seen == want, seen, want)
+    with contextlib.closing(sqlite3.connect(paths[0])) as db:
+        db.execute("CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, end INTEGER, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER)")
+        rows = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
+        for node, made in (0, 2), (1, 4):  # a step's kernel, and in which call of the first step that node was made
+            start, _, thread = calls[made]
+            db.execute("INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (?, ?, ?, ?, NULL)", (start + 1, start + 1, thread, node + 1))
+            db.executemany("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = ? WHERE rowid = ?", [(node + 1, row) for row in rows[node::5]])
+        db.commit()
+    side = gapline.report(paths[0], paths[0])[1]["baseline"]
+    seen = {row["name"]: round(row["own_gpu_ms_per_step"], 9) for row in side["operators"]}
+    want = {"gemm.7": 0.2, "fusion.3": 0.1, "body.2": 0.1, None: 0.1}
+    table.check("XLA: nodes of graphs are of the operator that they were made in, else of their launch's", seen == want, seen, want)
+
+
+# Which operators torch.compile puts into a kernel's name, and the module of recorded/compiled-graphs that alone has such ones.
+COMPILED = (("gelu", "Block/MLP"), ("softmax_backward|clone", "Block/Attention"))
+
+
+def check_compiled(table, gapline, folder):
+    """Modules of the kernels that torch.compile made, as nodes of CUDA graphs, and in a digest."""
+    path = os.path.join(folder, "compiled.sqlite")
+    with lzma.open(os.path.join(HERE, "recorded/compiled-graphs.sqlite.xz")) as source, open(path, "wb") as target:
+        target.write(source.read())
+    gapline.run("digest", path, "-o", path + ".digest")
+    for of in path, path + ".digest":
+        side = gapline.report(of, of)[1]["fixed"]
+        own = {row["name"]: row["own_gpu_ms_per_step"] for row in side["modules"]}
+        of = os.path.basename(of)
+        for operators, module in COMPILED:
+            want = sum(row["ms_per_step"] for row in side["kernels"] if re.match(f"triton.*({operators})", row["name"]))
+            table.check(f"{of}: {module}", want > 0.02 and abs(own[module] - want) < 1e-9, own.get(module), want)
+        made = sum(row["ms_per_step"] for row in side["kernels"] if row["name"].startswith("triton"))
+        share = sum(ms for module, ms in own.items() if module) / made
+        table.check(f"{of}: the share of these kernels that is known", 0.75 < share < 0.76, share)
+        table.check(f"{of}: all others are in no module", abs(sum(own.values()) - sum(row["ms_per_step"] for kind in
+                    ("kernels", "copies") for row in side[kind])) < 1e-9)
+
+
+def made_by(path, marks, names=("a_0", "b_1"), kernels=5):
+    """The first of a step's kernels of 100 us are torch.compile's."""
+    tiny_profile.write(path, steps=20, kernels=kernels)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        rows = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
+        for k, name in enumerate(names):
+            db.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", ("triton_poi_fused_" + name,))
+            db.executemany("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET (shortName, demangledName) = (SELECT max(id), max(id) FROM StringIds) "
+                           "WHERE rowid = ?", [(row,) for row in rows[k::kernels]])
+        thread, = db.execute("SELECT max(globalTid) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
+        for text, process in marks:
+            db.execute("INSERT INTO NVTX_EVENTS VALUES (2000000, NULL, 34, NULL, ?, ?, NULL, NULL, 0)", (text, thread + (process << 24)))
+        db.commit()
+
+
+def check_marks(table, gapline, folder):
+    """Marks that another process made, that say two modules of a name, or that are cut, give nothing."""
+    a, b = ("gapline: kernel triton_poi_fused_" + end for end in ("a_0 Net/Block", "b_1 Net"))
+    for what, marks, want in (("one", [(a, 0)], {"Net": 0, "Net/Block": 0.1, None: 0.4}),
+                              ("two", [(a, 0), (b, 0)], {"Net": 0.1, "Net/Block": 0.1, None: 0.3}),
+                              ("twice the same", [(a, 0), (a, 0)], {"Net": 0, "Net/Block": 0.1, None: 0.4}),
+                              ("two modules of a name", [(a, 0), (a + "/MLP", 0), (a, 0), (b, 0)], {"Net": 0.1, None: 0.4}),
+                              ("of another process", [(a, 1), (b, 0)], {"Net": 0.1, None: 0.4}),
+                              ("cut", [("gapline: kernel triton_poi_fused_a_0", 0), ("gapline: kernel ", 0), ("gapline: kernel  x", 0)], {})):
+        path = os.path.join(folder, f"{what}.sqlite")
+        made_by(path, marks)
+        side = gapline.report(path, path)[1]["baseline"]
+        seen = {row["name"]: round(row["own_gpu_ms_per_step"], 9) for row in side["modules"]}
+        table.check(f"marks: {what}", seen == want, seen, want)
+    paths = [os.path.join(folder, f"why-compiled-{side}.sqlite") for side in ("baseline", "fixed")]
+    made_by(paths[0], [(a, 0)], 5 * ["a_0"])
+    made_by(paths[1], [(b + "/Block", 0)], ["b_1"], 1)
+    document = gapline.report(*paths)[1]
+    seen = [[row["name"] for row in document[side]["modules"]] for side in ("baseline", "fixed")]
+    table.check("marks: a module on both sides", seen == 2 * [["Net", "Net/Block"]], seen)
+    seen = [part["module"] for part in document["verdict"]["why"]["parts"] if part["kind"] == "compute"]
+    table.check("marks: why names no module, for they say nothing of other kernels", seen == [None], seen)
 
 
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla))
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla, check_compiled, check_marks))

@@ -160,16 +160,25 @@ static void add_work(struct tables *b, const struct trace *t, size_t i, struct o
 	o->ideal += peak > 0 ? count / peak : 0;
 }
 
+/* By a column of the calls: of a node of a graph the one that it was made in, else the one of its launch. */
+static uint32_t owner_of(const struct trace *t, const uint32_t *of_call, size_t i)
+{
+	const uint32_t call[] = {t->ops.creator ? t->ops.creator[i] : TRACE_NONE, t->ops.launch[i]};
+	uint32_t owner = 0;
+	for (int k = 0; k < 2 && !owner && of_call; k++)
+		owner = call[k] == TRACE_NONE ? 0 : of_call[call[k]];
+	return owner;
+}
+
 static void add_owners(struct tables *b, const struct trace *t, size_t i)
 {
 	uint32_t call = t->ops.launch[i];
 	int64_t ns = t->ops.end[i] - t->ops.start[i];
 	bool called = call != TRACE_NONE;
-	struct owner_result *o =
-		add_owner(b, &b->operators, called && t->calls.in_operator ? t->calls.in_operator[call] : 0, ns);
+	struct owner_result *o = add_owner(b, &b->operators, owner_of(t, t->calls.in_operator, i), ns);
 	if (called && !(t->ops.flags[i] & OPF_GRAPH_NODE))
 		add_work(b, t, i, o);
-	add_owner(b, &b->modules, called && t->calls.in_module ? t->calls.in_module[call] : 0, ns);
+	add_owner(b, &b->modules, owner_of(t, t->calls.in_module, i), ns);
 	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
 		add_owner(b, &b->outermost, outermost_of(t, i), ns);
 }

@@ -9,7 +9,7 @@
 
 With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. Modules are
 found at the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges:
-what is compiled loses its hooks first, and what may be compiled gets none.
+what is compiled loses its hooks first, and what may be compiled gets none. Of its kernels gapline_kernels says the modules.
 
 Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
 torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
@@ -21,6 +21,7 @@ had handed out at most."""
 import atexit
 import functools
 import gc
+import importlib.util
 import os
 import sys
 import threading
@@ -53,6 +54,7 @@ class State:
         self.asked = None
         self.hooks = weakref.WeakKeyDictionary()  # by module: the names of its ranges, and what takes its hooks away
         self.every_module = False
+        self.compiled = None  # gapline_kernels
 
 
 state = State()
@@ -300,6 +302,13 @@ def patch_modules(torch):
 
     torch.nn.Module.eval = evaluated
     torch.nn.Module.compile = with_first(before_compiling, torch.nn.Module.compile)
+    spec = importlib.util.spec_from_file_location("gapline_kernels", os.path.join(FOLDER, "gapline_kernels.py"))
+    state.compiled = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(state.compiled)
+    for name, patch in state.compiled.patches(give_up).items():
+        PATCHES[name] = patch
+        if name in sys.modules:
+            patch(sys.modules[name])
 
 
 # ---- other processes ----
@@ -479,6 +488,8 @@ def begin():
 def quietly_write():
     try:
         write_report()
+        if state.compiled and not state.broken:
+            state.compiled.mark(state.nvtx)
         mark_memory()
     except Exception:  # noqa: BLE001 # gapline says that it learned nothing
         pass

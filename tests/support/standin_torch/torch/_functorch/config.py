@@ -1,0 +1,1 @@
+enable_autograd_cache = True

@@ -1,0 +1,6 @@
+from torch._inductor import utils
+
+
+class TritonScheduling:
+    def define_kernel(self, source, schedule, kernel):
+        return source

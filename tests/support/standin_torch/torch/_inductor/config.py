@@ -1,0 +1,1 @@
+fx_graph_cache = True

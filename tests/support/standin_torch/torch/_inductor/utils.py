@@ -1,0 +1,2 @@
+def aggregate_origins(schedule):
+    return schedule
