@@ -5,6 +5,7 @@ run, on a machine whose pace and clock do not move.
 """
 import collections
 import functools
+import itertools
 import random
 
 from made_real import *  # noqa: F403: programs by name
@@ -12,9 +13,9 @@ from made_real import *  # noqa: F403: programs by name
 SAME, JOB, DIFFERENT, UNKNOWN = "same", "same_job", "different", "unknown"
 
 # `programs`: the baseline's and the fixed one; `work`: what may be said of it; `why`: parts that may be named; `doubt`: nothing may be decided, but for gates that it names; `options` of the report; `edit` of
-# the fixed side's rows; `finds`: a finding that has to be there; `never`: one that must not be; `unsaid`: what no reason and no note may say; `shown`: it has to be decided; `items`: of a step of the fixed side, of one of the baseline
-Pair = collections.namedtuple("Pair", "what programs work why steps marked options doubt edit lengths machine finds never items unsaid shown",
-                              defaults=[{"compute"}, 40, (True, True), (), False, None, (1, 1), {}, (), (), 1, None, False])
+# the fixed side's rows; `finds`: a finding that has to be there; `never`: one that must not be; `unsaid`: what no reason and no note may say; `shown`: it has to be decided; `items`: of a step of the fixed side, of one of the baseline; `runs`: of each side, in turns
+Pair = collections.namedtuple("Pair", "what programs work why steps marked options doubt edit lengths machine finds never items unsaid shown runs",
+                              defaults=[{"compute"}, 40, (True, True), (), False, None, (1, 1), {}, (), (), 1, None, False, 1])
 
 
 def of(program, *args, **how):
@@ -113,15 +114,16 @@ def truth_of(pair):
 def write(pair, folder, seed=1, like=False, side_of_like=0):
     """Both sides' profiles; `like`: the same program on both."""
     paths = []
-    for side, name in enumerate(("baseline", "fixed")):
-        r = random.Random(f"{pair.what} {seed} {side}")
+    for run, side in itertools.product(range(pair.runs), (0, 1)):
+        name = ("baseline", "fixed")[side]
+        r = random.Random(f"{pair.what} {seed} {side}" + (f" {run}" if run else ""))
         at = {k: v[side] for k, v in pair.machine.items()} if not like else {}
         p = Host(r.random(), pace=at.get("pace", 1) * (1 + r.gauss(0, 0.01)), clock=at.get("clock", 1) * (1 + r.gauss(0, 0.001)),
                  marked=pair.marked[side_of_like if like else side])
         pair.programs[side_of_like if like else side](p, pair.steps * (1 if like else pair.lengths[side]))
         if side and pair.edit and not like:
             pair.edit(p)
-        path = folder / f"{name}.sqlite"
-        p.write(path, STARTED + side * 100_000_000_000, at.get("node"), at.get("gpu", "Test GPU"))
+        path = folder / f"{name}{run or ''}.sqlite"
+        p.write(path, STARTED + (2 * run + side) * 100_000_000_000, at.get("node"), at.get("gpu", "Test GPU"))
         paths += ["--" + name, str(path)]
     return paths

@@ -83,6 +83,38 @@ def scaled(p, steps, rate):
         p.finish(4)
 
 
+def seldom(p, steps, every=1, sync=1, buckets=1):
+    """The backward pass in every so many-th step, and gradients that are reduced in every so many-th, in buckets."""
+    for i in range(steps):
+        p.begin("train_step")
+        load(p, 200 * US)
+        forward(p, 5)
+        if i % every == 0:
+            backward(p, 5)
+            for _ in range(buckets if i % sync == 0 else 0):
+                p.kernel(SUM, 800 * US / buckets, 24)
+            adam(p, 8)
+        p.finish(4)
+
+
+def refined(p, steps):
+    """A mesh is refined every ten steps, and has more or fewer blocks then."""
+    blocks = 12
+    for i in range(steps):
+        p.host(60 * US)
+        if i % 10 == 0:
+            p.kernel("tag_cells(double*)", 80 * US, 512)
+            p.copy(2, 4096)
+            blocks = max(8, min(18, blocks + p.rng.randint(-2, 2)))
+            p.copy(1, 4096 * blocks)
+        for _ in range(blocks):
+            p.kernel("flux(double*)", 45 * US, 256)
+            p.kernel("update(double*)", 20 * US, 256)
+        p.kernel("reduce_dt(double*)", 8 * US, 64)
+        p.copy(2, 8)
+        p.units += 1
+
+
 UNSEEN = [
     Pair("a solver's iterations go by the step before: nothing", (of(convergence), of(convergence)), {SAME, UNKNOWN}, set(), 150),
     Pair("a solver's iterations grow, and go by the step before", (of(convergence), of(convergence, drift=3)), {DIFFERENT, UNKNOWN}, None, 60),
@@ -99,4 +131,9 @@ UNSEEN = [
     Pair("a long text, recorded 200 tokens later", (of(long_generation), of(long_generation, start=200)), {DIFFERENT, UNKNOWN}, None, 150),
     Pair("another program, whose steps have the same name", (of(training), of(dynamics, name="train_step")), {UNKNOWN}, None, doubt={"require_comparable"}),
     Pair("lists of neighbours every 20 steps, not every 10", (of(dynamics), of(dynamics, 20)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
+    Pair("the backward pass in every second step, three runs, nothing is marked", (of(seldom), of(seldom, 2)), {DIFFERENT, UNKNOWN}, None, 40, (False, False), shown=True, runs=3),
+    Pair("gradients are reduced in every third step", (of(seldom), of(seldom, sync=3)), {DIFFERENT, UNKNOWN}, {"comm_exposed"}, 42),
+    Pair("gradients are reduced in every second step", (of(seldom, buckets=4), of(seldom, sync=2, buckets=4)), {DIFFERENT, UNKNOWN}, {"comm_exposed"}),
+    Pair("gradients are reduced in 2 buckets, not in 8", (of(seldom, buckets=8), of(seldom, buckets=2)), {JOB, SAME}, set()),
+    Pair("a mesh that is refined: nothing, four runs, nothing is marked", (of(refined), of(refined)), {SAME, UNKNOWN}, set(), 60, (False, False), runs=4),
 ]

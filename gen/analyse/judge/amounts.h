@@ -10,6 +10,7 @@ struct amounts {
 	double h2d, d2h, d2d; /* bytes copied … */
 	double between;       /* … of d2d between GPUs */
 	double launches, graphs, ranges;
+	double collectives, collective_time; /* how many, and how long they run, ns */
 	/* Copies that stay on devices, and memsets: how many, and how long they run, ns */
 	double moves, move_time, sets, set_time;
 	/* Floating-point operations of PyTorch's operators, by their shapes, and the share of the GPU's time that

@@ -5,6 +5,7 @@
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/same_result.h"
 #include "analyse/judge/work.h"
+#include "analyse/judge/work_alike.h"
 #include "analyse/run/pattern.h"
 #include "analyse/say.h"
 #include "base/format.h"
@@ -81,14 +82,6 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 	else
 		guard_find(c, matters && !chance, less);
 	return matters && !chance;
-}
-
-/* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
-static void compare_collectives(struct guard *c)
-{
-	double a = c->share[0] * c->a->counts.collectives, b = c->share[1] * c->b->counts.collectives;
-	add_count(c, "collectives", a, b, true);
-	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
 }
 
 /* ---- phases ---- */
@@ -338,6 +331,18 @@ static bool went_without(const struct guard *c, double a, double b, double time_
 	       gone > GUARD_MATERIAL * had->budget.period * had->n_devices * c->share[1 - less];
 }
 
+/* Their number is a matter of how gradients are cut into buckets; that there are any is not, nor are fewer of which
+ * none takes longer, as one of larger buckets does. */
+static void compare_collectives(struct guard *c, const struct amounts *x, const struct amounts *y)
+{
+	const struct work_row all = {.instances = {x->collectives, y->collectives},
+	                             .time = {x->collective_time, y->collective_time}};
+	const double a = x->collectives, b = y->collectives;
+	add_count(c, "collectives", a, b, true);
+	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
+	c->doubtful |= went_without(c, a, b, all.time[0], all.time[1]) && !work_is_gathered(&all, a > b);
+}
+
 static void compare_fills(struct guard *c, const struct amounts *x, const struct amounts *y)
 {
 	c->doubtful |= went_without(c, x->moves, y->moves, x->move_time, y->move_time);
@@ -371,7 +376,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 		add_count(c, "launches", x.launches, y.launches, true);
 		add_count(c, "graphs", x.graphs, y.graphs, true);
 	}
-	compare_collectives(c);
+	compare_collectives(c, &x, &y);
 	add_bytes(c, "p2p", COPY_P2P, x.between, y.between, all);
 	add_bytes(c, "d2d", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
 	compare_fills(c, &x, &y);

@@ -3,9 +3,11 @@
 #include "analyse/judge/compare_parts.h"
 
 #include "analyse/judge/conditions.h"
+#include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
 static const double LEAST_MULTIPLE = 1.1; /* and one that is none is at least that: two batches against three */
@@ -62,14 +64,42 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 	return material;
 }
 
+/* Blocks of a kernel in a step of a run; where those were not recorded, how often it runs. */
+static double done_in(const struct guard *c, const struct run_table *run, const char *key)
+{
+	ARENA_LOCAL(scratch);
+	double blocks = 0, n = 0;
+	for (uint32_t i = 0; i < run->n_kernels; i++)
+		if (strcmp(kernel_key(&scratch, names_text(c->names, run->kernels[i].name)), key) == 0) {
+			blocks += run->kernels[i].blocks;
+			n += (double)run->kernels[i].n;
+		}
+	return (blocks > 0 ? blocks : n) / run->n_steps;
+}
+
+/* Whether a run of the side that does less of a kernel does as much as one of the other side: what runs of one program
+ * differ by is no other work. */
+static bool runs_meet(const struct guard *c, const struct side_facts facts[2], const char *key, int less)
+{
+	double most = 0, least = INFINITY;
+	if (facts[0].n_runs == 1 && facts[1].n_runs == 1)
+		return false;
+	for (size_t r = 0; r < facts[less].n_runs; r++)
+		most = fmax(most, c->share[less] * done_in(c, &facts[less].runs[r], key));
+	for (size_t r = 0; r < facts[!less].n_runs; r++)
+		least = fmin(least, c->share[!less] * done_in(c, &facts[!less].runs[r], key));
+	return most >= least;
+}
+
 /* `side` runs them less often. Whether fills and copies were needed no profile tells, nor whether what hardly runs does
  * the same; and little is no other work. */
-static void add_left_out(struct guard *c, const struct work_left_out *l, int side, double all)
+static void add_left_out(struct guard *c, const struct side_facts facts[2], const struct work_left_out *l, int side,
+                         double all)
 {
 	static const char *const place[] = {"nothing", "beside", "elsewhere", "little", "some"};
 	if (!l->n)
 		return;
-	bool much = l->time > GUARD_MATERIAL * all;
+	bool much = l->time > GUARD_MATERIAL * all && !runs_meet(c, facts, l->name, side);
 	c->different |= much;
 	c->doubtful |= !much;
 	guard_find(c, true,
@@ -78,12 +108,12 @@ static void add_left_out(struct guard *c, const struct work_left_out *l, int sid
 	                    .instead = l->without, .place = place[l->instead]));
 }
 
-static void add_fall(struct guard *c, const struct work_fall *f, double all)
+static void add_fall(struct guard *c, const struct side_facts facts[2], const struct work_fall *f, double all)
 {
-	c->falls = f->n && f->time > GUARD_MATERIAL * all;
-	if (!c->falls)
+	if (!f->n || f->time <= GUARD_MATERIAL * all)
 		return;
-	bool moved = f->renamed || f->n == 1 || f->recut || f->grown > GUARD_MATERIAL * all;
+	c->falls = !runs_meet(c, facts, f->name, f->less);
+	bool moved = f->renamed || f->n == 1 || f->recut || f->grown > GUARD_MATERIAL * all || !c->falls;
 	c->doubtful |= moved;
 	c->different |= !moved;
 	if (!f->recut) /* else it is listed that they run in other blocks */
@@ -182,7 +212,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	if (compare_units(c, &k))
 		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
-		add_left_out(c, &k.left_out[s], s, all);
+		add_left_out(c, facts, &k.left_out[s], s, all);
 	if (k.by_step)
 		guard_find(c, k.by_step_time > GUARD_MATERIAL * all,
 		           FACT_NEW(c->arena, as_often_per_step, c->as_much < 1, .kernels = k.by_step,
@@ -190,7 +220,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	if (c->as_much != 1 && k.by_item_time <= GUARD_MATERIAL * all)
 		guard_doubt(c, FACT_NEW(c->arena, items_not_worked_on, c->as_much < 1,
 		                        .times = fmax(c->as_much, 1 / c->as_much)));
-	add_fall(c, &k.fall, all);
+	add_fall(c, facts, &k.fall, all);
 	add_group(c, &k.only[0], "only", 0, all);
 	add_group(c, &k.only[1], "only", 1, all);
 	add_group(c, &k.counts, "counts", FACT_NO_SIDE, all);

@@ -341,6 +341,40 @@ static bool is_about_as_long(const struct run_loop *a, const struct run_loop *b)
 	return a->ops < AS_LONG * b->ops && b->ops < AS_LONG * a->ops;
 }
 
+enum agreement { AGREED, OTHERS_CHANGED, NOT_AGREED };
+
+/* Lets a run have the steps of the first one; OTHERS_CHANGED: it was the first one's that had to hold more. `of_first`:
+ * it is of the first run's side; `side`: the first run of its own. */
+static enum agreement agree_with(struct run *first, struct run *run, bool of_first, const struct run *side,
+                                 const char *wanted)
+{
+	const struct run_loop *like = &first->loops.list[first->loop];
+	uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
+	bool same = mine != UINT32_MAX;
+	if (same && !wanted && is_a_rest(&run->loops, mine, like)) {
+		/* what it spends its time on, if that is about as long */
+		if (!is_about_as_long(&run->loops.list[0], like))
+			return NOT_AGREED;
+		same = false;
+	}
+	if (!same) {
+		mine = 0;
+	} else if (!pattern_same_unit(like, &run->loops.list[mine], run->trace->names)) {
+		if (!group_like(run, mine, like))
+			return group_like(first, first->loop, &run->loops.list[mine]) ? OTHERS_CHANGED : NOT_AGREED;
+		if (run->steps.origin == STEPS_BY_PATTERN)
+			mine = run->loop;
+	}
+	if (run->loop != mine || run->steps.origin != STEPS_BY_PATTERN)
+		pattern_steps(run, mine);
+	/* one name: of two kernels that weigh about the same either may come first */
+	if (same || of_first)
+		run->steps.name = first->steps.name;
+	else if (run != side)
+		run->steps.name = side->steps.name;
+	return AGREED;
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
@@ -379,42 +413,18 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 	}
 	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
 		pattern_steps(first, index);
-	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < sides[s].n; r++) {
-			struct run *run = &sides[s].runs[r];
-			const struct run_loop *like = &first->loops.list[first->loop];
-			if (run == first)
-				continue;
-			uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
-			bool same = mine != UINT32_MAX;
-			if (same && !wanted && is_a_rest(&run->loops, mine, like)) {
-				/* what it spends its time on, if that is about as long */
-				if (!is_about_as_long(&run->loops.list[0], like)) {
-					forget(sides, n_sides);
-					return 0;
-				}
-				same = false;
-			}
-			if (!same) {
-				mine = 0;
-			} else if (!pattern_same_unit(like, &run->loops.list[mine], run->trace->names)) {
-				/* steps that are not the same are not compared */
-				if (!group_like(run, mine, like) &&
-				    !group_like(first, first->loop, &run->loops.list[mine])) {
-					forget(sides, n_sides);
-					return 0;
-				}
-				if (run->steps.origin == STEPS_BY_PATTERN)
-					mine = run->loop;
-			}
-			if (run->loop != mine || run->steps.origin != STEPS_BY_PATTERN)
-				pattern_steps(run, mine);
-			/* one name: of two kernels that weigh about the same either may come first */
-			if (same || s == 0)
-				run->steps.name = first->steps.name;
-			else if (r > 0)
-				run->steps.name = sides[s].runs[0].steps.name;
-		}
+	enum agreement with = OTHERS_CHANGED;
+	while (with == OTHERS_CHANGED) { /* each time the first run's steps hold twice as much, or more */
+		with = AGREED;
+		for (int s = 0; s < n_sides && with == AGREED; s++)
+			for (size_t r = 0; r < sides[s].n && with == AGREED; r++)
+				if (&sides[s].runs[r] != first)
+					with = agree_with(first, &sides[s].runs[r], s == 0, &sides[s].runs[0], wanted);
+	}
+	if (with == NOT_AGREED) { /* steps that are not the same are not compared */
+		forget(sides, n_sides);
+		return 0;
+	}
 	agree_on_stretches(sides, n_sides);
 	find_shrinking(sides, n_sides);
 	if (!wanted)
