@@ -47,12 +47,10 @@ int cmd_claim(int argc, char **argv)
 		        operands.n);
 		status = cmd_misuse(&usage, &err);
 	} else if (status < 0) {
-		if (output_prepare(&out, path, &err) < 0)
-			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		else if (output_replaces_path(&out, operands.item[0])) {
-			err_set(&err, "%s: this output would replace an input", path);
-			status = cmd_fail(CMD_WRONG_USAGE, &err);
-		} else if (output_keep(&out, force, &err))
+		int refused = output_prepare(&out, path, &err);
+		if (refused == 0 && output_replaces_path(&out, operands.item[0]))
+			refused = err_set(&err, "%s: this output would replace an input", path);
+		if (refused < 0 || output_keep(&out, force, &err))
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
 		else
 			status = claim(operands.item[0], &out, &arena);

@@ -64,7 +64,8 @@ static size_t count_name(const struct ends *e, uint32_t name)
  * the first step. */
 static uint32_t find_lead(const struct ends *e)
 {
-	const size_t looked_at = e->n < IN_TURNS * RARE ? e->n : IN_TURNS * RARE;
+	const size_t most_looked_at = (size_t)IN_TURNS * RARE,
+		     looked_at = e->n < most_looked_at ? e->n : most_looked_at;
 	size_t most = 0, least = SIZE_MAX;
 	uint32_t lead = 0;
 	for (size_t i = 0; i < looked_at; i++) {

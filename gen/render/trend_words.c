@@ -200,7 +200,7 @@ static void write_change(struct json *json, const struct trend *t, const struct 
 
 static void write_last(struct json *json, const struct trend_pair *last)
 {
-	if (!json_maybe(json, "last_two", last))
+	if (!json_maybe(json, "last_two", last) || !last) /* gcc's analyser does not know that this is one */
 		return;
 	json_text(json, "before", last->before);
 	json_text(json, "after", last->after);

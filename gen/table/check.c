@@ -42,7 +42,7 @@ static bool has_columns(const struct run_table *run)
 	}
 	for (int g = 0; g < STEP_GROUPS && good; g++)
 		good = run->group_steps[g] >= 0 && run->group_steps[g] <= run->n_steps;
-	for (int w = 0; w < REQUEST_WORKS; w++)
+	for (size_t w = 0; w < REQUEST_WORKS; w++)
 		good = good && are_groups(&run->work_mean[w * STEP_GROUPS], &run->work_variance[w * STEP_GROUPS]);
 	return good && are_groups(run->group_mean, run->group_variance);
 }

@@ -290,8 +290,9 @@ static struct slowest_time time_of(const struct side_facts *facts, const struct 
 		const double none[STEP_GROUPS] = {0}, *mean = column ? column->mean : none,
 			     *own = column ? column->variance : none;
 		if (!like) {
-			mean = work < REQUEST_WORKS ? &run->work_mean[work * STEP_GROUPS] : run->group_mean;
-			own = work < REQUEST_WORKS ? &run->work_variance[work * STEP_GROUPS] : run->group_variance;
+			mean = work < REQUEST_WORKS ? &run->work_mean[(size_t)work * STEP_GROUPS] : run->group_mean;
+			own = work < REQUEST_WORKS ? &run->work_variance[(size_t)work * STEP_GROUPS]
+			                           : run->group_variance;
 		}
 		const double per = like ? run->n_devices : 1;
 		for (int g = 0; g < STEP_GROUPS && run->group_steps[g] > 1; g++) {

@@ -73,7 +73,7 @@ struct work_multiple work_find_seldom(const struct work_row *all, size_t n)
 		if (!longest || most > fmax(longest->time[0], longest->time[1]))
 			longest = r;
 	}
-	if (!(apart > LITTLE * time))
+	if (!longest || !(apart > LITTLE * time))
 		return (struct work_multiple){0};
 	return (struct work_multiple){.name = *longest->key ? longest->key : "(no name)",
 	                              .runs = {longest->instances[0], longest->instances[1]}};

@@ -11,9 +11,10 @@ static const double LONGER = 1.5; /* where numbers jump, from one step's start t
 
 /* ---- launches without their operations ---- */
 
-/* When a process captured graphs: what it launches meanwhile runs later, or never. */
+/* Of a process: when it captured graphs, whose launches run later or never, and what is there of its operations. */
 struct captured {
 	int64_t start, end, last; /* last: the latest launch whose kernel is there; INT64_MIN: none is */
+	bool copies;
 };
 
 /* What a call's name says. */
@@ -32,11 +33,13 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
-		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN};
+		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN, false};
 	uint32_t thread = TRACE_NONE;
 	int64_t *last = NULL; /* of its process */
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t launch = t->ops.launch[i];
+		if (t->ops.kind[i] == OP_COPY)
+			by_process[t->devices[t->ops.device[i]].process].copies = true;
 		if (launch == TRACE_NONE)
 			continue;
 		has_op[launch] = true;
@@ -63,22 +66,13 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 	return by_process;
 }
 
-static bool has_copies(const struct trace *t)
-{
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_COPY)
-			return true;
-	return false;
-}
-
 /* Launches nest (a runtime call in which the driver's lies): the outer one counts, and has the inner one's kernel. A
- * copy may well have nothing to copy, but all of them hardly. */
+ * copy may well have nothing to copy, but all of a process hardly. */
 static void count_lost(const struct run *run, const uint8_t *said, const bool *has_op, const struct captured *captured,
                        struct run_holes *holes)
 {
 	const struct trace *t = run->trace;
 	const uint8_t *class = t->calls.class;
-	const uint8_t counts = has_copies(t) ? NAME_LAUNCHES : NAME_LAUNCHES | NAME_COPIES;
 	size_t outer = SIZE_MAX, lost = 0, launches = 0;
 	bool counted = false;
 	uint32_t thread = TRACE_NONE;
@@ -86,7 +80,14 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 	struct host_window host = {0};   /* … and its part of the window */
 	for (size_t i = 0; i < t->calls.n; i++) {
 		int64_t start = t->calls.start[i];
-		if ((class[i] != CALL_LAUNCH && class[i] != CALL_COPY) || !(said[t->calls.name[i]] & counts))
+		if (class[i] != CALL_LAUNCH && class[i] != CALL_COPY)
+			continue;
+		if (!c || t->calls.thread[i] != thread) {
+			thread = t->calls.thread[i];
+			c = &captured[t->threads[thread].process];
+			host = run_host(run, t->threads[thread].process);
+		}
+		if (!(said[t->calls.name[i]] & (c->copies ? NAME_LAUNCHES : NAME_LAUNCHES | NAME_COPIES)))
 			continue;
 		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
 			lost -= counted && has_op[i];
@@ -95,11 +96,6 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		}
 		outer = i;
 		counted = false;
-		if (!c || t->calls.thread[i] != thread) {
-			thread = t->calls.thread[i];
-			c = &captured[t->threads[thread].process];
-			host = run_host(run, t->threads[thread].process);
-		}
 		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
 		if (!host_window_has(&host, start) || capturing || start > c->last)
 			continue;
