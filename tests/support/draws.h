@@ -25,8 +25,8 @@ static inline int draws(int n)
 	return draws_apart() > 1 ? n / draws_apart() + 1 : n;
 }
 
-/* Of n that are each looked at by itself, where seeing all of them shows nothing else: all with sanitizers, too, and a part
- * under valgrind and on an emulated processor. */
+/* Of n that are each looked at by itself, where seeing all of them shows nothing else: all with sanitizers, too, and a
+ * part under valgrind and on an emulated processor. */
 static inline unsigned draws_each(unsigned n)
 {
 	return getenv("GAPLINE_FEW_DRAWS") ? n / DRAWS_FEWER + 1 : n;
