@@ -77,18 +77,20 @@ static double done_in(const struct guard *c, const struct run_table *run, const 
 	return (blocks > 0 ? blocks : n) / run->n_steps;
 }
 
-/* Whether a run of the side that does less of a kernel does as much as one of the other side: what runs of one program
- * differ by is no other work. */
+/* Whether the sides' runs differ in a kernel by no more than a side's do among themselves, which is no other work: how
+ * far they are apart against the wider range. */
 static bool runs_meet(const struct guard *c, const struct side_facts facts[2], const char *key, int less)
 {
-	double most = 0, least = INFINITY;
+	double least[2] = {INFINITY, INFINITY}, most[2] = {0, 0};
 	if (facts[0].n_runs == 1 && facts[1].n_runs == 1)
 		return false;
-	for (size_t r = 0; r < facts[less].n_runs; r++)
-		most = fmax(most, c->share[less] * done_in(c, &facts[less].runs[r], key));
-	for (size_t r = 0; r < facts[!less].n_runs; r++)
-		least = fmin(least, c->share[!less] * done_in(c, &facts[!less].runs[r], key));
-	return most >= least;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++) {
+			const double done = c->share[s] * done_in(c, &facts[s].runs[r], key);
+			least[s] = fmin(least[s], done);
+			most[s] = fmax(most[s], done);
+		}
+	return least[!less] - most[less] <= fmax(most[0] - least[0], most[1] - least[1]);
 }
 
 /* `side` runs them less often. Whether fills and copies were needed no profile tells, nor whether what hardly runs does
