@@ -93,7 +93,7 @@ class Programs(Case):
         held_by = self.holders("""
             async def main():
                 other = asyncio.get_running_loop().run_in_executor(None, load)
-                for _ in range(14):
+                while len(waited) < 14 or sum(waited) < 500e6 and len(waited) < 100:
                     await asyncio.sleep(0)
                     steps(1)
                 done()
