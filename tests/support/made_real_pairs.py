@@ -79,7 +79,7 @@ PAIRS = [
     Pair("branches on two streams", (of(streams, False), of(streams, True)), {SAME}, {"compute"}),
     Pair("every second frame is skipped", (of(frames), of(frames, skip=2)), {DIFFERENT, UNKNOWN}, None, 80),
     Pair("a smaller network for frames", (of(frames), of(frames, network=28)), {DIFFERENT}, {"compute"}, 60),
-    Pair("neighbours are sampled on the device", (of(sampled, False), of(sampled, True)), {UNKNOWN, DIFFERENT, JOB}, {"idle:host_code", "copy_exposed"} | IDLE),
+    Pair("neighbours are sampled on the device", (of(sampled, False), of(sampled, True)), {UNKNOWN, JOB}, {"idle:host_code", "copy_exposed"} | IDLE),
     Pair("the clock falls on one side", (of(training), of(heating)), {SAME, UNKNOWN}, {"compute"}, 60, doubt=None),
     Pair("kernels and calls of some steps are lost, ranges are not", (of(training), of(training)), {UNKNOWN}, set(), 60, doubt=True, edit=lambda p: [p.lose(("KERNEL", "RUNTIME", "MEMCPY"), x, x + 0.03) for x in (0.2, 0.5, 0.7)]),
     Pair("all rows of several stretches are lost", (of(training), of(training)), {UNKNOWN}, set(), 60, doubt=True, edit=lambda p: [p.lose(("KERNEL", "RUNTIME", "MEMCPY", "NVTX"), x, x + 0.05) for x in (0.2, 0.5, 0.7, 0.8)]),

@@ -81,6 +81,8 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 		            less); /* a checkpoint in every 20th step instead of every 10th is not the same, either */
 	else
 		guard_find(c, matters && !chance, less);
+	if (matters && !chance && (kind == COPY_H2D || kind == COPY_D2H))
+		c->copies[b > a] = true;
 	return matters && !chance;
 }
 

@@ -94,20 +94,21 @@ static bool runs_meet(const struct guard *c, const struct side_facts facts[2], c
 }
 
 /* `side` runs them less often. Whether fills and copies were needed no profile tells, nor whether what hardly runs does
- * the same; and little is no other work. */
+ * the same, or the host, where more is copied to it or from it; and little is no other work. */
 static void add_left_out(struct guard *c, const struct side_facts facts[2], const struct work_left_out *l, int side,
                          double all)
 {
 	static const char *const place[] = {"nothing", "beside", "elsewhere", "little", "some"};
 	if (!l->n)
 		return;
-	bool much = l->time > GUARD_MATERIAL * all && !runs_meet(c, facts, l->name, side);
+	const bool host = l->instead == WORK_NOTHING && c->copies[side];
+	const bool much = l->time > GUARD_MATERIAL * all && !host && !runs_meet(c, facts, l->name, side);
 	c->different |= much;
 	c->doubtful |= !much;
 	guard_find(c, true,
 	           FACT_NEW(c->arena, kernels_missing, side, .named = *l->name != 0, .kernel = l->name,
 	                    .more = l->n - 1, .runs = l->with, .unit = guard_per(c), .some = l->without > 0,
-	                    .instead = l->without, .place = place[l->instead]));
+	                    .instead = l->without, .place = host ? "host" : place[l->instead]));
 }
 
 static void add_fall(struct guard *c, const struct side_facts facts[2], const struct work_fall *f, double all)

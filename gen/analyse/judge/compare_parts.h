@@ -28,6 +28,7 @@ struct guard {
 	bool kernels_differ;
 	bool others_run; /* kernels run on one side alone, or another number of times, however little that takes */
 	bool grows[2];   /* the side runs kernels that the other one does not */
+	bool copies[2];  /* the side copies more between host and device, either way */
 	bool falls;      /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */
 	bool different;         /* the work is not the same */
