@@ -226,6 +226,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_operators = tables.n_operators,
 	                     .modules = tables.modules,
 	                     .n_modules = tables.n_modules,
+	                     .modules_by_ranges = tables.modules_by_ranges,
 	                     .outermost = tables.outermost,
 	                     .n_outermost = tables.n_outermost,
 	                     .api = tables.api,

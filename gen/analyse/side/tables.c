@@ -198,6 +198,20 @@ static void add_ops(struct tables *b, const struct run *run)
 	}
 }
 
+/* Whether a range is called as a module that calls are in. Of the profiler's own names of modules no path consists. */
+static bool has_module_ranges(const struct trace *t)
+{
+	ARENA_LOCAL(scratch);
+	if (!t->calls.in_module || t->calls.in_operator)
+		return false;
+	bool *is_module = ARENA_NEW(&scratch, t->names->n, bool), found = false;
+	for (size_t i = 0; i < t->calls.n; i++)
+		is_module[t->calls.in_module[i]] = t->calls.in_module[i] != 0;
+	for (size_t i = 0; i < t->ranges.n && !found; i++)
+		found = is_module[t->ranges.name[i]];
+	return found;
+}
+
 static void add_calls(struct tables *b, const struct run *run)
 {
 	const struct trace *t = run->trace;
@@ -325,6 +339,7 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
 {
 	b->weight = 1 / ((double)b->n_runs * run->n_steps);
+	b->out.modules_by_ranges = b->out.modules_by_ranges || has_module_ranges(part->trace);
 	if (!b->launches)
 		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
 	add_ops(b, part);

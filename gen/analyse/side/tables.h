@@ -25,6 +25,7 @@ struct side_tables { /* struct side has the order of these lists */
 	struct owner_result *operators, *modules;
 	struct owner_result *outermost;
 	uint32_t n_operators, n_modules, n_outermost;
+	bool modules_by_ranges;
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;
