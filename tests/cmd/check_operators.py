@@ -184,8 +184,8 @@ def check_modules(table, gapline, folder):
                  abs(seen[name]["gpu_ms_per_step"] - held[name][1]) > 1e-9 or
                  abs(seen[name]["gpu_operations_per_step"] - held[name][0]) > 1e-9]
         table.check(f"modules: {side}", not wrong, wrong[:2], f"{len(own)} modules")
-        table.check(f"modules: {side}, ranges are as without them", {row["name"] for row in document[side]["nvtx"]
-                    if row["domain"] == "Python functions"} == {"nn.Module: Net_0"}, document[side]["nvtx"])
+        table.check(f"modules: {side}, ranges have their paths, and short ones none", {row["name"] for row in document[side]["nvtx"]
+                    if row["domain"] == "Python functions"} == {"nn.Module: Net"}, document[side]["nvtx"])
     table.check("modules: on the page", b">By module<" in page and b"Net/Block/Linear" in page and b"(no module)" in page)
     exported = os.path.join(folder, "modules.sqlite")
     gapline.run("export", paths[0], "-o", exported)

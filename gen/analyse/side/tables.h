@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_SIDE_TABLES_H
 
 #include "analyse/run/run.h"
+#include "analyse/side/place_facts.h"
 #include "analyse/side_result.h"
 
 /* What findings need to know of a side's work; mean over runs. */
@@ -32,6 +33,7 @@ struct side_tables { /* struct side has the order of these lists */
 	uint32_t n_copies;
 	struct side_counts counts;
 	struct work_facts work;
+	struct launch_places places; /* in `work` of side_tables_begin */
 };
 
 /* The tables of `n` runs, rows in `arena`: each run's rows are added, part by part (run/parts.h), and then the run is
