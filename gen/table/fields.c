@@ -365,8 +365,8 @@ static const struct record idle = RECORD_OF(idle_fields);
 #undef S
 
 #define S struct place_fact
-static const struct field place_fields[] = {ENUM(time, PLACE_TIMES), INT(idle), INT(line), NAME(name), INT(depth),
-                                            REAL(per_step)};
+static const struct field place_fields[] = {ENUM(time, PLACE_TIMES), INT(idle),     INT(line), NAME(name), INT(depth),
+                                            REAL(samples),           REAL(per_step)};
 static const struct record place = RECORD_OF(place_fields);
 #undef S
 

@@ -14,6 +14,7 @@ from check_captures import check_made
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import tiny_profile
+import tiny_samples
 
 STEPS = 20
 
@@ -161,5 +162,36 @@ def check_launched(table, gapline, folder):
         table.check(f"launched: {what}", got == want, got, want)
 
 
+# ---- functions that gapline samples ----
+
+
+def sampled(path, decode, moved=0, every=1_000_000):
+    """Of 10 ms a step that the host takes, `decode` are in decode, 2 in fetch and the rest in tokenise."""
+    tiny_profile.write(path, steps=100, load=10_000_000, jitter=0)
+    tiny_samples.add(path, [(name, f"data.py:{line + moved}", 1_000_000 * ms)
+                            for name, line, ms in (("decode", 5, decode), ("fetch", 40, 2), ("tokenise", 70, 8 - decode))], every)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE IF NOT EXISTS GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL)")
+        db.execute("INSERT INTO GAPLINE_CAPTURE VALUES ('sample_ns', ?)", (str(every),))
+        db.commit()
+    return path
+
+
+def check_sampled(table, gapline, folder):
+    """The line in which samples are, and functions that are the same ones where lines before them were added."""
+    for decode, want in ((6, ("data.py:5 decode", 0.6)), (3, ("data.py:70 tokenise", 0.5))):
+        document, _ = report(gapline, sampled(os.path.join(folder, f"sampled-{decode}.sqlite"), decode))
+        got = [value for value in placed(document).values() if value[4]]
+        table.check(f"sampled: {want[0]}", got and all(value[3:5] == ("idle", want[0]) and abs(value[5] - want[1]) < 0.03 for value in got),
+                    got, want)
+    paths = [os.path.join(folder, "sampled-6.sqlite"), sampled(os.path.join(folder, "moved.sqlite"), 6, 3)]
+    document = gapline.report(*paths)[1]
+    seen = {(row["name"], row["module"]): row["baseline"]["self_ms"] > 0 and row["fixed"]["self_ms"] > 0
+            for row in document["functions"]["functions"] if row["module"] == "data.py"}
+    table.check("sampled: functions have no line of their own", seen == {(name, "data.py"): True for name in ("decode", "fetch", "tokenise")}, seen)
+    seen = placed(report(gapline, sampled(os.path.join(folder, "few.sqlite"), 8, every=70_000_000))[0])
+    table.check("sampled: of fewer than twenty samples nothing is said", seen and not any(value[4] for value in seen.values()), seen)
+
+
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-places-", check_waits, check_lines, check_launched))
+    sys.exit(check_made("gapline-places-", check_waits, check_lines, check_launched, check_sampled))

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SAMPLES_LEAST = 20 };         /* fewer of them say nothing */
 static const double LEAST = 1 / 3.0; /* of what is claimed: less is not said */
 static const double MOST = 0.5;      /* the innermost place that has so much; where none has, the one that has most */
 
@@ -15,7 +16,7 @@ struct place {
 	const char *text; /* so many characters of it */
 	size_t n;
 	uint32_t depth;
-	double time;
+	double time, samples;
 };
 
 struct place_list {
@@ -25,7 +26,7 @@ struct place_list {
 	uint32_t room;
 };
 
-static void add(struct place_list *to, const char *text, size_t n, uint32_t depth, double time)
+static void add(struct place_list *to, const char *text, size_t n, uint32_t depth, const struct place_fact *fact)
 {
 	const uint32_t known = to->keys.n, i = keymap_add(&to->keys, keymap_text(text, n));
 	if (i == known) {
@@ -33,16 +34,17 @@ static void add(struct place_list *to, const char *text, size_t n, uint32_t dept
 		to->list[i] = (struct place){.text = text, .n = n};
 	}
 	to->list[i].depth = depth > to->list[i].depth ? depth : to->list[i].depth;
-	to->list[i].time += time;
+	to->list[i].time += fact->per_step;
+	to->list[i].samples += fact->samples;
 }
 
 /* A module's time is that of those, too, that it is in. */
-static void add_module(struct place_list *to, const char *path, double time)
+static void add_module(struct place_list *to, const char *path, const struct place_fact *fact)
 {
 	static const char noted[] = "nn.Module: ";
 	path += strncmp(path, noted, sizeof noted - 1) == 0 ? sizeof noted - 1 : 0;
 	for (size_t n = strlen(path); n; n = owners_around(path, n))
-		add(to, path, n, (uint32_t)n, time);
+		add(to, path, n, (uint32_t)n, fact);
 }
 
 /* Of places with as much time the inner one counts. */
@@ -62,7 +64,9 @@ static const struct place *find(const struct place_list *list, double all)
 	static const struct place none;
 	const struct place *best = &none;
 	for (uint32_t i = 0; i < list->keys.n; i++)
-		if (list->list[i].time >= LEAST * all && is_better(&list->list[i], best, all))
+		if (list->list[i].time >= LEAST * all &&
+		    (list->list[i].samples <= 0 || list->list[i].samples >= SAMPLES_LEAST) &&
+		    is_better(&list->list[i], best, all))
 			best = &list->list[i];
 	return best->text && all > 0 ? best : NULL;
 }
@@ -80,9 +84,9 @@ static double collect(const struct evidence *e, enum place_time time, bool lines
 		if (!fact->name)
 			all = fact->per_step;
 		else if (fact->line && lines)
-			add(to, name, strlen(name), fact->depth, fact->per_step);
+			add(to, name, strlen(name), fact->depth, fact);
 		else if (!fact->line && !lines)
-			add_module(to, name, fact->per_step);
+			add_module(to, name, fact);
 	}
 	return all;
 }

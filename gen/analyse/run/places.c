@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "trace/owners.h"
+#include "trace/stacks.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -36,6 +37,9 @@ struct places {
 	struct keymap keys; /* by parent << 32 | name: line − 1 */
 	struct line *lines;
 	uint32_t room;
+	/* By sampled frame, 0 of those whose place is not known and of those that stand above themselves: how many of
+	 * the program's own functions lie on the way to it, itself among them. NULL: no place is known. */
+	uint32_t *sampled;
 };
 
 void place_sums_init(struct place_sums *sums, struct arena *arena)
@@ -50,7 +54,8 @@ struct place_sums place_sums_keep(const struct place_sums *sums, struct arena *a
 	return (struct place_sums){
 		.keys = {.keys = arena_keep(arena, sums->keys.keys, n, sizeof *sums->keys.keys), .n = n},
 		.ns = arena_keep(arena, sums->ns, n, sizeof *sums->ns),
-		.depth = arena_keep(arena, sums->depth, n, sizeof *sums->depth)};
+		.depth = arena_keep(arena, sums->depth, n, sizeof *sums->depth),
+		.samples = arena_keep(arena, sums->samples, n, sizeof *sums->samples)};
 }
 
 /* ---- what names say ---- */
@@ -133,11 +138,35 @@ static bool read_names(struct places *p)
 	return any || t->calls.in_module;
 }
 
+/* False: of no sampled function it is known where it begins. */
+static bool read_stacks(struct places *p)
+{
+	const struct trace_stacks *s = &p->trace->stacks;
+	bool any = false;
+	for (uint32_t i = 0; i < s->n_functions && !any && p->trace->source.sample_ns > 0; i++)
+		any = s->functions[i].at != 0;
+	if (!any)
+		return false;
+	p->sampled = ARENA_NEW(p->arena, s->n_frames, uint32_t);
+	for (uint32_t f = 1; f < s->n_frames; f++) {
+		const uint32_t at = s->functions[s->frames[f].function].at;
+		uint32_t up = s->frames[f].parent, depth = 1;
+		bool again = false;
+		for (; up; up = s->frames[up].parent) {
+			again = again || s->functions[s->frames[up].function].at == at;
+			depth += s->functions[s->frames[up].function].at != 0;
+		}
+		p->sampled[f] = at && !again && is_line(names_text(p->trace->names, at)) ? depth : 0;
+	}
+	return true;
+}
+
 struct places *places_begin(const struct trace *trace, struct arena *arena)
 {
 	struct places *p = ARENA_NEW(arena, 1, struct places);
 	*p = (struct places){.trace = trace, .arena = arena};
-	if (!read_names(p))
+	const bool stacks = read_stacks(p);
+	if (!read_names(p) && !stacks)
 		return NULL;
 	p->track = ARENA_NEW(arena, trace->n_threads, struct track);
 	keymap_init(&p->keys, arena);
@@ -222,17 +251,19 @@ static const struct track *track_of(struct places *p, uint32_t thread)
 
 /* ---- sums ---- */
 
-static void add(struct place_sums *sums, uint32_t of, bool line, uint32_t name, uint32_t depth, int64_t ns)
+static uint32_t add(struct place_sums *sums, uint32_t of, bool line, uint32_t name, uint32_t depth, int64_t ns)
 {
 	const uint32_t known = sums->keys.n;
 	const uint32_t i = keymap_add(&sums->keys, (uint64_t)of << 32 | (uint64_t)line << 31 | name);
 	if (i == known) {
 		LIST_GROW(sums->keys.arena, sums->ns, i, sums->room);
 		LIST_GROW(sums->keys.arena, sums->depth, i, sums->depth_room);
-		sums->ns[i] = sums->depth[i] = 0;
+		LIST_GROW(sums->keys.arena, sums->samples, i, sums->samples_room);
+		sums->ns[i] = sums->depth[i] = sums->samples[i] = 0;
 	}
 	sums->ns[i] += ns;
 	sums->depth[i] = depth > sums->depth[i] ? depth : sums->depth[i];
+	return i;
 }
 
 static void add_lines(const struct places *p, struct place_sums *sums, uint32_t of, uint32_t line, int64_t ns)
@@ -250,12 +281,38 @@ static uint32_t stay_at(const struct track *t, int64_t time)
 	return i - 1;
 }
 
+/* Of a sample, for the time that it stands for. */
+static void add_sample(const struct places *p, struct place_sums *sums, uint32_t of, size_t sample, int sign)
+{
+	const struct trace *t = p->trace;
+	const struct trace_stacks *s = &t->stacks;
+	const int64_t ns = sign * (int64_t)stack_samples_stand_for(t, sample);
+	for (uint32_t f = t->samples.stack[sample]; f; f = s->frames[f].parent)
+		if (p->sampled[f]) {
+			const uint32_t at = s->functions[s->frames[f].function].at;
+			const uint32_t i = add(sums, of, true, at, p->sampled[f], ns);
+			sums->samples[i] += (uint32_t)sign;
+		}
+}
+
+static void add_samples(const struct places *p, struct place_sums *sums, uint32_t of, uint32_t thread, int64_t start,
+                        int64_t end, int sign)
+{
+	const struct trace *t = p->trace;
+	size_t i = t->first_sample[thread];
+	SEARCH(i, (size_t)t->first_sample[thread + 1], t->samples.time[i] < start);
+	for (; i < t->first_sample[thread + 1] && t->samples.time[i] < end; i++)
+		add_sample(p, sums, of, i, sign);
+}
+
 void places_add(struct places *p, struct place_sums *sums, uint32_t of, uint32_t thread, int64_t start, int64_t end,
                 int sign)
 {
 	if (thread == TRACE_NONE || start >= end)
 		return;
 	const struct track *t = track_of(p, thread);
+	if (p->sampled)
+		add_samples(p, sums, of, thread, start, end, sign);
 	for (uint32_t i = stay_at(t, start); i < t->n && t->stay[i].from < end; i++) {
 		const int64_t from = t->stay[i].from > start ? t->stay[i].from : start;
 		const int64_t to = i + 1 < t->n && t->stay[i + 1].from < end ? t->stay[i + 1].from : end;

@@ -13,8 +13,9 @@
 struct place_sums {
 	struct keymap keys; /* of << 32 | line << 31 | name; `of` is the caller's */
 	int64_t *ns;        /* by index of keys; … */
-	uint32_t *depth;    /* … how many functions call it, the most: 0 of modules */
-	uint32_t room, depth_room;
+	uint32_t *depth;    /* … how many functions call it, the most: 0 of modules; … */
+	uint32_t *samples;  /* … how many samples that is of; 0: it is not sampled */
+	uint32_t room, depth_room, samples_room;
 };
 void place_sums_init(struct place_sums *sums, struct arena *arena);
 

@@ -16,9 +16,11 @@ void launch_places_add(struct launch_places *to, const struct place_sums *sums, 
 		if (i == known) {
 			LIST_GROW(to->keys.arena, to->per_step, i, to->room);
 			LIST_GROW(to->keys.arena, to->depth, i, to->depth_room);
-			to->per_step[i] = to->depth[i] = 0;
+			LIST_GROW(to->keys.arena, to->samples, i, to->samples_room);
+			to->per_step[i] = to->samples[i] = to->depth[i] = 0;
 		}
 		to->per_step[i] += (double)sums->ns[k] * weight;
+		to->samples[i] += sums->samples[k];
 		to->depth[i] = sums->depth[k] > to->depth[i] ? sums->depth[k] : to->depth[i];
 	}
 }
@@ -45,12 +47,14 @@ static void add_device(const struct run *run, uint32_t at, double weight, struct
 	sums.keys.n = 0;
 	sums.ns = ARENA_NEW(scratch, d->places.keys.n, int64_t);
 	sums.depth = ARENA_NEW(scratch, d->places.keys.n, uint32_t);
+	sums.samples = ARENA_NEW(scratch, d->places.keys.n, uint32_t);
 	for (uint32_t k = 0; k < d->places.keys.n; k++) {
 		const uint64_t key = d->places.keys.keys[k];
 		if (fact[place_key_of(key)] >= n_facts)
 			continue;
 		sums.ns[sums.keys.n] = d->places.ns[k];
 		sums.depth[sums.keys.n] = d->places.depth[k];
+		sums.samples[sums.keys.n] = d->places.samples[k];
 		keys[sums.keys.n++] = (uint64_t)fact[place_key_of(key)] << 32 | (key & UINT32_MAX);
 	}
 	launch_places_add(to, &sums, weight);
@@ -99,6 +103,7 @@ static void take(struct place_facts *out, const struct launch_places *from, enum
 		                                .line = place_key_line(key),
 		                                .name = place_key_name(key),
 		                                .depth = from->depth[i],
+		                                .samples = from->samples[i],
 		                                .per_step = from->per_step[i]};
 		const double all = idle ? idle[of].per_step : least;
 		if (fact.time == time && fact.per_step >= LITTLE * all && (!idle || all >= least))

@@ -14,6 +14,7 @@ struct place_fact {
 	bool line;      /* a line, with what it calls; else a module, without those in it */
 	uint32_t name;  /* as struct place_sums has it; 0: all of the time, wherever it is, of what is not PLACE_IDLE */
 	uint32_t depth; /* of lines: how many functions call it, the most */
+	double samples; /* that it is of; 0: it is not sampled */
 	double per_step; /* ns: of idle time the mean over devices, else summed over them */
 };
 
@@ -25,9 +26,9 @@ struct place_facts {
 /* GPU time by place, over the runs: it grows by one run's sums, whose `of` is an enum place_time. */
 struct launch_places {
 	struct keymap keys; /* as of struct place_sums */
-	double *per_step;
+	double *per_step, *samples;
 	uint32_t *depth;
-	uint32_t room, depth_room;
+	uint32_t room, depth_room, samples_room;
 };
 void launch_places_add(struct launch_places *to, const struct place_sums *sums, double weight);
 
