@@ -175,6 +175,13 @@ static void find_owner(const struct changed *c, bool modules, struct card_work *
 	}
 }
 
+/* Without operators and without ranges modules are known of some kernels alone (read/nsys_kernels.c), and not of the
+ * same on both sides. */
+static bool has_modules(const struct side *side)
+{
+	return side->n_modules && (side->n_operators || side->modules_by_ranges);
+}
+
 struct card_work card_work(const struct analysis *a, struct arena *arena)
 {
 	struct card_work found = {0};
@@ -185,9 +192,9 @@ struct card_work card_work(const struct analysis *a, struct arena *arena)
 	if (!c.part)
 		return found;
 	bool operators = a->side[0].n_outermost && a->side[1].n_outermost;
-	/* Without operators modules are known of some kernels alone (read/nsys_kernels.c), and not of the same on both
-	 * sides. */
-	bool modules = a->side[0].n_modules && a->side[0].n_operators && a->side[1].n_modules && a->side[1].n_operators;
+	bool modules = true;
+	for (int s = 0; s < 2; s++)
+		modules = modules && has_modules(&a->side[s]);
 	find_kernel(&c, operators || modules, &found);
 	if (operators && !found.kernel)
 		find_owner(&c, false, &found);

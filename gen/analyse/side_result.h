@@ -452,7 +452,9 @@ struct side {
 	uint32_t n_kernels;                                   /* by per_step descending; sums over devices */
 	struct owner_result *operators, *modules, *outermost; /* likewise, modules by `all`; none: it has none */
 	uint32_t n_operators, n_modules, n_outermost;
+	bool modules_by_ranges;                           /* ranges tell some of them: --annotate modules */
 	double flops_share, moved_share, peak_share, mfu; /* by bound_side: of operators' time; of that; of a step */
+	double modules_share;                             /* likewise: of the GPU's time, what is in a module */
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;

@@ -186,7 +186,8 @@ enum spool_event_type {
 	SPOOL_NAME_THREAD, /* text names the OS thread `id` */
 	SPOOL_CATEGORY,    /* text names `category` of `domain` */
 	SPOOL_OS_CALL,     /* a blocking call of the host: from `time` to `payload`; text: the function's name */
-	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file */
+	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file;
+	                    * of the program's own files with the line where the function begins, "train.py:12" */
 	SPOOL_SAMPLE,      /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
 	                    * `category` 1: outer frames were left out. Its own block is of the sampling thread */
 	SPOOL_SCHEMA,  /* NVTX payloads with `id` are laid out in `domain` as struct spool_schema_entry[] in the text

@@ -290,6 +290,7 @@ static void hold_samples(const struct trace *whole, struct arena *arena, struct 
 	for (uint32_t i = 0; i < from->n_functions; i++)
 		to->functions[i] = (struct trace_function){.name = name_in(whole, from->functions[i].name, out),
 		                                           .module = name_in(whole, from->functions[i].module, out),
+		                                           .at = name_in(whole, from->functions[i].at, out),
 		                                           .kind = from->functions[i].kind};
 	to->frames = ARENA_NEW(arena, from->n_frames, struct trace_frame);
 	memcpy(to->frames, from->frames, from->n_frames * sizeof *from->frames);

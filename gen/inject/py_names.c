@@ -1,6 +1,7 @@
 #include "py_names.h"
 #include "table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -45,6 +46,16 @@ static const char *base_name(const char *path)
 	return name;
 }
 
+/* A file of the program's own: of libraries nobody asks for the line. */
+static bool is_own(const char *path)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"};
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (strstr(path, folders[i]))
+			return false;
+	return *path != '<';
+}
+
 /* The number of the text, a new one if there is none. */
 static uint32_t number_of(const char *text, uint32_t bytes, py_named *named)
 {
@@ -81,9 +92,12 @@ uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_nam
 	    !py_text_read(py, code->file, true, PY_NAME_CHARACTERS, path))
 		return 0;
 	const char *file = base_name(path);
-	uint32_t name_bytes = (uint32_t)strlen(text) + 1, file_bytes = (uint32_t)strlen(file) + 1;
-	memcpy(text + name_bytes, file, file_bytes);
-	uint32_t number = number_of(text, name_bytes + file_bytes, named);
+	uint32_t name_bytes = (uint32_t)strlen(text) + 1;
+	char *to = text + name_bytes, line[16] = "";
+	if (is_own(path) && code->line && code->line < INT32_MAX)
+		snprintf(line, sizeof line, ":%u", code->line);
+	int file_bytes = snprintf(to, sizeof text - name_bytes, "%s%s", file, line) + 1;
+	uint32_t number = number_of(text, name_bytes + (uint32_t)file_bytes, named);
 	if (number)
 		ways[turn++ % WAYS] = (struct known){*code, number};
 	return number;

@@ -5,7 +5,7 @@
 
 #include "py_stack.h"
 
-enum { PY_NAME_CHARACTERS = 160, PY_NAME_ROOM = 2 * (4 * PY_NAME_CHARACTERS + 1) };
+enum { PY_NAME_CHARACTERS = 160, PY_NAME_ROOM = 2 * (4 * PY_NAME_CHARACTERS + 1) + 16 };
 
 /* Says that function `number` (from 1) has this name and file; false: it could not be noted, and is asked again. */
 typedef bool py_named(uint32_t number, const char *name, const char *file);

@@ -44,7 +44,8 @@ struct kineto_span {
 	int64_t start, end, correlation; /* correlation: of calls */
 	int64_t flops, moved;  /* of operators, and of calls by kineto_give_ranges: as in struct trace_calls */
 	uint32_t name, thread; /* name: id; thread: index into kineto.threads */
-	uint32_t in_operator, in_outermost, in_module; /* of calls, by kineto_give_ranges: as in struct trace_calls */
+	uint32_t in_operator, in_outermost, in_module; /* of calls, by kineto_give_ranges: as in struct trace_calls;
+	                                                * in_module of a module: its own path */
 	uint16_t noted;                                /* likewise; UINT16_MAX stands for more, too */
 	uint8_t kind;                                  /* enum kineto_kind */
 };

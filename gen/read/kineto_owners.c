@@ -184,7 +184,8 @@ static void find_owners(struct owners *p, struct kineto_span *s, size_t n)
 		close_spans(modules, s->start);
 		noted += s->kind != KINETO_CALL && s->kind != KINETO_OVERHEAD;
 		if (is_module(p->k, s)) {
-			open_span(p, modules, s, module_path(p, opened_until(modules, s->end), s->name), 0);
+			s->in_module = module_path(p, opened_until(modules, s->end), s->name);
+			open_span(p, modules, s, s->in_module, 0);
 		} else if (s->kind == KINETO_OPERATOR) {
 			yield_flops(p, s);
 			open_span(p, operators, s, s->name, 0);

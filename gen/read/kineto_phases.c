@@ -124,17 +124,27 @@ static uint64_t own_phase(struct phases *p, uint32_t name)
 	return build_text(p->k->build, text, strcspn(text, "#"));
 }
 
-/* "/home/u/train.py(12): step" -> "train.py(12): step"; "<built-in method f of T object at 0x7f12>" without the
- * address, which is another one in every run. */
-static uint64_t function_name(struct phases *p, uint32_t name)
+/* "/home/u/train.py(12): step" -> "train.py(12): step", but of PyTorch's own files what is below its folder is kept,
+ * too: "torch/nn/modules/linear.py(116): forward"; "<built-in method f of T object at 0x7f12>" without the address,
+ * which is another one in every run; "nn.Module: Linear_7" with its path, "nn.Module: GPT/Block/Linear". */
+static uint64_t function_name(struct phases *p, const struct kineto_span *s)
 {
-	const char *text = names_text(p->k->names, name), *at = strstr(text, " object at 0x");
+	static const char torch[] = "torch/";
+	const char *text = names_text(p->k->names, s->name), *at = strstr(text, " object at 0x");
 	size_t n = strcspn(text, "("), from = n;
 	if (text[0] == '<')
 		return build_text(p->k->build, text, at ? (size_t)(at - text) + strlen(" object") : strlen(text));
+	if (s->in_module) {
+		BUF_LOCAL(path);
+		buf_format(&path, "%s%s", KINETO_MODULE_PREFIX, names_text(p->k->names, s->in_module));
+		return text_key(p, path.data);
+	}
+	const char *packages = strstr(text, "-packages/torch/");
+	if (text[n] && packages && packages < text + n)
+		return text_key(p, packages + strlen("-packages/"));
 	while (from > 0 && text[from - 1] != '/')
 		from--;
-	return text_key(p, text[n] ? text + from : text);
+	return text_key(p, text[n] && strncmp(text, torch, sizeof torch - 1) != 0 ? text + from : text);
 }
 
 static uint64_t operator_name(struct phases *p, uint32_t name)
@@ -174,7 +184,7 @@ static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t
 		in_operator = INT64_MIN; /* until when */
 	for (; n--; s++) {
 		if (s->kind == KINETO_FUNCTION)
-			give(p, s->thread, s->start, s->end, function_name(p, s->name), FUNCTIONS);
+			give(p, s->thread, s->start, s->end, function_name(p, s), FUNCTIONS);
 		if (s->kind != KINETO_OPERATOR && s->kind != KINETO_ANNOTATION)
 			continue;
 		enum name_class class = class_of(p, s->name);

@@ -302,6 +302,7 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	}
 	write_owners(json, a, "operators", s->operators, s->n_operators, false);
 	write_owners(json, a, "modules", s->modules, s->n_modules, true);
+	json_number(json, "modules_known_share", s->n_modules ? s->modules_share : NAN);
 	for (uint32_t i = json_list(json, "api"); json_item(json, i, s->n_api); i++) {
 		const struct api_result *c = &s->api[i];
 		json_text(json, "name", names_text(a->names, c->name));

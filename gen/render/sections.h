@@ -56,6 +56,11 @@ const char *functions_said(const struct analysis *analysis, int side, struct are
 void inside_fill(const struct analysis *analysis, struct unit unit, struct page *page);
 void inside_json(const struct analysis *analysis, struct json *json);
 
+/* What stands below the tables of operators, with their roofline, and of modules: for how much of the GPU's time what
+ * is known. */
+void known_operators_fill(const struct analysis *analysis, struct page *page);
+void known_modules_fill(const struct analysis *analysis, struct page *page);
+
 /* How it was measured and how much of the kernels' time that is: a sentence or two. */
 const char *inside_coverage(const struct analysis *analysis, struct arena *arena);
 

@@ -393,23 +393,9 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 	}
 	fill_end(&f, things);
 	if (modules)
-		return;
-	const struct side *before = &a->side[0], *after = &a->side[1];
-	const bool pair = a->n_sides > 1, rates = before->flops_share + before->moved_share > 0 ||
-	                                          (pair && after->flops_share + after->moved_share > 0);
-	page_fill(&page->top, "operators.flops",
-	          rates ? SAY(NULL, arena, flops_known, .before = before->flops_share,
-	                      .after = pair ? after->flops_share : NAN,
-	                      .peak_before = before->peak_share > 0 ? before->peak_share : NAN,
-	                      .mfu_before = before->mfu,
-	                      .peak_after = pair && after->peak_share > 0 ? after->peak_share : NAN,
-	                      .mfu_after = after->mfu, .moved_before = before->moved_share,
-	                      .moved_after = pair ? after->moved_share : NAN)
-	                : "");
-	if (!rates)
-		page_attribute(&page->top, "operators", "class", "part without-rates");
-	page_if(&page->top, "operators.roof",
-	        roofline_of_operators(a, arena, page_draw(&page->top, "operators.roofline")));
+		known_modules_fill(a, page);
+	else
+		known_operators_fill(a, page);
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)

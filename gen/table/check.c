@@ -189,6 +189,8 @@ static const char *check_side(const struct side *side, const struct side_facts *
 		good = good && fits(ranks->comms[i].last, side->n_devices);
 	for (uint32_t i = 0; i < facts->n_idle; i++)
 		good = good && facts->idle[i].phase_slot < facts->n_idle;
+	for (uint32_t i = 0; i < facts->places.n; i++)
+		good = good && (facts->places.list[i].time || facts->places.list[i].idle < facts->n_idle);
 	for (uint32_t i = 0; i < side->files.n; i++)
 		good = good && side->files.file[i].file && side->files.file[i].run < side->n_runs;
 	const char *why[] = {side->memory.why, side->memory.steps_why};

@@ -8,8 +8,8 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12912, "something new in struct side");
-_Static_assert(sizeof(struct side_facts) == 272, "something new in struct side_facts");
+_Static_assert(sizeof(struct side) == 12920, "something new in struct side");
+_Static_assert(sizeof(struct side_facts) == 288, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 904, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
@@ -329,6 +329,7 @@ static const struct field side_fields[] = {TEXT(label),
                                            LIST_OF(operators, n_operators, owner),
                                            LIST_OF(modules, n_modules, owner),
                                            LIST_OF(outermost, n_outermost, owner),
+                                           INT(modules_by_ranges),
                                            LIST_OF(api, n_api, api),
                                            LIST_OF(copies, n_copies, copy),
                                            LIST_OF(ranges, n_ranges, range),
@@ -363,6 +364,17 @@ static const struct field idle_fields[] = {PART_OF(key, key), REAL(per_step), IN
 static const struct record idle = RECORD_OF(idle_fields);
 #undef S
 
+#define S struct place_fact
+static const struct field place_fields[] = {ENUM(time, PLACE_TIMES), INT(idle),     INT(line), NAME(name), INT(depth),
+                                            REAL(samples),           REAL(per_step)};
+static const struct record place = RECORD_OF(place_fields);
+#undef S
+
+#define S struct place_facts
+static const struct field places_fields[] = {LIST_OF(list, n, place)};
+static const struct record places = RECORD_OF(places_fields);
+#undef S
+
 #define S struct comm_facts
 static const struct field comm_fact_fields[] = {LIST_OF(communicates, n, RECORD_FLAGS), INT(ranks), REAL(min),
                                                 REAL(mean)};
@@ -380,6 +392,7 @@ static const struct record work = RECORD_OF(work_fields);
 #define S struct side_facts
 static const struct field facts_fields[] = {LIST_OF(runs, n_runs, RECORD_RUN),
                                             LIST_OF(idle, n_idle, idle),
+                                            PART_OF(places, places),
                                             REAL(copy_pageable),
                                             REAL(copy_managed),
                                             REAL(sync_gaps),

@@ -4,7 +4,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/classify.h"
-#include "trace/hlo.h"
+#include "trace/owners.h"
 
 #include <string.h>
 
@@ -372,7 +372,9 @@ void build_order_samples(struct build *b)
 void build_finish(struct build *b)
 {
 	struct trace *t = b->trace;
+	ARENA_LOCAL(scratch);
 	resolve_names(b);
+	const bool *is_module = owners_name_modules(t, &scratch);
 	for (size_t i = 0; i < t->ranges.n; i++)
 		if (t->ranges.clipped[i])
 			t->ranges.end[i] = b->last_time;
@@ -386,7 +388,7 @@ void build_finish(struct build *b)
 	t->source.has_lock = b->gil.n > 0 && t->source.sample_ns > 0;
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
-	hlo_give_operators(t, b->arena);
+	owners_give(t, is_module, b->arena);
 	build_creators(b);
 	gil_build(&b->gil, known_thread, t->source.sample_ns, b->arena, t);
 }

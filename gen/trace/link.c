@@ -169,6 +169,7 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 	for (uint32_t i = 0; i < t->stacks.n_functions; i++) {
 		t->stacks.functions[i].name = ids[t->stacks.functions[i].name];
 		t->stacks.functions[i].module = ids[t->stacks.functions[i].module];
+		t->stacks.functions[i].at = ids[t->stacks.functions[i].at];
 	}
 	for (uint32_t i = 0; i < t->n_diagnostics; i++)
 		t->diagnostics[i].text = ids[t->diagnostics[i].text];

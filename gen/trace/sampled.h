@@ -18,6 +18,7 @@ enum frame_kind {
 struct trace_function {
 	uint32_t name;   /* of FRAME_NAMED, else 0 */
 	uint32_t module; /* base name of the file that it is of: "libc.so.6"; 0: not known */
+	uint32_t at;     /* "train.py(12): step", where it begins; 0: not known */
 	uint8_t kind;    /* enum frame_kind */
 };
 

@@ -1,7 +1,9 @@
 #include "trace/stacks.h"
 
+#include "base/buf.h"
 #include "base/list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void stack_samples_init(struct stack_samples *s, struct arena *arena)
@@ -106,6 +108,23 @@ static uint32_t shortened(struct names *names, uint32_t id, bool cut)
 	return cut ? names_add_text(names, last_part(names_text(names, id))) : id;
 }
 
+/* "train.py:12", as gapline's sampler calls a file with the line where a function begins -> "train.py" and the place.
+ */
+static void split_line(struct names *names, struct trace_function *f)
+{
+	static const char python[] = ".py:";
+	enum { DIGITS = 9 };
+	const char *file = names_text(names, f->module), *colon = strrchr(file, ':');
+	const size_t n = colon ? (size_t)(colon - file) : 0, before = sizeof python - 1;
+	if (n < before || strncmp(colon + 1 - before, python, before) != 0 || !colon[1] || strlen(colon + 1) > DIGITS ||
+	    colon[1 + strspn(colon + 1, "0123456789")])
+		return;
+	BUF_LOCAL(at);
+	buf_format(&at, "%.*s(%s): %s", (int)n, file, colon + 1, names_text(names, f->name));
+	f->at = names_add(names, at.data, at.n);
+	f->module = names_add(names, file, n);
+}
+
 void stack_samples_list(const struct stack_samples *s, const uint32_t *text, struct names *names,
                         struct trace_stacks *out, struct arena *arena)
 {
@@ -125,6 +144,8 @@ void stack_samples_list(const struct stack_samples *s, const uint32_t *text, str
 		f->kind = (uint8_t)(named ? FRAME_NAMED : kind_of(called, of));
 		f->name = named ? shortened(names, name, is_path(called)) : 0;
 		f->module = *of == '[' && f->kind != FRAME_MODULE ? 0 : shortened(names, module, true);
+		if (named)
+			split_line(names, f);
 	}
 	for (uint32_t i = 1; i < out->n_frames; i++)
 		out->frames[i] = (struct trace_frame){parent_of(s, i), function_of(s, i)};
@@ -169,4 +190,23 @@ const uint32_t *stacks_join(struct trace_stacks *stacks, const struct trace_stac
 			(struct trace_frame){number[from->frames[i].parent], from->frames[i].function + functions};
 	}
 	return number;
+}
+
+/* ---- what they stand for ---- */
+
+/* ns to the sample before, or behind, of the same thread; `most` where there is none, or it is that far away. */
+static int64_t distance_to(const struct trace_samples *s, size_t i, size_t other, int64_t most)
+{
+	int64_t d = other < s->n && s->thread[other] == s->thread[i] ? llabs(s->time[i] - s->time[other]) : most;
+	return d < most ? d : most;
+}
+
+double stack_samples_stand_for(const struct trace *t, size_t i)
+{
+	enum { LATE = 100 }; /* times the distance that was asked for */
+	int64_t most = LATE * t->source.sample_ns;
+	int64_t before = distance_to(&t->samples, i, i - 1, most), behind = distance_to(&t->samples, i, i + 1, most);
+	before = before < most ? before : t->source.sample_ns;
+	behind = behind < most ? behind : t->source.sample_ns;
+	return ((double)before + (double)behind) / 2;
 }

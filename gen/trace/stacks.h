@@ -40,6 +40,11 @@ void stack_samples_list(const struct stack_samples *samples, const uint32_t *tex
 void stack_samples_give(const struct stack_samples *samples, const uint32_t *thread, struct arena *arena,
                         struct trace_samples *out);
 
+/* Who samples at known distances whatever the thread does, as gapline's own sampler, and is late where the machine has
+ * no processor for it, has each sample stand for half the way to its neighbours: else what keeps processors busy would
+ * count for less than what sleeps. Longer gaps are no lateness. In ns, of a trace whose source says sample_ns. */
+double stack_samples_stand_for(const struct trace *trace, size_t sample);
+
 /* Adds the frames of another trace; what is frame i there is here frame result[i], from `scratch`. */
 const uint32_t *stacks_join(struct trace_stacks *stacks, const struct trace_stacks *from, struct arena *arena,
                             struct arena *scratch);

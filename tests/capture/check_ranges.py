@@ -138,13 +138,13 @@ class Ranges(unittest.TestCase):
 
     def test_every_module_has_its_path(self):
         here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
-        paths = ["push Outer", "push Outer.inner", "pop", "pop"]
+        paths = ["push gapline: module Outer", "push gapline: module Outer.inner", "pop", "pop"]
         self.assertEqual(self.of_modules("model.eval()\n" + here + "model(1); model(1)\n"), 2 * paths)
         self.assertEqual(self.report.read_text().split()[0], "2")  # there are no steps: its own calls
         self.report.unlink()
         self.assertEqual(self.of_modules("model._modules['inner'].eval(); model.eval(); model.eval()\n" + here + "model(1)\n"), paths)
         self.assertEqual(self.of_modules("model._modules['7'] = model._modules.pop('inner')\nOuter.forward = lambda self, x: self._modules['7'](x)\n"
-                                         "model.eval()\n" + here + "model(1)\n"), ["push Outer", "push Outer.*", "pop", "pop"])
+                                         "model.eval()\n" + here + "model(1)\n"), ["push gapline: module Outer", "push gapline: module Outer.*", "pop", "pop"])
         trained = self.of_modules("optimizer.step()\n" + here + "model(1).backward(); optimizer.step()\n")
         self.assertEqual(trained, ["push forward", *paths, "pop", *BACKWARD, *OPTIMIZER, "end 2", "start 3 gapline: step"])
         self.assertEqual(self.report.read_text().split()[-2:][0], "1")
@@ -152,12 +152,12 @@ class Ranges(unittest.TestCase):
     def test_compiled_modules_have_no_ranges(self):
         here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
         inner = "model._modules['inner']"
-        for compiled, left in ((f"torch.compile({inner})", ["push Outer", "pop"]), (f"{inner}.compile()", ["push Outer", "pop"]),
+        for compiled, left in ((f"torch.compile({inner})", ["push gapline: module Outer", "pop"]), (f"{inner}.compile()", ["push gapline: module Outer", "pop"]),
                                ("torch.compile(model)", []), ("torch.compile(model=model)", []), ("torch.compile(model.forward)", []), ("model.compile()", []), ("torch.compile(lambda x: model(x))", []),
                                ("torch.compile(mode='max-autotune')", [])):
             with self.subTest(compiled=compiled):
                 self.assertEqual(self.of_modules(f"model.eval(); {compiled}\n{here}model(1)\n"), left)
-        self.assertEqual(self.of_modules(f"{inner}.compile(); model.eval()\n{here}model(1)\n"), ["push Outer", "pop"])
+        self.assertEqual(self.of_modules(f"{inner}.compile(); model.eval()\n{here}model(1)\n"), ["push gapline: module Outer", "pop"])
         self.assertEqual(self.of_modules("import torch._dynamo\ntorch._dynamo.utils.counters['frames']['total'] = 1\nmodel.eval()\n"
                                          f"{here}model(1)\n"), [])
 
@@ -165,7 +165,7 @@ class Ranges(unittest.TestCase):
         """PyTorch refuses it; what is in it may have them, and has its ranges while it is captured."""
         here = "torch.cuda.nvtx.range_push('here'); torch.cuda.nvtx.range_pop()\n"
         graphed = self.of_modules("model.eval(); torch.cuda.make_graphed_callables((model,), ())\n" + here + "model(1)\n")
-        self.assertEqual(graphed, ["push Outer.inner", "pop"])
+        self.assertEqual(graphed, ["push gapline: module Outer.inner", "pop"])
         self.python(NETWORK + LOOP + "torch.cuda.make_graphed_callables(model, ())\n")
 
     def test_kernels_that_are_compiled_say_their_modules(self):
@@ -301,7 +301,7 @@ class Capture(unittest.TestCase):
         self.assertIsNotNone(self.run_capture("--annotate", "pytorch", command="./wrapper")[0])
         ns, nvtx, said = self.run_capture("--annotate", "modules", command="./wrapper")
         self.assertIsNotNone(ns)
-        self.assertIn("push Outer.inner", nvtx)
+        self.assertIn("push gapline: module Outer.inner", nvtx)
 
 
 if __name__ == "__main__":

@@ -184,8 +184,8 @@ def check_modules(table, gapline, folder):
                  abs(seen[name]["gpu_ms_per_step"] - held[name][1]) > 1e-9 or
                  abs(seen[name]["gpu_operations_per_step"] - held[name][0]) > 1e-9]
         table.check(f"modules: {side}", not wrong, wrong[:2], f"{len(own)} modules")
-        table.check(f"modules: {side}, ranges are as without them", {row["name"] for row in document[side]["nvtx"]
-                    if row["domain"] == "Python functions"} == {"nn.Module: Net_0"}, document[side]["nvtx"])
+        table.check(f"modules: {side}, ranges have their paths, and short ones none", {row["name"] for row in document[side]["nvtx"]
+                    if row["domain"] == "Python functions"} == {"nn.Module: Net"}, document[side]["nvtx"])
     table.check("modules: on the page", b">By module<" in page and b"Net/Block/Linear" in page and b"(no module)" in page)
     exported = os.path.join(folder, "modules.sqlite")
     gapline.run("export", paths[0], "-o", exported)
@@ -415,6 +415,46 @@ def check_compiled(table, gapline, folder):
                     ("kernels", "copies") for row in side[kind])) < 1e-9)
 
 
+def with_module_ranges(path, modules, kernels=5):
+    """A step's kernels of 100 us by the module, its own ranges and those around them, in which each is launched; None: in none."""
+    tiny_profile.write(path, steps=20, kernels=kernels)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        calls = db.execute("SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IN (SELECT correlationId "
+                           "FROM CUPTI_ACTIVITY_KIND_KERNEL) ORDER BY start").fetchall()
+        for k, (start, end, thread) in enumerate(calls):
+            for text in modules[k % kernels]:
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, ?, ?, NULL, NULL, 0)", (start, end, text, thread))
+        db.commit()
+
+
+def check_ranges(table, gapline, folder):
+    """What --annotate modules writes around forward passes of eager programs: the innermost module of a launch has the time."""
+    net, block, attention = (f"gapline: module GPT{end}" for end in ("", ".layers.*", ".layers.*.attn"))
+    inside = [[net, block, attention], [net, block, attention], [net, block], ["gapline: module "], []]
+    paths = [os.path.join(folder, f"ranges{end}") for end in (".sqlite", ".digest")]
+    with_module_ranges(paths[0], inside)
+    gapline.run("digest", paths[0], "-o", paths[1])
+    for path in paths:
+        name, side = os.path.splitext(path)[1], gapline.report(path, path)[1]["baseline"]
+        seen = {row["name"]: (round(row["gpu_ms_per_step"], 9), round(row["own_gpu_ms_per_step"], 9)) for row in side["modules"]}
+        want = {"GPT": (0.3, 0), "GPT.layers": (0.3, 0), "GPT.layers.*": (0.3, 0.1), "GPT.layers.*.attn": (0.2, 0.2), None: (0.2, 0.2)}
+        table.check(f"ranges of modules, {name}", seen == want, seen, want)
+        table.check(f"ranges of modules, {name}: the share that is known", side["modules_known_share"] == 0.6, side["modules_known_share"])
+        seen = sorted({row["name"] for row in side["nvtx"]} - {"gapline: module "})
+        table.check(f"ranges of modules, {name}: they are called as the modules", seen[:3] == ["GPT", "GPT.layers.*", "GPT.layers.*.attn"]
+                    and not any(row.startswith("gapline: m") for row in seen), seen)
+    page = gapline.report(paths[0], paths[0])[2]
+    table.check("ranges of modules: the page says the share", b"The module is known for 60" in page)
+    others = [os.path.join(folder, f"why-ranges-{side}.sqlite") for side in ("baseline", "fixed")]
+    with_module_ranges(others[0], [[net, attention]] * 9 + [[net]], 10)
+    with_module_ranges(others[1], [[net, attention], [net]], 2)
+    with contextlib.closing(sqlite3.connect(others[1])) as db:  # other kernels: no name is on both sides
+        db.execute("UPDATE StringIds SET value = 'flash_' || value WHERE id IN (SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL)")
+        db.commit()
+    seen = [part["module"] for part in gapline.report(*others)[1]["verdict"]["why"]["parts"] if part["kind"] == "compute"]
+    table.check("ranges of modules: why names the module", seen == ["GPT.layers.*.attn"], seen)
+
+
 def made_by(path, marks, names=("a_0", "b_1"), kernels=5):
     """The first of a step's kernels of 100 us are torch.compile's."""
     tiny_profile.write(path, steps=20, kernels=kernels)
@@ -455,4 +495,4 @@ def check_marks(table, gapline, folder):
 
 
 if __name__ == "__main__":
-    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla, check_compiled, check_marks))
+    sys.exit(check_made("gapline-operators-", check_operators, check_modules, check_why, check_work, check_memory, check_xla, check_compiled, check_marks, check_ranges))

@@ -55,7 +55,8 @@ def said(ident):
     while frame:
         code = frame.f_code
         file = code.co_filename if code.co_filename.startswith("<") else os.path.basename(code.co_filename)
-        frames.append((code.co_qualname, file))
+        library = any(f"/{folder}" in code.co_filename for folder in ("site-packages/", "dist-packages/", "lib/python3", "lib64/python3"))
+        frames.append((code.co_qualname, file if library or file[0] == "<" else f"{file}:{code.co_firstlineno}"))
         frame = frame.f_back
     return frames
 

@@ -8,6 +8,7 @@ FILE: another interpreter, for the programs. Of one that is not known it is trie
 `shares` are the tests that hold shares of time, `others` all others.
 """
 
+import ast
 import contextlib
 import ctypes
 import json
@@ -138,6 +139,11 @@ class Shares(Case):
             longest = max(took["ms"], key=took["ms"].get)
             named = {"tokenise": "'tokenise' \u2192 'findall'", "Images.augment": "Images.augment", "fetch": "'fetch'"}[longest]
             self.assertIn(named, result["findings"][0]["text"])
+            lines = {node.name: node.lineno for node in ast.walk(ast.parse((HERE / "three_functions.py").read_text())) if isinstance(node, ast.FunctionDef)}
+            (at,) = [fact["params"] for fact in result["findings"][0]["more"] if fact["id"] == "at_line"]
+            inner = longest if took["ms"][longest] > 0.55 * whole else at["function"]  # about half: it, or what calls it
+            self.assertIn(inner, (longest, "step"))
+            self.assertEqual((at["function"], at["file"], at["line"]), (inner, "three_functions.py", lines[inner.split(".")[-1]]))
             self.assertNotIn("CPU profiler", result["findings"][0]["advice"])
 
     def test_three_libraries(self):
@@ -247,7 +253,7 @@ class Words(Case):
         self.capture("x.sqlite", PYTHON, secret / "program.py", "--token", "hunter2")
         texts = [t for (t,) in self.sql("x.sqlite", "SELECT value FROM StringIds")]
         self.assertIn("wait_a_little", texts)
-        self.assertIn("program.py", texts)
+        self.assertIn("program.py:1", texts)
         data = (self.folder / "x.sqlite").read_bytes()
         for word in b"someone", b"hunter2", str(self.folder).encode():
             self.assertNotIn(word, data)

@@ -6,6 +6,7 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/sort.h"
+#include "trace/owners.h"
 
 #include <string.h>
 
@@ -169,27 +170,32 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 	struct keymap paths;
 	struct owner_result *list = NULL;
 	size_t n = 0, room = 0;
+	double all = 0, known = 0;
 	keymap_init(&paths, &scratch);
 	for (uint32_t i = 0; i < side->n_modules; i++) {
 		const struct owner_result *own = &side->modules[i];
-		const char *path = names_text(names, own->name), *end = path;
+		const char *path = names_text(names, own->name);
+		const size_t whole = strlen(path);
+		size_t end = whole;
+		all += own->per_step;
+		known += own->name ? own->per_step : 0;
 		do {
-			end += strcspn(end, "/");
-			uint32_t row = keymap_add(&paths, names_add(names, path, (size_t)(end - path)));
+			uint32_t row = keymap_add(&paths, names_add(names, path, end));
 			if (row == n) {
 				LIST_ADD(arena, list, n, room,
 				         (struct owner_result){.name = (uint32_t)paths.keys[row]});
 			}
 			list[row].all_instances += own->instances;
 			list[row].all += own->per_step;
-			if (!*end) {
+			if (end == whole) {
 				list[row].instances += own->instances;
 				list[row].per_step += own->per_step;
 			}
-		} while (*end++);
+		} while ((end = owners_around(path, end)));
 	}
 	SORT_BY(list, n, by_all, names);
 	side->modules = list;
+	side->modules_share = all > 0 ? known / all : 0;
 	side->n_modules =
 		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);
 }

@@ -262,6 +262,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 		for (uint32_t i = 0; i < f->n_numbers; i++)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
+	rule_tell_places(e, &f->more);
 	if (after) {
 		f->status = status_of(p, r, said[0]);
 		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);

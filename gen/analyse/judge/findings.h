@@ -80,6 +80,7 @@ struct rule {
 	void (*find)(struct evidence *e);
 	/* The fact, where its parameters are not only what rule_fact knows; NULL: they are. */
 	const struct fact *(*tell)(const struct evidence *e);
+	enum place_time gpu; /* what of the GPU's work it claims; PLACE_IDLE: none */
 };
 
 extern const struct rule rules[];

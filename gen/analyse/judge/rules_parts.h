@@ -42,6 +42,10 @@ const char *rule_unit(const struct evidence *e);
 /* What was found, with the numbers that `find` left. */
 const struct fact *rule_fact(const struct evidence *e);
 
+/* Adds in which module and at which line most of it is, where a third of it and more is known to be in one (places.c):
+ * of its idle time, or where more than half of its cost is the GPU's own time, of all such work's. */
+void rule_tell_places(const struct evidence *e, struct facts *said);
+
 /* Host calls and host time (rules_host.c). */
 void find_module(struct evidence *e);
 void find_alloc(struct evidence *e);

@@ -46,7 +46,7 @@ static void make_room(struct cells *c)
 		c->slots[find_slot(c, c->cell[i].number)] = i + 1;
 }
 
-void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
+uint32_t cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
 {
 	make_room(cells);
 	struct cell_number number = number_of(key);
@@ -57,4 +57,5 @@ void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
 		cells->slots[slot] = ++cells->n;
 	}
 	cells->cell[cells->slots[slot] - 1].ns += ns;
+	return cells->slots[slot] - 1;
 }

@@ -48,7 +48,7 @@ struct cells {
 	uint32_t *slots, n_slots; /* open addressing: 1 + index */
 };
 
-/* Adds `ns` to the cell of `key`. */
-void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns);
+/* Adds `ns` to the cell of `key`, whose index it returns: for good. */
+uint32_t cells_add(struct cells *cells, const struct cell_key *key, int64_t ns);
 
 #endif

@@ -66,49 +66,6 @@ static void emit_shifted(void *context, const struct doing *stretch)
 	emit(w, &piece);
 }
 
-/* Calls that make a stream wait for what the trace does not order: an event, a value in memory, a function on the
- * host. */
-static bool makes_wait(const char *call)
-{
-	static const char *const words[] = {"StreamWaitEvent",  "StreamWaitValue", "WaitExternalSemaphores",
-	                                    "StreamBatchMemOp", "LaunchHostFunc",  "StreamAddCallback"};
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strstr(call, words[i]))
-			return true;
-	return false;
-}
-
-void gaps_find_dependencies(struct run *run)
-{
-	const struct trace *t = run->trace;
-	ARENA_LOCAL(scratch);
-	uint32_t *stream = ARENA_NEW(&scratch, t->n_processes, uint32_t),
-		 *device = ARENA_NEW(&scratch, t->n_processes, uint32_t);
-	uint8_t *waits = ARENA_NEW(&scratch, t->names->n, uint8_t); /* by name: 0 not looked at, 1 no, 2 yes */
-	bool *seen = ARENA_NEW(&scratch, t->n_processes, bool);
-	uint32_t left = t->n_processes; /* of which it is not known that they can */
-	run->can_depend = ARENA_NEW(run->arena, t->n_processes, bool);
-	for (size_t i = 0; i < t->ops.n && left; i++) {
-		uint32_t p = op_process(t, i);
-		if (run->can_depend[p] || t->ops.flags[i] & OPF_MANAGED)
-			continue;
-		if (seen[p] && (stream[p] != t->ops.stream[i] || device[p] != t->ops.device[i])) {
-			run->can_depend[p] = true;
-			left--;
-		}
-		seen[p] = true;
-		stream[p] = t->ops.stream[i];
-		device[p] = t->ops.device[i];
-	}
-	for (size_t i = 0; i < t->calls.n && left; i++) {
-		uint8_t *known = &waits[t->calls.name[i]];
-		if (!*known)
-			*known = makes_wait(names_text(t->names, t->calls.name[i])) ? 2 : 1;
-		if (*known == 2)
-			run->can_depend[t->threads[t->calls.thread[i]].process] = true;
-	}
-}
-
 /* Whether a queued op may have waited for something: another stream or device of its process, an event or the like, or
  * the node before it in a graph. */
 static bool can_depend(const struct run *run, const struct device_run *device, uint32_t op)
@@ -308,35 +265,39 @@ struct charge {
 	size_t n_lasting, lasting_room;
 };
 
-static void add_cell(struct device_run *d, const struct cell_key *key, int64_t ns)
+/* `stretch` says where a thread was; NULL: nobody looks. */
+static void add_cell(struct charge *c, const struct cell_key *key, int64_t ns, const struct doing *stretch)
 {
 	if (!ns)
 		return;
-	cells_add(&d->cells, key, ns);
-	d->cost[key->phase] += ns;
+	const uint32_t cell = cells_add(&c->d->cells, key, ns);
+	c->d->cost[key->phase] += ns;
+	if (stretch && c->run->places)
+		places_add(c->run->places, &c->d->places, cell, stretch->thread, stretch->start - stretch->earlier,
+		           stretch->end - stretch->earlier, ns < 0 ? -1 : 1);
 }
 
-/* Idle time that an allocation's waiting caused is cut off the piece. */
-static void add_piece(struct charge *c, struct cell_key *key, int64_t ns, int64_t *waited, int sign)
+/* A stretch, less what other processes ran in it, which is `others`; where they run, nobody looks where threads are.
+ * Idle time that an allocation's waiting caused is cut off. */
+static void add_stretch(struct charge *c, struct cell_key *key, const struct cell_key *others, struct doing stretch,
+                        int64_t *waited, int sign)
 {
+	int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, stretch.start, stretch.end) : 0;
+	int64_t ns = stretch.end - stretch.start - shared;
+	const struct doing *at = shared ? NULL : &stretch;
 	if (*waited && is_hosts(key->cause)) {
-		int64_t hidden = *waited < ns ? *waited : ns;
+		const int64_t hidden = *waited < ns ? *waited : ns;
+		struct doing first = stretch;
+		first.end = first.start + hidden;
 		*waited -= hidden;
 		ns -= hidden;
 		key->alloc = true;
-		add_cell(c->d, key, sign * hidden);
+		add_cell(c, key, sign * hidden, at ? &first : NULL);
 		key->alloc = false;
+		stretch.start = first.end;
 	}
-	add_cell(c->d, key, sign * ns);
-}
-
-/* [start, end) of a piece, less what other processes ran in it, which is `others`. */
-static void add_stretch(struct charge *c, struct cell_key *key, const struct cell_key *others, int64_t start,
-                        int64_t end, int64_t *waited, int sign)
-{
-	int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, start, end) : 0;
-	add_piece(c, key, end - start - shared, waited, sign);
-	add_cell(c->d, others, sign * shared);
+	add_cell(c, key, sign * ns, at);
+	add_cell(c, others, sign * shared, NULL);
 }
 
 static enum opened collect_gap(struct charge *c, const struct gap *gap)
@@ -416,14 +377,18 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 		key.input = input & !p->peer; /* what a peer sends is none either */
 		key.returned = brought ^ key.input;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
+		struct doing part = *p;
 		for (; first && step_table_passes(table, end); step_table_next(table)) {
 			if (start < table->until) {
-				add_stretch(c, &key, &others, start, table->until, &waited, sign);
-				start = table->until;
+				part.start = start;
+				start = part.end = table->until;
+				add_stretch(c, &key, &others, part, &waited, sign);
 			}
 			note_block(c);
 		}
-		add_stretch(c, &key, &others, start, end, &waited, sign);
+		part.start = start;
+		part.end = end;
+		add_stretch(c, &key, &others, part, &waited, sign);
 	}
 }
 
@@ -482,6 +447,7 @@ void device_charge(struct run *run, struct device_run *d)
 	c.least_input = least_input(run, d);
 	c.read_back = read_back(run, d, &back);
 	d->limit = find_limit(run, d);
+	place_sums_init(&d->places, run->arena);
 	step_table_rewind(&run->table);
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(run, d, i);

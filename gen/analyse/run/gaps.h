@@ -7,10 +7,6 @@
 /* Finds the limit and charges every gap in the window to causes. */
 void device_charge(struct run *run, struct device_run *device);
 
-/* Fills run->can_depend: processes that use several streams or devices, or make a stream wait for an event, a value in
- * memory or the host. */
-void gaps_find_dependencies(struct run *run);
-
 /* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
  * processes ran is left in them when `sharing` is NULL. */
 enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,

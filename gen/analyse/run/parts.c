@@ -160,6 +160,7 @@ static void take_devices(struct run *run, uint32_t i, const struct run *part)
 		to->once = arena_keep(run->arena, from->once, from->n_once, sizeof *to->once);
 		to->cells = (struct cells){.arena = run->arena, .n = from->cells.n, .room = from->cells.n};
 		to->cells.cell = arena_keep(run->arena, from->cells.cell, from->cells.n, sizeof *to->cells.cell);
+		to->places = place_sums_keep(&from->places, run->arena);
 		to->gaps = NULL;
 		to->n_gaps = 0;
 	}

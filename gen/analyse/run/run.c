@@ -1,6 +1,7 @@
 #include "analyse/run/run.h"
 
 #include "analyse/run/captured.h"
+#include "analyse/run/depends.h"
 #include "analyse/run/device.h"
 #include "analyse/run/find_steps.h"
 #include "analyse/run/gaps.h"
@@ -389,7 +390,8 @@ void run_charge_devices(struct run *run)
 	run->sharing = ARENA_NEW(run->arena, t->n_gpus, struct sharing);
 	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
 		sharing_build(t, gpu, run->arena, &run->sharing[gpu]);
-	gaps_find_dependencies(run);
+	depends_find(run);
+	run->places = places_begin(t, run->arena);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		if (!has_work(run, d))
 			continue;

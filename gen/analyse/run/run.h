@@ -8,6 +8,7 @@
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
 #include "analyse/run/pattern_join.h"
+#include "analyse/run/places.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/step_table.h"
 #include "analyse/run/steps.h"
@@ -52,7 +53,8 @@ struct device_run {
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
-	struct once_gap *once; /* in order of time; see once.h */
+	struct place_sums places; /* where threads are in the cells, by their index; empty: run.places is NULL */
+	struct once_gap *once;    /* in order of time; see once.h */
 	uint32_t n_once;
 	/* Where ranks are compared, when the device's own steps end (rank_steps.h), by step, what each measured one
 	 * consists of, and what runs beside communication; else NULL. */
@@ -136,7 +138,7 @@ struct run {
 	bool by_work;               /* phases are kinds of GPU work, for nobody marked any (work_phases.h) */
 	uint32_t *work_name,
 		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */
-	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
+	bool *can_depend;   /* by process: a queued op of it may wait for another (depends_find) */
 	struct run_kernel
 		*kernels; /* by their texts, so that sums of them do not depend on ids; filled when the side is made */
 	uint32_t n_kernels;
@@ -145,6 +147,7 @@ struct run {
 	struct device_run *devices; /* those with ops in the window */
 	struct step_table table;    /* what each step consists of, added up over them */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
+	struct places *places;      /* of the trace, or of the part; NULL: it says nothing of where threads are */
 	uint32_t n_devices;
 	/* The same device in all runs of a side (side/side.c): by index into `devices`, the side's device; and by the
 	 * side's device, an index into `devices`, TRACE_NONE where the run has none. NULL until the side is made. */

@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "trace/stacks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,31 +112,11 @@ static double processor_time(const struct run *run)
 	return sum.ns > 0 && sum.samples >= 20 ? sum.ns / sum.samples : INFINITY;
 }
 
-/* ns to the sample before, or behind, of the same thread; `most` where there is none, or it is that far away. */
-static int64_t distance_to(const struct trace_samples *s, size_t i, size_t other, int64_t most)
-{
-	int64_t d = other < s->n && s->thread[other] == s->thread[i] ? llabs(s->time[i] - s->time[other]) : most;
-	return d < most ? d : most;
-}
-
-/* Who samples at known distances whatever the thread does, as gapline's own sampler, and is late where the machine has
- * no processor for it, has each sample stand for half the way to its neighbours: else what keeps processors busy would
- * count for less than what sleeps. Longer gaps are no lateness. */
-static double own_time(const struct trace *t, size_t i)
-{
-	enum { LATE = 100 }; /* times the distance that was asked for */
-	int64_t most = LATE * t->source.sample_ns;
-	int64_t before = distance_to(&t->samples, i, i - 1, most), behind = distance_to(&t->samples, i, i + 1, most);
-	before = before < most ? before : t->source.sample_ns;
-	behind = behind < most ? behind : t->source.sample_ns;
-	return ((double)before + (double)behind) / 2;
-}
-
 static double own_interval(const struct trace *t)
 {
 	double sum = 0;
 	for (size_t i = 0; i < t->samples.n; i++)
-		sum += own_time(t, i);
+		sum += stack_samples_stand_for(t, i);
 	return t->samples.n > 1 ? sum / (double)t->samples.n : 0;
 }
 
@@ -229,7 +210,7 @@ static void add_sample(struct visitor *v, uint32_t row, size_t i)
 {
 	const struct trace *t = v->run->trace;
 	struct sampling *all = &v->tree->side[v->side];
-	double time = (t->source.sample_ns > 0 ? own_time(t, i) : v->interval) * v->weight;
+	double time = (t->source.sample_ns > 0 ? stack_samples_stand_for(t, i) : v->interval) * v->weight;
 	bool gil = v->tree->rows[row].cause == CAUSE_GIL;
 	uint32_t stack = gil ? look_at_holder(v, row, i, time) : t->samples.stack[i], at = node_of(v, row, stack);
 	struct sample_node *node = &v->tree->nodes[at];

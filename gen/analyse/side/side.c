@@ -175,6 +175,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	uint32_t n_devices = places_find(runs, n);
 	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
 	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
+	const struct place_facts places = place_facts_build(runs, n, &budgets, &rows.tables.places, arena);
 	const struct side_memory memory = memory_build(runs, n);
 	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean, memory.n_steps > 0);
 	const struct side_tables tables = rows.tables;
@@ -194,6 +195,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .amd = is_amd(runs, &tables),
 	                             .idle = budgets.idle,
 	                             .n_idle = budgets.n_idle,
+	                             .places = places,
 	                             .copy_pageable = budgets.copy_pageable,
 	                             .copy_managed = budgets.copy_managed,
 	                             .sync_gaps = budgets.sync_gaps,
@@ -226,6 +228,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_operators = tables.n_operators,
 	                     .modules = tables.modules,
 	                     .n_modules = tables.n_modules,
+	                     .modules_by_ranges = tables.modules_by_ranges,
 	                     .outermost = tables.outermost,
 	                     .n_outermost = tables.n_outermost,
 	                     .api = tables.api,

@@ -6,6 +6,7 @@
 #include "analyse/judge/stopwatch.h"
 #include "analyse/run/run.h"
 #include "analyse/side/budgets.h"
+#include "analyse/side/place_facts.h"
 #include "analyse/side/run_table.h"
 #include "analyse/side/tables.h"
 #include "analyse/side_result.h"
@@ -22,6 +23,7 @@ struct side_facts {
 	bool amd;                       /* its GPUs are AMD's, or Intel's …: Nsight Compute measures NVIDIA's */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
+	struct place_facts places;
 	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
 	double sync_gaps;                   /* times a step that a synchronising call came back to a GPU without work */
 	double host_work; /* step threads outside synchronising and blocking calls, ns a step (docs/method/analysis.md,

@@ -28,6 +28,7 @@ struct tables {
 	struct tally launch_calls, kernel_lengths; /* medians, not means: a launch that waits for a full queue takes a
 	                                            * thousand times as long as the others */
 	uint32_t *launches;                        /* by step: kernels that it launches */
+	struct place_sums places;                  /* of what is launched, by enum place_time */
 };
 
 static void add_row(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
@@ -183,6 +184,19 @@ static void add_owners(struct tables *b, const struct trace *t, size_t i)
 		add_owner(b, &b->outermost, outermost_of(t, i), ns);
 }
 
+/* Of a node of a graph: where it was made. */
+static void add_place(struct tables *b, const struct run *run, size_t i)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const uint8_t kind = ops->kind[i];
+	const enum place_time time = kind == OP_COMM                         ? PLACE_COMM
+	                             : kind == OP_KERNEL || kind == OP_GRAPH ? PLACE_KERNELS
+	                                                                     : PLACE_COPIES;
+	const uint32_t made = ops->creator ? ops->creator[i] : TRACE_NONE;
+	places_add_launched(run->places, &b->places, time, made != TRACE_NONE ? made : ops->launch[i],
+	                    owner_of(run->trace, run->trace->calls.in_module, i), ops->end[i] - ops->start[i]);
+}
+
 static void add_ops(struct tables *b, const struct run *run)
 {
 	const struct trace *t = run->trace;
@@ -191,11 +205,27 @@ static void add_ops(struct tables *b, const struct run *run)
 			continue;
 		if (b->owned)
 			add_owners(b, t, i);
+		if (run->places)
+			add_place(b, run, i);
 		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
 			add_copy(b, t, i);
 		else
 			add_kernel(b, t, i);
 	}
+}
+
+/* Whether a range is called as a module that calls are in. Of the profiler's own names of modules no path consists. */
+static bool has_module_ranges(const struct trace *t)
+{
+	ARENA_LOCAL(scratch);
+	if (!t->calls.in_module || t->calls.in_operator)
+		return false;
+	bool *is_module = ARENA_NEW(&scratch, t->names->n, bool), found = false;
+	for (size_t i = 0; i < t->calls.n; i++)
+		is_module[t->calls.in_module[i]] = t->calls.in_module[i] != 0;
+	for (size_t i = 0; i < t->ranges.n && !found; i++)
+		found = is_module[t->ranges.name[i]];
+	return found;
 }
 
 static void add_calls(struct tables *b, const struct run *run)
@@ -306,6 +336,8 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	b->arena = arena;
 	b->work = work;
 	b->n_runs = n;
+	place_sums_init(&b->places, work);
+	keymap_init(&b->out.places.keys, work);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
 		b->owned = b->owned || t->again || t->calls.in_operator || t->calls.in_module;
@@ -325,6 +357,7 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
 {
 	b->weight = 1 / ((double)b->n_runs * run->n_steps);
+	b->out.modules_by_ranges = b->out.modules_by_ranges || has_module_ranges(part->trace);
 	if (!b->launches)
 		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
 	add_ops(b, part);
@@ -338,6 +371,8 @@ void side_tables_end_run(struct tables *b, const struct run *run)
 	b->out.work.launch_call += tally_median(&b->launch_calls) / n;
 	b->out.work.kernel_median += tally_median(&b->kernel_lengths) / n;
 	b->out.work.steady_launches += steady_launches(b->launches, run) / n;
+	launch_places_add(&b->out.places, &b->places, 1 / ((double)b->n_runs * run->n_steps));
+	place_sums_init(&b->places, b->work);
 	b->launch_calls = b->kernel_lengths = (struct tally){0};
 	b->launches = NULL;
 }

@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_SIDE_TABLES_H
 
 #include "analyse/run/run.h"
+#include "analyse/side/place_facts.h"
 #include "analyse/side_result.h"
 
 /* What findings need to know of a side's work; mean over runs. */
@@ -25,12 +26,14 @@ struct side_tables { /* struct side has the order of these lists */
 	struct owner_result *operators, *modules;
 	struct owner_result *outermost;
 	uint32_t n_operators, n_modules, n_outermost;
+	bool modules_by_ranges;
 	struct api_result *api;
 	uint32_t n_api;
 	struct copy_result *copies;
 	uint32_t n_copies;
 	struct side_counts counts;
 	struct work_facts work;
+	struct launch_places places; /* in `work` of side_tables_begin */
 };
 
 /* The tables of `n` runs, rows in `arena`: each run's rows are added, part by part (run/parts.h), and then the run is

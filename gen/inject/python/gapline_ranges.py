@@ -7,9 +7,9 @@
     gapline: step   from the end of one optimizer step to the end of the next; with several optimizers, of the one that
                     stepped first. It is a start/end range, for it does not nest in the program's own.
 
-With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. Modules are
-found at the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges:
-what is compiled loses its hooks first, and what may be compiled gets none. Of its kernels gapline_kernels says the modules.
+With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. "gapline: module"
+stands before it, so that each range says that it is a module's, however little of the program is recorded. Modules are found at
+the end of the first step, or when eval() is called on what holds them. Code that torch.compile makes has no such ranges: what is compiled loses its hooks first, and what may be compiled gets none. Of its kernels gapline_kernels says the modules.
 
 Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
 torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
@@ -30,6 +30,7 @@ import weakref
 
 STEP = "gapline: step"
 PEAK = "gapline: max_memory_allocated"
+MODULE = "gapline: module "  # trace/owners.h takes it off
 MODULES = "modules:"  # before the file in $GAPLINE_RANGES
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 now = time.perf_counter_ns
@@ -217,7 +218,7 @@ def watch_roots(optimizer):
 @quietly
 def enter(name):
     state.calls += "." not in name and name != "forward"
-    state.nvtx.range_push(name)
+    state.nvtx.range_push(name if name == "forward" else MODULE + name)
 
 
 def hook(module, name):
