@@ -7,6 +7,7 @@
 #include "analyse/judge/findings.h"
 #include "analyse/judge/functions.h"
 #include "analyse/judge/gate_metric.h"
+#include "analyse/judge/graphs_inside.h"
 #include "analyse/judge/ncu_evidence.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/possible.h"
@@ -112,9 +113,11 @@ static struct headline headline_of(const struct verdict *verdict, const struct v
 	                         .unused = stopwatch->unused};
 }
 
-/* Reports of Nsight Compute, and where the GPU is the bottleneck and there is none, how to make it. */
+/* Reports of Nsight Compute, and where the GPU is the bottleneck and there is none, how to make it; and what is in
+ * graphs. */
 static struct kernels_inside look_inside(const struct findings_input *of, const struct findings *findings,
-                                         const struct analyse_options *options, struct arena *arena)
+                                         const struct analyse_options *options, struct names *names,
+                                         struct arena *arena)
 {
 	struct ncu_input input = {.facts = of->facts,
 	                          .report = {options->ncu[0], options->ncu[1]},
@@ -125,7 +128,14 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 		for (int s = 0; s < 2 && strcmp(f->id, "gpu_bound") == 0; s++)
 			input.gpu_bound[s] = f->both || f->side == s;
 	}
-	return ncu_evidence(&input, arena);
+	struct kernels_inside out = ncu_evidence(&input, arena);
+	for (uint32_t s = 0; s < of->n_sides; s++) {
+		const struct graphs_input graphs = {&of->side[s], &of->facts[s], &options->graph_nodes[s],
+		                                    of->n_sides > 1 ? (int)s : FACT_NO_SIDE};
+		if (graphs.nodes->trace)
+			out.graphs[s] = graphs_look_inside(&graphs, names, arena);
+	}
+	return out;
 }
 
 /* Side s as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. */
@@ -238,7 +248,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 		.turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off, said.shared},
 		.waterfall = bound_waterfall(&waterfall, arena),
 		.findings = told,
-		.inside = options ? look_inside(&input, &findings, options, arena) : tables->inside,
+		.inside = options ? look_inside(&input, &findings, options, names, arena) : tables->inside,
 		.energy = energy,
 		.functions = functions};
 	memcpy(out.quantile, quantile, sizeof quantile);
@@ -385,7 +395,7 @@ static int analyse_alone(struct sides_job *job, bool stopwatch, const struct ana
 		                         .n_sides = 1,
 		                         .side = {bound_side(&side, names, arena)},
 		                         .findings = functions_tell(&functions, &side, NULL, &findings, names, arena),
-		                         .inside = look_inside(&of, &findings, options, arena),
+		                         .inside = look_inside(&of, &findings, options, names, arena),
 		                         .functions = functions};
 	}
 	return result;

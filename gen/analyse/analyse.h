@@ -6,6 +6,12 @@
 #include "trace/ncu.h"
 #include "trace/printed.h"
 
+/* One run of a side: the trace, and the input's name for the report. */
+struct analyse_run {
+	const struct trace *trace;
+	const char *file; /* as given on the command line; only its last part is kept */
+};
+
 struct analyse_options {
 	const char *title;
 	const char *name[2]; /* of the sides, harmless; NULL: none of their own */
@@ -19,19 +25,15 @@ struct analyse_options {
 	int warmup;       /* --warmup N, or -1: found automatically */
 	bool events;      /* sides with their median run event by event */
 	struct gates_asked gates;
-	const struct ncu_report *ncu[2]; /* by side; NULL: none. With the traces' names */
-	const struct printed *printed;   /* what the programs printed; NULL: nothing was asked */
-	const struct fact *nothing;      /* the files say that there is nothing to compare; else NULL */
-	struct side_files files[2];      /* by side; without, each run is one file */
+	const struct ncu_report *ncu[2];   /* by side; NULL: none. With the traces' names */
+	struct analyse_run graph_nodes[2]; /* by side: a run of it in which graphs were recorded node by node, with
+	                                    * names of its own; nothing but shares within graphs is of it. NULL: none */
+	const struct printed *printed;     /* what the programs printed; NULL: nothing was asked */
+	const struct fact *nothing;        /* the files say that there is nothing to compare; else NULL */
+	struct side_files files[2];        /* by side; without, each run is one file */
 	/* By side: the step tables of a report, which it is side `table_side` of; NULL: it is made of runs. */
 	const struct step_tables *table[2];
 	int table_side[2];
-};
-
-/* One run of a side: the trace, and the input's name for the report. */
-struct analyse_run {
-	const struct trace *trace;
-	const char *file; /* as given on the command line; only its last part is kept */
 };
 
 /* A profile holds nothing to judge: no GPU operation takes any time in what is measured. */

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_KERNELS_RESULT_H
 #define GAPLINE_ANALYSE_KERNELS_RESULT_H
 
+#include "analyse/graphs_result.h"
 #include "trace/ncu.h"
 
 /* What holds a kernel up. */
@@ -68,6 +69,7 @@ struct kernels_inside {
 	struct roof roof[2];    /* by side */
 	const char *command[2]; /* how to measure the five heaviest kernels; NULL: the GPU is not the bottleneck, or
 	                         * they are measured */
+	struct graphs_inside graphs[2]; /* by side */
 };
 enum { KERNELS_INSIDE = 20 };
 

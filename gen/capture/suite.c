@@ -26,6 +26,11 @@ const char *suite_side_name(const struct suite *suite, int side)
 	return suite->name[side] ? suite->name[side] : suite_side_key(suite->n_sides, side);
 }
 
+const char *suite_run_kind(const struct suite_run *run)
+{
+	return run->nodes ? "nodes" : run->stopwatch ? "stopwatch" : "recorded";
+}
+
 /* ---- the order ---- */
 
 /* Where nobody knows how many timed runs it takes, the recorded ones come as if they were so many, which are made
@@ -69,7 +74,23 @@ size_t suite_done(const struct suite *suite)
 		struct suite_run run = planned(suite, i);
 		done += is_done(suite, &run);
 	}
+	for (int s = 0; s < suite->n_sides; s++)
+		done += suite->nodes[s].profile != NULL;
 	return done;
+}
+
+bool suite_next_nodes(const struct suite *suite, int side, bool logged, struct suite_run *next)
+{
+	if (suite->n_sides > 2 || !suite->graphs_whole[side] || suite->nodes[side].profile)
+		return false;
+	const char *key = suite_side_key(suite->n_sides, side);
+	*next = (struct suite_run){.side = side,
+	                           .number = 1,
+	                           .nodes = true,
+	                           .profile = arena_format(suite->arena, "nodes-%s.sqlite", key),
+	                           .log = logged ? arena_format(suite->arena, "nodes-%s.log", key) : NULL,
+	                           .complete = ""};
+	return true;
 }
 
 bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run)
@@ -88,6 +109,8 @@ size_t suite_total(const struct suite *suite)
 	size_t i = 0, n = suite_done(suite);
 	while (suite_ahead(suite, &i, &run))
 		n++;
+	for (int s = 0; s < suite->n_sides; s++)
+		n += suite_next_nodes(suite, s, false, &run);
 	return n;
 }
 
@@ -175,7 +198,9 @@ static bool is_ours(const char *name)
 	for (int s = -1; s < SUITE_SIDES_MOST; s++) {
 		const char *key = s < 0 ? suite_side_key(2, SUITE_FIXED) : suite_side_key(SUITE_SIDES_MOST, s);
 		size_t n = strlen(key);
-		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 : at; /* of gapline 0.1 */
+		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 /* of gapline 0.1 */
+		                   : !strncmp(at, "nodes-", 6)    ? at + 6
+		                                                  : at;
 		if (strncmp(rest, key, n))
 			continue;
 		if (rest == at && (sscanf(rest + n, "-%d%n", &number, &end) != 1 || number < 1))

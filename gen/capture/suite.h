@@ -14,9 +14,14 @@
  *	            { "side": "baseline", "run": 1, "kind": "stopwatch", "profile": null, "log": null, "seconds": 10.2,
  *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …,
  *	              "energy_mj": "GPU-…=1234", "steps": 48,
- *	              "unused": null }, … ] }                                      in the order in which they ran
+ *	              "unused": null }, … ],                                       in the order in which they ran
+ *	  "graph_nodes": [ { "side": "baseline", "run": 1, "kind": "nodes", "profile": "nodes-baseline.sqlite", … } ],
+ *	  "graphs_whole": { "baseline": true, "fixed": false } }
  *
  * More sides than two are called "baseline", "variant-2", "variant-3" ... in it and in the names of files.
+ *
+ * A side whose CUDA graphs were traced whole, as nobody asked for, is run once more with their nodes: `graph_nodes`, of
+ * which nothing but shares within graphs is taken. Patterns for a side's profiles, "baseline-*", do not match it.
  *
  * The first recorded run of a side says where the timed runs (capture/stopwatch.h) of that side take the time; what
  * those tell is put into its profile, too (capture/annotate.h). */
@@ -38,7 +43,8 @@ enum { SUITE_BASELINE, SUITE_FIXED, SUITE_SIDES_MOST = 8 };
 struct suite_run {
 	int side;             /* of the suite's, from 0 */
 	int number;           /* of its side and kind, from 1 */
-	bool stopwatch;       /* else it is recorded */
+	bool stopwatch;       /* else it is recorded, … */
+	bool nodes;           /* … CUDA graphs node by node: no run among the others */
 	const char *profile;  /* names of files in the folder; of a timed run NULL */
 	const char *log;      /* NULL: the program's output was passed through */
 	double seconds;       /* from the program's start to its end */
@@ -64,12 +70,18 @@ struct suite {
 	const char *no_stopwatch; /* why no more timed runs are made, a clause; NULL: they are */
 	struct suite_run *runs;   /* finished */
 	size_t n_runs;
+	bool graphs_whole[SUITE_SIDES_MOST]; /* its first recorded run has such graphs; false where that was asked for
+	                                      */
+	struct suite_run nodes[SUITE_SIDES_MOST]; /* profile NULL: there is none */
 	struct arena *arena;
 };
 
 /* What files, and run.json, call a side: "baseline", "fixed", "variant-3"; and what messages do. */
 const char *suite_side_key(int n_sides, int side);
 const char *suite_side_name(const struct suite *suite, int side);
+
+/* "recorded", "stopwatch", "nodes" */
+const char *suite_run_kind(const struct suite_run *run);
 
 /* The run that comes next, with side, number and names filled; false: all are done. In a round each side runs once. A
  * round of recorded runs comes first, the others are spread evenly among those of timed runs. Rounds of each kind
@@ -80,6 +92,9 @@ bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
 /* The first run of the plan that is still to be done at or after position `*i`, which is moved past it; false: there is
  * none. To look ahead; names are not filled. */
 bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run);
+
+/* The run of a side with the nodes of its graphs, where one is to be made. Only of two sides. */
+bool suite_next_nodes(const struct suite *suite, int side, bool logged, struct suite_run *next);
 
 /* Runs in all, as far as is known, and how many of them are finished. */
 size_t suite_total(const struct suite *suite);

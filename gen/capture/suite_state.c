@@ -32,7 +32,7 @@ static void write_run(struct json *json, int n_sides, const struct suite_run *ru
 	json_object(json, NULL);
 	json_text(json, "side", suite_side_key(n_sides, run->side));
 	json_integer(json, "run", run->number);
-	json_text(json, "kind", run->stopwatch ? "stopwatch" : "recorded");
+	json_text(json, "kind", suite_run_kind(run));
 	json_text(json, "profile", run->profile);
 	json_text(json, "log", run->log);
 	json_number(json, "seconds", run->seconds);
@@ -96,6 +96,15 @@ static void write_members(struct json *json, const struct suite *suite)
 	for (size_t i = 0; i < suite->n_runs; i++)
 		write_run(json, suite->n_sides, &suite->runs[i]);
 	json_end_array(json);
+	json_array(json, "graph_nodes");
+	for (int s = 0; s < suite->n_sides; s++)
+		if (suite->nodes[s].profile)
+			write_run(json, suite->n_sides, &suite->nodes[s]);
+	json_end_array(json);
+	json_object(json, "graphs_whole");
+	for (int s = 0; s < suite->n_sides; s++)
+		json_bool(json, suite_side_key(suite->n_sides, s), suite->graphs_whole[s]);
+	json_end_object(json);
 }
 
 int suite_write(const struct suite *suite, struct err *err)
@@ -174,7 +183,7 @@ static bool is_there(const struct suite *suite, const char *name)
 	return plain_name(name) && !access(arena_format(suite->arena, "%s/%s", suite->folder, name), F_OK);
 }
 
-static void read_run(struct suite *suite, const struct json_value *from)
+static void read_run(struct suite *suite, const struct json_value *from, bool nodes)
 {
 	const char *key = get_text(from, "side"), *kind = get_text(from, "kind");
 	int side = 0;
@@ -184,7 +193,8 @@ static void read_run(struct suite *suite, const struct json_value *from)
 	struct suite_run run = {
 		.side = side,
 		.number = get_count(from, "run"),
-		.stopwatch = kind && !strcmp(kind, "stopwatch"),
+		.stopwatch = !nodes && kind && !strcmp(kind, "stopwatch"),
+		.nodes = nodes,
 		.profile = get_text(from, "profile"),
 		.log = plain_name(get_text(from, "log")),
 		.seconds = get_number(from, "seconds"),
@@ -198,8 +208,12 @@ static void read_run(struct suite *suite, const struct json_value *from)
 	run.timed.unused = get_text(from, "unused");
 	run.timed.energy = get_text(from, "energy_mj");
 	run.steps = (uint32_t)steps;
-	if (run.stopwatch ? steps == run.steps && (run.timed.ns > 0) == !run.timed.unused
-	                  : is_there(suite, run.profile))
+	if (nodes && is_there(suite, run.profile))
+		suite->nodes[side] = run;
+	else if (nodes)
+		return;
+	else if (run.stopwatch ? steps == run.steps && (run.timed.ns > 0) == !run.timed.unused
+	                       : is_there(suite, run.profile))
 		suite_add(suite, &run);
 }
 
@@ -225,6 +239,19 @@ static void read_plan(struct suite *suite, int s, const struct json_value *from)
 	                                    plan.processes && plan.limit_ms);
 	if (suite->planned[s])
 		suite->plan[s] = plan;
+}
+
+/* Of gapline 0.1 there are none. */
+static void read_nodes(struct suite *suite, const struct json_value *root)
+{
+	const struct json_value *nodes = json_member(root, "graph_nodes", JSON_ARRAY),
+				*whole = json_member(root, "graphs_whole", JSON_OBJECT);
+	for (const struct json_value *run = nodes ? nodes->first : NULL; run; run = run->next)
+		read_run(suite, run, true);
+	for (int s = 0; s < suite->n_sides; s++) {
+		const struct json_value *is = json_member(whole, suite_side_key(suite->n_sides, s), JSON_BOOL);
+		suite->graphs_whole[s] = is && is->yes;
+	}
 }
 
 static int read_members(struct suite *suite, const struct json_value *root, struct err *err)
@@ -260,7 +287,8 @@ static int read_members(struct suite *suite, const struct json_value *root, stru
 	    suite->n_sides < (two ? 2 : 3))
 		return err_set(err, "%s: is damaged; --force starts anew", state_path(suite));
 	for (const struct json_value *run = runs->first; run; run = run->next)
-		read_run(suite, run);
+		read_run(suite, run, false);
+	read_nodes(suite, root);
 	return 0;
 }
 

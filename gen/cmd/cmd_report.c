@@ -61,7 +61,7 @@ int cmd_report(int argc, char **argv)
 	struct variants_given given;
 	compare_init(&c);
 	c.db = CMD_STORE;
-	struct opt options[COMPARE_OPTIONS_MAX + 10] = {
+	struct opt options[COMPARE_OPTIONS_MAX + 12] = {
 		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.paths[COMPARE_HTML]},
 	};
 	const struct opt sides[] = {
@@ -71,6 +71,8 @@ int cmd_report(int argc, char **argv)
 		{OPT_TEXT, 0, "db", "FILE", .text = &c.db},
 		{OPT_TEXT, 0, "baseline-ncu", "FILE", .text = &c.ncu[0]},
 		{OPT_TEXT, 0, "fixed-ncu", "FILE", .text = &c.ncu[1]},
+		{OPT_TEXT, 0, "baseline-graph-nodes", "FILE", .text = &c.graph_nodes[0]},
+		{OPT_TEXT, 0, "fixed-graph-nodes", "FILE", .text = &c.graph_nodes[1]},
 		{OPT_LIST, 0, "baseline-output", "FILE", .list = &c.outputs_of[0]},
 		{OPT_LIST, 0, "fixed-output", "FILE", .list = &c.outputs_of[1]},
 	};

@@ -31,6 +31,8 @@ static int go_on(struct experiment *e, struct suite *was, struct err *err)
 			               e->folder);
 	memcpy(s->planned, was->planned, sizeof s->planned);
 	memcpy(s->plan, was->plan, sizeof s->plan);
+	memcpy(s->graphs_whole, was->graphs_whole, sizeof s->graphs_whole);
+	memcpy(s->nodes, was->nodes, sizeof s->nodes);
 	s->looked = s->looks || was->looked;
 	s->no_stopwatch = s->no_stopwatch ? s->no_stopwatch : was->no_stopwatch;
 	s->runs = was->runs;
@@ -191,6 +193,9 @@ static int report(struct experiment *e)
 	if (e->variants.n)
 		return variants_report(c, &e->variants, &err);
 	run_outputs(e, &c->arena, c->outputs_of);
+	for (int s = 0; s < 2; s++)
+		if (e->suite.nodes[s].profile)
+			c->graph_nodes[s] = arena_format(&c->arena, "%s/%s", e->folder, e->suite.nodes[s].profile);
 	int status = compare_sides(c);
 	if (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE)
 		fprintf(stderr, "gapline: the report is %s\n", cmd_harmless(&c->arena, c->paths[COMPARE_HTML]));

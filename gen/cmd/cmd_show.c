@@ -13,11 +13,10 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	names_init(&c->names, &c->arena);
 	if (inputs_read(inputs, 1, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	if (c->ncu[0] && ncu_input_read(c->ncu[0], &c->names, &c->arena, &c->ncu_report[0], err)) {
+	if (compare_read_beside(c, err)) {
 		inputs_keep(inputs, 1, &c->arena);
 		return CMD_BAD_PROFILE;
 	}
-	c->analysis.ncu[0] = c->ncu[0] ? &c->ncu_report[0] : NULL;
 	inputs_group(inputs, RANKS_TELL, &c->names, &c->arena);
 	progress_say(progress, "analysing");
 	struct analyse_run run = {&inputs->run[0].trace, inputs->run[0].path};
@@ -80,6 +79,7 @@ int cmd_show(int argc, char **argv)
 		{OPT_TEXT, 0, "loop", "NAME", .text = &c.analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", .whole = &c.analysis.warmup, .max = 1e9},
 		{OPT_TEXT, 0, "ncu", "FILE", .text = &c.ncu[0]},
+		{OPT_TEXT, 0, "graph-nodes", "FILE", .text = &c.graph_nodes[0]},
 		{OPT_FLAG, 'q', "quiet", NULL, .flag = &c.quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", .choice = &c.colour, .choices = cmd_colours},
 	};

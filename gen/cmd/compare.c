@@ -105,6 +105,7 @@ int compare_spare_inputs(const struct compare *c, struct err *err)
 				return err_set(err, "%s: this output would replace the file of saved baselines",
 				               c->outputs[o].path);
 			bool input = output_replaces_path(&c->outputs[o], c->ncu[s]) ||
+			             output_replaces_path(&c->outputs[o], c->graph_nodes[s]) ||
 			             output_replaces_path(&c->outputs[o], c->report[s].path);
 			for (size_t i = 0; i < c->outputs_of[s].n; i++)
 				input = input || output_replaces_path(&c->outputs[o], c->outputs_of[s].item[i]);
@@ -201,6 +202,24 @@ static struct side_files files_of(const struct inputs *side, struct arena *arena
 	return (struct side_files){list, (uint32_t)side->n, side->why, side->note};
 }
 
+int compare_read_beside(struct compare *c, struct err *err)
+{
+	for (int s = 0; s < 2; s++) {
+		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err))
+			return -1;
+		c->analysis.ncu[s] = c->ncu[s] ? &c->ncu_report[s] : NULL;
+		if (!c->graph_nodes[s])
+			continue;
+		struct trace *trace = ARENA_NEW(&c->arena, 1, struct trace);
+		struct names *own = ARENA_NEW(&c->arena, 1, struct names);
+		names_init(own, &c->arena);
+		if (read_profile(c->graph_nodes[s], own, &c->arena, trace, err))
+			return -1;
+		c->analysis.graph_nodes[s] = (struct analyse_run){trace, c->graph_nodes[s]};
+	}
+	return 0;
+}
+
 static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
 {
 	/* launch shapes are among the details, and only reports of Nsight Compute ask for them */
@@ -211,14 +230,7 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	                               .again = !c->paths[COMPARE_PERFETTO]};
 	if (compare_read_reports(c, err) || inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	for (int s = 0; s < 2; s++) {
-		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err)) {
-			inputs_keep(c->sides, 2, &c->arena);
-			return CMD_BAD_PROFILE;
-		}
-		c->analysis.ncu[s] = c->ncu[s] ? &c->ncu_report[s] : NULL;
-	}
-	if (compare_read_printed(c, err)) {
+	if (compare_read_beside(c, err) || compare_read_printed(c, err)) {
 		inputs_keep(c->sides, 2, &c->arena);
 		return CMD_BAD_PROFILE;
 	}

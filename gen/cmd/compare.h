@@ -40,6 +40,7 @@ struct compare {
 	const char *db;       /* where "@NAME" of a side is looked up; NULL: that is no name of a baseline */
 	const char *ncu[2];   /* reports of Nsight Compute, by side; NULL: none */
 	struct ncu_report ncu_report[2];
+	const char *graph_nodes[2];    /* by side: a run whose graphs were recorded node by node; NULL: none */
 	const char *requests;          /* --requests NAME; NULL: not asked for */
 	int files_are;                 /* enum ranks_asked */
 	const char *items;             /* as given: "4096 tokens" or "4096,8192 tokens" */
@@ -87,6 +88,10 @@ size_t compare_result_options(struct compare *c, struct opt *rows);             
  * with what the runs printed into c->analysis; -1 with `err`: one cannot be read. */
 int compare_check_printed(const struct compare *c, struct err *err);
 int compare_read_printed(struct compare *c, struct err *err);
+
+/* What stands beside the profiles of sides, reports of Nsight Compute and runs with the nodes of graphs, into
+ * c->analysis. -1 with `err`: one cannot be read. */
+int compare_read_beside(struct compare *c, struct err *err);
 
 /* After the options are known and before anything else: makes title and names harmless. -1 with `err` where
  * --items-per-step is not a number and a word, --gate no expression, or an address cannot stand in a link. */

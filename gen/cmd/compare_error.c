@@ -15,8 +15,9 @@ static bool is_input(const struct compare *c, const struct opt_list *operands, c
 {
 	const struct opt_list *const lists[] = {&c->given[0], &c->given[1], operands, &c->outputs_of[0],
 	                                        &c->outputs_of[1]};
-	bool is = output_replaces_path(o, c->db) || output_replaces_path(o, c->ncu[0]) ||
-	          output_replaces_path(o, c->ncu[1]);
+	bool is = output_replaces_path(o, c->db);
+	for (int s = 0; s < 2; s++)
+		is = is || output_replaces_path(o, c->ncu[s]) || output_replaces_path(o, c->graph_nodes[s]);
 	for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
 		for (size_t i = 0; i < lists[l]->n && !is; i++) {
 			struct inputs found;

@@ -17,6 +17,8 @@ static int check_options(const struct compare *c, const char *path, struct err *
 	                     : c->paths[COMPARE_PERFETTO] ? "--perfetto"
 	                     : c->ncu[0]                  ? "--baseline-ncu"
 	                     : c->ncu[1]                  ? "--fixed-ncu"
+	                     : c->graph_nodes[0]          ? "--baseline-graph-nodes"
+	                     : c->graph_nodes[1]          ? "--fixed-graph-nodes"
 	                                                  : NULL;
 	if (!option)
 		return CMD_DONE;

@@ -135,7 +135,7 @@ void progress_end(struct progress *p)
 const char *progress_runs_name(const struct suite *suite, const struct suite_run *run, struct arena *arena)
 {
 	const struct fact *name = FACT_NEW(arena, run_is, FACT_NO_SIDE, .whose = suite_side_name(suite, run->side),
-	                                   .number = run->number, .timed = run->stopwatch);
+	                                   .number = run->number, .kind = suite_run_kind(run));
 	return say_form(name, SAY_SHORT, NULL, arena);
 }
 

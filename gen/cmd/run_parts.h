@@ -36,6 +36,15 @@ struct experiment {
 /* Makes all runs that are still to be made. An enum cmd_status; what goes wrong is printed. */
 int run_all(struct experiment *e);
 
+/* One of them. Whether programs' output is kept in logs. */
+int run_one(struct experiment *e, struct suite_run *run);
+bool run_is_logged(const struct experiment *e);
+
+/* After all others, sides whose CUDA graphs were traced whole are run once more, with their nodes; the comparison does
+ * without it where it fails, or the time limit leaves no room, and that is said. */
+int run_nodes(struct experiment *e);
+int run_without_nodes(struct experiment *e, const struct suite_run *run, const char *why, const struct err *err);
+
 /* The profiles of the runs that were made, as `gapline report` would be given them. */
 void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[]);
 

@@ -33,7 +33,7 @@ static const char *side_name(const struct experiment *e, int side)
 static const char *where(const struct experiment *e, const struct suite_run *run, struct arena *arena)
 {
 	return SAY(NULL, arena, run_is, .whose = side_name(e, run->side), .number = run->number,
-	           .timed = run->stopwatch);
+	           .kind = suite_run_kind(run));
 }
 
 /* The end of the program's output, when it went to a file. */
@@ -70,8 +70,9 @@ static void run_say_kept(struct experiment *e)
 	            .most = e->limit_ns || e->suite.looks, .folder = cmd_harmless(arena, e->folder)));
 }
 
-static int fail(struct experiment *e, const struct suite_run *run, const struct capture_result *result, const char *log,
-                const struct err *err)
+/* One run, and what went wrong in it. */
+static struct err wrong(struct experiment *e, const struct suite_run *run, const struct capture_result *result,
+                        const struct err *err)
 {
 	struct err say;
 	char words[80];
@@ -83,6 +84,15 @@ static int fail(struct experiment *e, const struct suite_run *run, const struct 
 		        command_text(e->suite.commands[run->side], &e->compare.arena), words);
 	else
 		err_set(&say, "%s: %s", where(e, run, &e->compare.arena), err->text);
+	return say;
+}
+
+static int fail(struct experiment *e, const struct suite_run *run, const struct capture_result *result, const char *log,
+                const struct err *err)
+{
+	const struct err say = wrong(e, run, result, err);
+	if (run->nodes && !result->interrupted)
+		return run_without_nodes(e, run, "failed", &say);
 	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
 	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
 	if (log && e->quiet && result->started && !result->interrupted)
@@ -139,6 +149,8 @@ static int plan_all(struct experiment *e, struct err *err)
 		const char *profile = suite_first(&e->suite, s)->profile;
 		traces[s] = &trace[s];
 		rc = read_profile(arena_format(&arena, "%s/%s", e->folder, profile), &names, &arena, &trace[s], err);
+		e->suite.graphs_whole[s] =
+			!rc && e->capturing.options.graphs == GRAPH_TRACE_AUTO && trace[s].rows[ROWS_GRAPHS].read > 0;
 	}
 	if (!rc)
 		rc = instants_find(traces, n, &how, &arena, at, err);
@@ -247,8 +259,7 @@ static int look_again(struct experiment *e)
 
 /* ---- one run ---- */
 
-/* Whether the programs' output is kept in logs. */
-static bool run_is_logged(const struct experiment *e)
+bool run_is_logged(const struct experiment *e)
 {
 	return e->quiet || e->compare.pattern;
 }
@@ -273,9 +284,11 @@ static void tick(void *experiment, int64_t elapsed_ns)
 static int capture(struct experiment *e, const struct suite_run *next, const char *path, int output,
                    struct capture_result *result, struct err *err)
 {
+	struct capture_options options = e->capturing.options;
+	options.graphs = next->nodes ? GRAPH_TRACE_NODE : options.graphs;
 	const struct capture_request request = {
 		.collector = next->stopwatch ? &e->for_stopwatch : &e->capturing.chosen,
-		.options = &e->capturing.options,
+		.options = &options,
 		.command = e->suite.commands[next->side],
 		.plan = next->stopwatch ? &e->suite.plan[next->side] : NULL,
 		.file = path,
@@ -367,6 +380,10 @@ static int finish_run(struct experiment *e, struct suite_run *run, const struct 
 	run->start_utc_ns = result->start_utc_ns;
 	run->timed = result->timed;
 	run->steps = run->stopwatch ? e->suite.plan[run->side].steps : 0;
+	if (run->nodes) {
+		e->suite.nodes[run->side] = *run;
+		return write_state(e);
+	}
 	suite_add(&e->suite, run);
 	if (run->stopwatch && run->timed.unused)
 		say_unused(e, run);
@@ -374,7 +391,7 @@ static int finish_run(struct experiment *e, struct suite_run *run, const struct 
 	return status ? status : note_stopwatch(e, run->side);
 }
 
-static int run_next(struct experiment *e, struct suite_run *next)
+int run_one(struct experiment *e, struct suite_run *next)
 {
 	struct arena *arena = &e->compare.arena;
 	struct err err;
@@ -451,7 +468,7 @@ int run_all(struct experiment *e)
 		status = look_at_runs(e);
 	while (!status && suite_next(&e->suite, run_is_logged(e), &next) && !is_late(e, &next)) {
 		bool planned = all_planned(&e->suite);
-		status = run_next(e, &next);
+		status = run_one(e, &next);
 		if (!status && !planned)
 			status = settle(e);
 		if (!status)
@@ -461,5 +478,5 @@ int run_all(struct experiment *e)
 			status = CMD_BAD_PROFILE;
 		}
 	}
-	return status;
+	return status || proc_interrupted() ? status : run_nodes(e);
 }

@@ -133,8 +133,9 @@ int variants_check(const struct compare *c, struct err *err)
 	const struct gates_asked *gates = &c->analysis.gates;
 	if (gates->n_expressions || gates->min_speedup > 0 || gates->max_regression >= 0 || gates->require_comparable)
 		return err_set(err, "gates are of two sides; with --variant there are several");
-	if (c->ncu[0] || c->ncu[1] || c->pattern || c->evidence)
-		return err_set(err, "--compare-output, --evidence and Nsight Compute's reports are of two sides");
+	if (c->ncu[0] || c->ncu[1] || c->graph_nodes[0] || c->graph_nodes[1] || c->pattern || c->evidence)
+		return err_set(err, "--compare-output, --evidence, nodes of graphs and Nsight Compute's reports are of "
+		                    "two sides");
 	return 0;
 }
 

@@ -35,6 +35,7 @@ static const struct layout_column OPS[] = {
 	COLUMN(ops, stream, "stream", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 	COLUMN(ops, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
 	COLUMN(ops, creation, "creation", LAYOUT_NEXT, COLUMN_VALUE, 0),
+	COLUMN(ops, graph, "graph", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 };
 static const struct layout_column CALLS[] = {
 	THREAD(calls),

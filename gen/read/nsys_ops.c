@@ -9,6 +9,7 @@ enum { NODE, START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
 enum { KERNEL_NAME = COMMON, KERNEL_BLOCKS, KERNEL_N };
 enum { COPY_BYTES = COMMON, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
 enum { SET_BYTES = COMMON, SET_N };
+enum { GRAPH_ID = COMMON, GRAPH_N };
 
 /* Behind those, on request: what all tables of ops have, then what one kind has. */
 enum { CONTEXT, GREEN, COMMON_DETAILS };
@@ -38,12 +39,19 @@ static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS,
 static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "copyKind",
                                            "srcKind",      "dstKind", COMMON_DETAIL_COLUMNS};
 static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", COMMON_DETAIL_COLUMNS, "memKind"};
-static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS, COMMON_DETAIL_COLUMNS};
+static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS, "graphExecId", COMMON_DETAIL_COLUMNS};
 
 static uint8_t memory_kind(struct scan *s, int column)
 {
 	int64_t kind = scan_int_or(s, column, MEMORY_NOT_RECORDED);
 	return kind < MEMORY_PAGEABLE || kind > MEMORY_UNKNOWN ? MEMORY_NOT_RECORDED : (uint8_t)kind;
+}
+
+/* A value of the wrong type is no reason to drop the row. */
+static uint32_t graph_id(struct scan *s)
+{
+	int64_t id = scan_int_or(s, GRAPH_ID, 0);
+	return id < 0 || id > UINT32_MAX ? 0 : (uint32_t)id;
 }
 
 static uint32_t context_id(struct scan *s, int column, uint32_t none)
@@ -151,7 +159,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 		int n, bytes, details;
 	} layouts[] = {
 		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_DETAILS},
-		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, COMMON_DETAILS},
+		[OP_GRAPH] = {GRAPH_COLUMNS, GRAPH_N, -1, COMMON_DETAILS},
 		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COMMON_DETAILS},
 		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_DETAILS},
 	};
@@ -180,6 +188,8 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 		if (node) {
 			op.flags |= OPF_GRAPH_NODE;
 			op.node = node_made(r, nodes, op.process, node);
+			op.graph =
+				(uint32_t)((uint64_t)node >> 32); /* CUPTI's numbers of nodes begin with the graph's */
 		}
 		if (bytes_at >= 0)
 			op.bytes = scan_int_or(&s, bytes_at, 0);
@@ -193,6 +203,8 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 			op.to = memory_kind(&s, COPY_TARGET);
 		}
 		op.flaw = nsys_value_flaw(&s);
+		if (kind == OP_GRAPH)
+			op.graph = graph_id(&s);
 		if (r->wish->details)
 			read_details(&s, basic, &op);
 		build_op(&r->build, &op);

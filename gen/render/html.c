@@ -385,6 +385,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);
 	inside_fill(a, unit, page);
+	graphs_fill(a, unit, page);
 	step_times_fill(a, unit, page);
 	startup_fill(a, page);
 	fill_environment(a, page);

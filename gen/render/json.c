@@ -328,6 +328,7 @@ static int write_result(const struct analysis *a, const struct buf *evidence, st
 		write_diagnosis(&json, a);
 	}
 	inside_json(a, &json);
+	graphs_json(a, &json);
 	functions_json(a, &json);
 	if (evidence)
 		json_text(&json, "evidence", evidence->n ? evidence->data : NULL);

@@ -72,6 +72,17 @@ const char *inside_numbers(const struct kernel_inside *kernel, struct arena *are
 const char *inside_name(const struct analysis *analysis, const struct kernel_pair *pair, unsigned most,
                         struct arena *arena);
 
+/* What is in CUDA graphs that were traced whole, estimated; nothing where no run has their nodes. The JSON: the member
+ * "graphs_inside". */
+void graphs_fill(const struct analysis *analysis, struct unit unit, struct page *page);
+void graphs_json(const struct analysis *analysis, struct json *json);
+
+/* "Baseline, graph 2, 1 per step, measured"; and the name of a part of it, as it is shown. */
+const char *graphs_title(const struct analysis *analysis, int side, const struct graph_inside *graph,
+                         struct arena *arena);
+const char *graphs_name(const struct analysis *analysis, const struct graph_share *share, enum graph_share_of of,
+                        struct arena *arena);
+
 /* The tables: both sides joined, baseline, fixed and change. Long ones have the exact sum of what they do not show at
  * first, and then those rows, which a reader opens. tables_begin comes first: how much room there is for such rows,
  * which the tables after it share in their order. */

@@ -370,6 +370,28 @@ static void put_measured(struct terminal *t)
 	}
 }
 
+/* What is estimated to be in graphs that were traced whole. */
+static void put_graphs(struct terminal *t, struct unit unit)
+{
+	const struct graphs_inside *in = &t->a->inside.graphs[0];
+	if (!in->file)
+		return;
+	put_title(t, say_word(WORDS_heading, "graphs"));
+	put_paragraph(t, MARGIN,
+	              in->unknown ? say_fact(in->unknown, NULL, &t->arena) : SAY(NULL, &t->arena, graphs_estimated));
+	for (uint32_t g = 0; g < in->n && g < TABLE_BRIEF; g++) {
+		const struct graph_inside *graph = &in->graph[g];
+		put_row(t, unit, graph->per_step, 0, graphs_title(t->a, 0, graph, &t->arena));
+		for (int of = 0; of < GRAPH_LISTS; of++)
+			for (uint32_t i = 0; i < graph->list[of].n && i < TABLE_BRIEF; i++) {
+				const struct graph_share *share = &graph->list[of].row[i];
+				put_row(t, unit, graph->per_step * share->share, graph->per_step,
+				        SAY(NULL, &t->arena, graph_part, .by = graph_share_key((enum graph_share_of)of),
+				            .name = graphs_name(t->a, share, (enum graph_share_of)of, &t->arena)));
+			}
+	}
+}
+
 /* The functions that a GPU waited for, and what is known of them. */
 static void put_functions(struct terminal *t, struct unit unit)
 {
@@ -430,6 +452,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	put_work(&t, s, unit);
 	put_findings(&t);
 	put_measured(&t);
+	put_graphs(&t, unit);
 	put_command(&t);
 	arena_release(&t.arena);
 }

@@ -15,7 +15,7 @@ _Static_assert(sizeof(struct table_options) == 88, "something new in struct tabl
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
 _Static_assert(sizeof(struct functions) == 256, "something new in struct functions");
-_Static_assert(sizeof(struct kernels_inside) == 128, "something new in struct kernels_inside");
+_Static_assert(sizeof(struct kernels_inside) == 192, "something new in struct kernels_inside");
 #endif
 
 size_t field_count(const struct field *field, const void *row)

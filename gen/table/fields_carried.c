@@ -1,4 +1,5 @@
-/* What took rows to find, beside a judgement: what threads were in, and what Nsight Compute measured. */
+/* What took rows to find, beside a judgement: what threads were in, what Nsight Compute measured, and what
+ * is in graphs. */
 #include "table/fields.h"
 
 #define S struct sampled_function
@@ -98,9 +99,30 @@ static const struct field roof_fields[] = {INT(known), REAL(bandwidth), REAL(pea
 static const struct record roof = RECORD_OF(roof_fields);
 #undef S
 
+#define S struct graph_share
+static const struct field share_fields[] = {NAME(name), REAL(share)};
+static const struct record share = RECORD_OF(share_fields);
+#undef S
+
+#define S struct graph_list
+static const struct field shares_fields[] = {LIST_OF(row, n, share)};
+static const struct record shares = RECORD_OF(shares_fields);
+#undef S
+
+#define S struct graph_inside
+static const struct field graph_fields[] = {INT(number), REAL(instances), REAL(per_step), PARTS_OF(list, shares)};
+static const struct record graph = RECORD_OF(graph_fields);
+#undef S
+
+#define S struct graphs_inside
+static const struct field graphs_fields[] = {TEXT(file), FACT_OF(unknown), LIST_OF(graph, n, graph), INT(more)};
+static const struct record graphs = RECORD_OF(graphs_fields);
+#undef S
+
 #define S struct kernels_inside
-static const struct field inside_fields[] = {INTS(given),   LIST_OF(pair, n, pair), INT(more),
-                                             INTS(groups),  INTS(strangers),        REALS(covered),
-                                             INT(absolute), PARTS_OF(roof, roof),   TEXTS(command)};
+static const struct field inside_fields[] = {
+	INTS(given),     LIST_OF(pair, n, pair),  INT(more),     INTS(groups),
+	INTS(strangers), REALS(covered),          INT(absolute), PARTS_OF(roof, roof),
+	TEXTS(command),  PARTS_OF(graphs, graphs)};
 const struct record RECORD_INSIDE = RECORD_OF(inside_fields);
 #undef S

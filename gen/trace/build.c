@@ -343,6 +343,7 @@ void build_op(struct build *b, const struct build_op *row)
 	seen(b, row->end);
 	if (row->node)
 		build_note_node(b, i, row->node);
+	columns_note(&o->graph, i, row->graph, b->room[ROWS_OF_OPS], b->arena);
 	if (!b->requested)
 		return;
 	o->context[i] = row->context;

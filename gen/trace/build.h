@@ -127,6 +127,7 @@ struct build_op {
 	enum copy_kind copy;
 	uint8_t flags;    /* enum op_flag; OPF_PAGEABLE and OPF_MANAGED of a copy are told by its kinds */
 	uint32_t node;    /* build_node; 0: where it was made is not known */
+	uint32_t graph;   /* as in struct trace_ops */
 	uint8_t from, to; /* enum memory_kind */
 	uint64_t base_name, mangled_name; /* of a kernel, on request; and so: */
 	uint64_t shape;

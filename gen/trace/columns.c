@@ -26,6 +26,7 @@ static const struct column OPS[] = {
 	COLUMN(ops, copy, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(ops, creation, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(ops, creator, COLUMN_CALL, COLUMN_SOME),
+	COLUMN(ops, graph, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(ops, base_name, COLUMN_NAME, COLUMN_REQUESTED),
 	COLUMN(ops, mangled_name, COLUMN_NAME, COLUMN_REQUESTED),
 	COLUMN(ops, shape, COLUMN_VALUE, COLUMN_REQUESTED),

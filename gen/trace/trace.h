@@ -83,10 +83,10 @@ struct trace_ops {
 	uint8_t *copy;         /* enum copy_kind, for copies */
 	uint8_t *flags;        /* enum op_flag */
 
-	/* Of nodes of CUDA graphs, NULL where no op has one: the call that made the node, most often by being captured.
-	 */
+	/* Of nodes of CUDA graphs, NULL where no op has one: the call that made it, most often by being captured. */
 	uint32_t *creation; /* joins to a call of the same process; 0: none, or not known */
 	uint32_t *creator;  /* index into calls, or TRACE_NONE; filled by trace_link */
+	uint32_t *graph;    /* of graphs, too: which graph of the process it is, a number; 0: not known */
 
 	/* On request, else NULL (struct read_wish): */
 	uint32_t *base_name;    /* kernels: without template and arguments; else as `name` */

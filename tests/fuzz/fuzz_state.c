@@ -89,7 +89,7 @@ static void walk(struct suite *suite)
 	enum { FEW = 60 };
 	struct suite_run next;
 	size_t total = suite_total(suite);
-	keep(suite_done(suite) <= total && total <= 2 * (size_t)(suite->n_sides * SUITE_MANY));
+	keep(suite_done(suite) <= total && total <= 2 * (size_t)(suite->n_sides * SUITE_MANY + suite->n_sides));
 	keep(suite_used(suite, SUITE_BASELINE) <= suite->n_runs);
 	for (int i = 0; i < FEW && suite_next(suite, true, &next); i++) {
 		keep(next.number >= 1 && next.number <= SUITE_MANY && next.log && !strchr(next.log, '/'));

@@ -2,7 +2,8 @@
 """Plays nsys for tests: the same commands, files and habits, but the profile is the one that the target names.
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
-command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
+command that ends with .sqlite is what is "recorded", # in it counting from 0, or, where graphs are to be traced node by
+node, "nodes" if there is such a file; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
 old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-stream, full-export, no-payloads. STANDIN_ARGS: a file
 that gets the options, STANDIN_EXPORTED one that gets those of exports.
 """
@@ -63,6 +64,9 @@ def profile(options, target, mode):
         print("Importer error status: An unknown error occurred.")
         return status
     recorded = [w for w in " ".join(target).split() if w.endswith(".sqlite")][0]
+    by_node = pathlib.Path(recorded.replace("#", "nodes"))
+    if "--cuda-graph-trace=node" in options and by_node.exists():
+        recorded = str(by_node)
     if "#" in recorded:  # another one every time
         count = pathlib.Path(recorded.replace("#", "count"))
         n = int(count.read_text()) + 1 if count.exists() else 0
