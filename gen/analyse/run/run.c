@@ -179,9 +179,11 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 	int64_t first = INT64_MAX;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		int64_t start = t->ops.start[i], end = t->ops.end[i], early = op_launch_start(t, i) - start;
-		bool unmade = t->ops.flags[i] & OPF_GRAPH_NODE && (!t->ops.creator || t->ops.creator[i] == TRACE_NONE);
+		bool node = t->ops.flags[i] & OPF_GRAPH_NODE;
+		bool made = node && t->ops.creator && t->ops.creator[i] != TRACE_NONE;
 		run->op_ns += end - start;
-		run->unmade_ns += unmade ? end - start : 0;
+		run->unmade_ns += node && !made ? end - start : 0;
+		run->made_nodes = run->made_nodes || made;
 		first = start < first ? start : first;
 		run->last_op = end > run->last_op ? end : run->last_op;
 		if (!(t->ops.flags[i] & OPF_MANAGED)) {

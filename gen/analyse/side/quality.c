@@ -254,15 +254,25 @@ static void add_source(struct quality *q, const struct trace_source *source, con
 		             FACT_NEW(arena, others_on_gpu, FACT_NO_SIDE, .processes = source->others, .file = file));
 }
 
+static const char *why_unmade(const struct run *run)
+{
+	const struct trace_source *source = &run->trace->source;
+	if (source->kind == SOURCE_KINETO)
+		return "kineto";
+	if (!*source->cupti || source->began == TRACE_NO_TIME) /* nsys recorded, or from later on */
+		return "early";
+	return run->made_nodes ? "unseen" : "untold";
+}
+
 /* Nodes of graphs of which nobody knows who captured them, where that can tell a phase. */
 static void add_unmade(struct quality *q, const struct run *run, struct arena *arena)
 {
 	const struct trace_source *source = &run->trace->source;
 	double share = run->op_ns ? (double)run->unmade_ns / (double)run->op_ns : 0;
 	if (share > 0.01 && source->has_ranges && !run->by_work)
-		quality_find(q, arena,
-		             FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share,
-		                      .tool = source->kind == SOURCE_KINETO ? "kineto" : "nsys"));
+		quality_find(
+			q, arena,
+			FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share, .why = why_unmade(run)));
 }
 
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
