@@ -54,7 +54,8 @@ static void give_line(struct build *b, const struct build_node *node, uint32_t c
 {
 	ARENA_LOCAL(scratch);
 	struct trace *t = b->trace;
-	if (call == TRACE_NONE || node->function == TRACE_NONE || !node->function || !node->file)
+	if (call == TRACE_NONE || node->function == TRACE_NONE || !node->function || !node->file ||
+	    node->function == b->unknown_name || node->file == b->unknown_name)
 		return;
 	const char *function = names_text(t->names, node->function), *file = names_text(t->names, node->file);
 	const char *text = node->line ? arena_format(&scratch, "%s:%u %s", file, node->line, function)

@@ -284,6 +284,24 @@ static void test_what_another_thread_captured_is_of_the_step_thread_s_phase(void
 	cost_expect(s, "backward", 5 * 1000);
 }
 
+static void test_updates_are_said(void **state)
+{
+	struct scene *s = *state;
+	for (int updates = 0; updates < 3; updates++) {
+		scene_trace_begin(s);
+		replays(s, NULL, s->main);
+		for (int i = 0; i < updates; i++)
+			maker_call(&s->m, s->main, 450 + 10 * i, 455 + 10 * i, "cudaGraphExecUpdate", CALL_OTHER, 0);
+		cost_expect(s, "forward", 5 * 2000);
+		static const char *const said[] = {NULL, "updated 1 time (", "updated 2 times ("};
+		const struct facts *notes = &s->result.side[0].quality.notes;
+		if (updates)
+			assert_non_null(said_in(notes, NULL, said[updates]));
+		else
+			assert_null(said_in(notes, NULL, "cudaGraphExecUpdate"));
+	}
+}
+
 static void test_a_replay_in_a_phase_is_of_that(void **state)
 {
 	/* torch.cuda.make_graphed_callables: what was captured stands in the place of what would be called there. */
@@ -416,6 +434,7 @@ int main(void)
 		SCENE(test_phase_of_the_other_thread),
 		SCENE(test_a_graph_that_is_the_step_has_the_phases_of_its_capture),
 		SCENE(test_a_capture_inside_another_ends),
+		SCENE(test_updates_are_said),
 		SCENE(test_a_child_s_nodes_are_not_of_the_ranges_around_it),
 		SCENE(test_what_another_thread_captured_is_of_the_step_thread_s_phase),
 		SCENE(test_a_replay_in_a_phase_is_of_that),

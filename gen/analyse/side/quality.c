@@ -299,6 +299,9 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		if (t->source.graphs == GRAPHS_WHOLE)
 			quality_find(q, arena, FACT_NEW(arena, graphs_traced_whole, FACT_NO_SIDE));
 		add_unmade(q, &runs[r], arena);
+		if (runs[r].updates && t->source.has_ranges && !runs[r].by_work)
+			quality_find(q, arena,
+			             FACT_NEW(arena, graphs_updated, FACT_NO_SIDE, .updates = runs[r].updates));
 	}
 	if (more->left_out)
 		quality_find(q, arena,
