@@ -6,6 +6,7 @@ the program itself wrote of where it was (`traceback`). With the stand-ins of ch
 """
 
 import json
+import re
 import sys
 import textwrap
 import unittest
@@ -65,11 +66,11 @@ class Graphs(python.Case):
             cuda.cuda_graph(1, ctypes.c_long(node), ctypes.c_long(0))
         """
 
-    def recorded(self, *options, trace="cuda,nvtx,py", words=(), **how):
+    def recorded(self, *options, trace="cuda,nvtx,py", words=(), name="x.sqlite", text=PROGRAM, **how):
         library = self.folder / "lib" / "python3.99"
         library.mkdir(parents=True, exist_ok=True)
         (library / "helper.py").write_text(textwrap.dedent(self.HELPER))
-        out = self.capture("x.sqlite", python.PYTHON, self.program(self.PROGRAM), *words, trace=trace, options=options, **how)
+        out = self.capture(name, python.PYTHON, self.program(text), *words, trace=trace, options=options, **how)
         return out, {int(node): [tuple(f) for f in stack] for node, stack in json.loads((self.folder / "said.json").read_text()).items()}
 
     CHAINS = """SELECT n.graphNodeId & 255, s.value, m.value, c.line, c.library FROM CUDA_GRAPH_NODE_EVENTS n
@@ -97,6 +98,21 @@ class Graphs(python.Case):
             self.assertEqual([(x["name"], round(x["gpu_ms_per_step"], 2), round(x["own_gpu_ms_per_step"], 2), round(x["gpu_operations_per_step"], 6)) for x in lines],
                              [("program.py Block.forward", 0.21, 0, 6), (inner, 0.16, 0.16, 4), ("helper.py capture", 0.07, 0, 1),
                               (helper, 0.07, 0.07, 1), (None, 0.06, 0.06, 1), (outer, 0.05, 0.05, 2)], name)  # fmt: skip
+
+    def test_moved_lines(self):
+        """An edit moves lines, and both sides have the function."""
+        texts = self.PROGRAM, "\n        # one more" + self.PROGRAM
+        for name, text in zip(("before.sqlite", "after.sqlite"), texts):
+            self.recorded("--cuda-graph-trace", "node", name=name, text=text)
+        self.gapline("report", "before.sqlite", "after.sqlite", "--json", "x.json", "-o", "x.html")
+        result = json.loads((self.folder / "x.json").read_text())
+        sides = [{x["name"]: (round(x["gpu_ms_per_step"], 2), round(x["own_gpu_ms_per_step"], 2)) for x in result[side]["lines"]} for side in ("baseline", "fixed")]
+        self.assertEqual([side["program.py Block.forward"] for side in sides], [(0.21, 0)] * 2)
+        lines = [sorted(int(name.split(":")[1].split()[0]) for name in side if name and name.startswith("program.py:")) for side in sides]
+        self.assertEqual([line + 1 for line in lines[0]], lines[1])
+        page = (self.folder / "x.html").read_text()
+        self.assertIn("By line", page)
+        self.assertEqual(len(re.findall(r"<tr[^>]*><th[^>]*>program.py Block.forward</th>", page)), 1, "one row of both sides")
 
     def test_nobody_asked(self):
         """Without Python, of graphs that are traced whole, and in a copy to be shared."""
