@@ -91,9 +91,11 @@ struct kernel_result {
 };
 /* GPU operations (kernels, graphs, copies, memsets) that calls inside a PyTorch operator launched, and in none that it
  * calls: the operator's own, and all add up to the GPU's work. Likewise modules, with those in them once bound_side put
- * them in; and, of kernels and graphs, outermost operators, with what they call and their backward pass. */
+ * them in; lines, of nodes of graphs that Python made; and, of kernels and graphs, outermost operators, with what they
+ * call and their backward pass. */
 struct owner_result {
-	uint32_t name; /* "aten::mm", "GPT/Block/Linear"; 0: none was open, or their launch is not in the profile */
+	uint32_t name; /* "aten::mm", "GPT/Block/Linear", "train.py:42 Block.forward"; 0: none was open, or their launch
+	                  is not in the profile */
 	double instances, per_step; /* how many, and how long they run */
 	double all_instances, all;  /* of a module, with those in it; of operators 0 */
 	/* Of an operator: floating-point operations, in how much of per_step, and 10¹² a second (by bound_side); what
@@ -449,9 +451,10 @@ struct side {
 	uint32_t n_order;
 	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
-	uint32_t n_kernels;                                   /* by per_step descending; sums over devices */
-	struct owner_result *operators, *modules, *outermost; /* likewise, modules by `all`; none: it has none */
-	uint32_t n_operators, n_modules, n_outermost;
+	uint32_t n_kernels;                                           /* by per_step descending; sums over devices */
+	struct owner_result *operators, *modules, *outermost, *lines; /* likewise, modules by `all`; none: it has none
+	                                                               */
+	uint32_t n_operators, n_modules, n_outermost, n_lines;
 	bool modules_by_ranges;                           /* ranges tell some of them: --annotate modules */
 	double flops_share, moved_share, peak_share, mfu; /* by bound_side: of operators' time; of that; of a step */
 	double modules_share;                             /* likewise: of the GPU's time, what is in a module */

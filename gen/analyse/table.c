@@ -28,6 +28,8 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->n_outermost;
 	case TABLE_MODULES:
 		return s->n_modules;
+	case TABLE_LINES:
+		return s->n_lines;
 	case TABLE_CALLS:
 		return s->n_api;
 	case TABLE_RANGES:
@@ -73,6 +75,12 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		time = s->modules[i].all;
 		gpu = s->modules[i].per_step;
 		count = s->modules[i].all_instances;
+		break;
+	case TABLE_LINES:
+		row.key = s->lines[i].name;
+		time = s->lines[i].all;
+		gpu = s->lines[i].per_step;
+		count = s->lines[i].all_instances;
 		break;
 	case TABLE_CALLS:
 		row.key = s->api[i].name;

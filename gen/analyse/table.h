@@ -23,6 +23,7 @@ enum table_kind {
 	TABLE_OPERATORS, /* key: name; count: GPU operations */
 	TABLE_OUTERMOST, /* key: name; count: kernels */
 	TABLE_MODULES,   /* key: name; time and count: with the modules in it; gpu: its own */
+	TABLE_LINES,     /* likewise functions with the lines in them */
 	TABLE_CALLS,     /* key: name; count: calls */
 	TABLE_RANGES,    /* key: domain << 32 | name; time: of the host; gpu; count: instances */
 	TABLE_COPIES,    /* key: of table_copy_key; count: copies; bytes */

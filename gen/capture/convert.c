@@ -69,8 +69,8 @@ static void begin_file(struct file *f, struct convert *c, const struct spool_rea
 	f->process = convert_process(c, h->pid);
 	f->process->correlation_base = f->process->last_correlation;
 	f->process->domain_base = f->process->last_domain;
-	struct keymap *maps[] = {&f->threads, &f->contexts, &f->kernels,  &f->callbacks,
-	                         &f->strings, &f->stacks,   &f->launches, &f->functions};
+	struct keymap *maps[] = {&f->threads, &f->contexts, &f->kernels,   &f->callbacks, &f->strings,
+	                         &f->stacks,  &f->launches, &f->functions, &f->chains};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		keymap_init(maps[i], &f->arena);
 }

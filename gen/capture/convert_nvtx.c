@@ -274,12 +274,12 @@ static int64_t write_row(struct file *f, int type, uint32_t tid, const struct sp
 }
 
 /* A node of a graph, as nsys has it. */
-static void write_node(struct file *f, uint32_t tid, const struct spool_event *e, int64_t time)
+static void write_node(struct file *f, uint32_t tid, const struct spool_event *e, const char *frames, int64_t time)
 {
 	static const char name[] = "Graph Node Creation";
 	enum { CLASS_NODE = 77 };
 	struct profile *p = &f->convert->profile;
-	int64_t id = profile_string(p, name, strlen(name));
+	int64_t id = profile_string(p, name, strlen(name)), chain = convert_node_frames(f, e, frames);
 	profile_begin(p, PROFILE_GRAPH_NODE);
 	profile_int(p, time);
 	profile_int(p, time);
@@ -288,6 +288,7 @@ static void write_node(struct file *f, uint32_t tid, const struct spool_event *e
 	profile_int(p, id);
 	profile_int(p, (int64_t)e->id);
 	profile_int_or_null(p, e->payload != 0, (int64_t)e->payload);
+	profile_int_or_null(p, chain != 0, chain);
 	profile_end(p);
 }
 
@@ -295,9 +296,10 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 {
 	int64_t time = convert_time(f, (uint64_t)e->time);
 	const int64_t far = (int64_t)1 << 60;
-	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL || e->type == SPOOL_PYTHON_THREAD)
+	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL || e->type == SPOOL_PYTHON_THREAD ||
+	    e->type == SPOOL_FUNCTION)
 		return; /* read before, or later */
-	if (e->type == SPOOL_FUNCTION || e->type == SPOOL_SAMPLE || e->type == SPOOL_HOLDER || e->type == SPOOL_LOCK) {
+	if (e->type == SPOOL_SAMPLE || e->type == SPOOL_HOLDER || e->type == SPOOL_LOCK) {
 		convert_python(f, e, text);
 		return;
 	}
@@ -341,7 +343,7 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		write_row(f, TYPE_CATEGORY, tid, e, text, time);
 		break;
 	case SPOOL_NODE:
-		write_node(f, tid, e, time);
+		write_node(f, tid, e, text, time);
 		break;
 	case SPOOL_SCHEMA:
 		convert_schema(f, e, text);

@@ -15,7 +15,9 @@
 #include "trace/names.h"
 
 struct python_function {
-	int64_t name, file; /* StringIds */
+	int64_t name, file,
+		in; /* StringIds; of what is the program's own `file` has the line where it begins, `in` not */
+	bool library;
 };
 
 struct thread_name {
@@ -78,7 +80,7 @@ struct convert {
 	uint32_t n_messages;
 	char driver[64];
 	uint32_t cuda_driver, graphs;
-	int64_t n_samples; /* of Python: the last one's id */
+	int64_t n_samples, n_chains; /* of Python: the last one's id */
 };
 
 struct interval {
@@ -128,6 +130,8 @@ struct file {
 	int64_t *string_id;
 	struct keymap functions; /* of Python, by their numbers in the file */
 	struct python_function *function;
+	struct keymap chains; /* of frames that nodes have, by what is in them */
+	struct chain *chain;
 	struct native *native;           /* what they called; NULL: nothing was said of it */
 	struct spool_event holder_event; /* the last SPOOL_HOLDER … */
 	int64_t holder_sample;           /* … and the id of its sample, 0: the next sample is not of it */
@@ -230,6 +234,9 @@ void convert_payload(struct file *f, uint32_t tid, const struct spool_event *eve
 /* ---- convert_python.c ---- */
 void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */
 void convert_sampled(struct convert *c, const unsigned char *payload, size_t n);
+
+/* The id of the frames of a SPOOL_NODE, which are written once however many nodes have them; 0: there are none. */
+int64_t convert_node_frames(struct file *f, const struct spool_event *event, const char *frames);
 
 void convert_native(struct file *f, const struct spool_event *event, const char *text); /* a module or frames */
 

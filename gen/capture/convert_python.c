@@ -10,6 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Bytes of a file's name without the line that is behind it, "train.py:12". */
+static size_t without_line(const char *file, size_t bytes)
+{
+	size_t end = bytes;
+	while (end && file[end - 1] >= '0' && file[end - 1] <= '9')
+		end--;
+	return end > 1 && end < bytes && file[end - 1] == ':' ? end - 1 : bytes;
+}
+
 static void add_function(struct file *f, const struct spool_event *e, const char *text)
 {
 	const char *end = memchr(text, 0, e->text_bytes);
@@ -23,7 +32,11 @@ static void add_function(struct file *f, const struct spool_event *e, const char
 	if (i < known)
 		return;
 	f->function[i].name = profile_string(&f->convert->profile, text, name_bytes);
-	f->function[i].file = profile_string(&f->convert->profile, end + 1, (size_t)e->text_bytes - name_bytes - 1);
+	f->function[i].library = e->category;
+	const char *file = end + 1;
+	const size_t file_bytes = (size_t)e->text_bytes - name_bytes - 1;
+	f->function[i].file = profile_string(&f->convert->profile, file, file_bytes);
+	f->function[i].in = profile_string(&f->convert->profile, file, without_line(file, file_bytes));
 }
 
 static void write_frame(struct profile *p, int64_t id, const struct python_function *function, bool special,
@@ -79,7 +92,7 @@ static int64_t write_sample(struct file *f, const struct spool_event *e, const c
 	if (e->category) {
 		static const char deep[] = "[Max depth]"; /* nsys's word */
 		int64_t word = profile_string(p, deep, sizeof deep - 1);
-		write_frame(p, id, &(struct python_function){word, word}, true, native + n);
+		write_frame(p, id, &(struct python_function){.name = word, .file = word}, true, native + n);
 	}
 	return id;
 }
@@ -127,6 +140,59 @@ static void add_lock(struct file *f, const struct spool_event *e, const char *te
 	else
 		f->convert->result->skipped++;
 	f->holder_sample = 0;
+}
+
+/* ---- where the nodes of graphs were made ---- */
+
+struct chain {
+	const struct spool_frame *frames;
+	size_t bytes;
+	int64_t id;
+};
+
+static void write_chain(struct file *f, int64_t id, const struct spool_frame *frames, size_t n)
+{
+	struct profile *p = &f->convert->profile;
+	for (size_t i = 0; i < n; i++) {
+		const struct python_function *function = &f->function[keymap_find(&f->functions, frames[i].function)];
+		profile_begin(p, PROFILE_CALLCHAIN);
+		profile_int(p, id);
+		profile_int(p, function->name);
+		profile_int(p, function->in);
+		profile_int(p, 0);  /* not unresolved */
+		profile_null(p, 1); /* no address */
+		profile_int(p, (int64_t)i);
+		profile_int_or_null(p, frames[i].line != 0, frames[i].line);
+		profile_int(p, function->library);
+		profile_end(p);
+	}
+}
+
+int64_t convert_node_frames(struct file *f, const struct spool_event *e, const char *text)
+{
+	const size_t n = e->text_bytes / sizeof(struct spool_frame), bytes = n * sizeof(struct spool_frame);
+	struct spool_frame *frames = ARENA_NEW(&f->arena, n, struct spool_frame);
+	uint64_t hash = UINT64_C(14695981039346656037);
+	memcpy(frames, text, bytes);
+	for (size_t i = 0; i < n; i++) {
+		if (keymap_find(&f->functions, frames[i].function) == UINT32_MAX) {
+			f->convert->result->skipped++;
+			return 0;
+		}
+		hash = (hash ^ frames[i].function) * UINT64_C(1099511628211);
+		hash = (hash ^ frames[i].line) * UINT64_C(1099511628211);
+	}
+	for (; n; hash++) {
+		uint32_t room = f->chains.room, known = f->chains.n, i = keymap_add(&f->chains, hash);
+		f->chain = convert_grow(&f->arena, f->chain, room, &f->chains, sizeof *f->chain);
+		if (i == known) {
+			f->chain[i] = (struct chain){frames, bytes, ++f->convert->n_chains};
+			write_chain(f, f->chain[i].id, frames, n);
+		}
+		if (f->chain[i].bytes == bytes && !memcmp(f->chain[i].frames, frames, bytes))
+			return f->chain[i].id;
+	}
+	return 0;
 }
 
 void convert_python(struct file *f, const struct spool_event *e, const char *text)

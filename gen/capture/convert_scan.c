@@ -166,9 +166,12 @@ static void scan_events(struct file *f, uint32_t tid, const unsigned char *paylo
 			f->os_calls = true;
 			continue;
 		}
-		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE || w.event.type == SPOOL_MODULE ||
-		    w.event.type == SPOOL_NATIVE || w.event.type == SPOOL_HOLDER || w.event.type == SPOOL_LOCK ||
-		    w.event.type == SPOOL_PYTHON_THREAD) {
+		if (w.event.type == SPOOL_FUNCTION) { /* other threads' events may name it before it comes */
+			convert_python(f, &w.event, w.text);
+			continue;
+		}
+		if (w.event.type == SPOOL_SAMPLE || w.event.type == SPOOL_MODULE || w.event.type == SPOOL_NATIVE ||
+		    w.event.type == SPOOL_HOLDER || w.event.type == SPOOL_LOCK || w.event.type == SPOOL_PYTHON_THREAD) {
 			if (w.event.type == SPOOL_PYTHON_THREAD && w.event.id <= UINT32_MAX && w.event.text_bytes)
 				name_thread(f, (uint32_t)w.event.id, w.text, w.event.text_bytes, true);
 			keymap_add(&f->process->writers, tid); /* the thread that took it */

@@ -29,7 +29,7 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	[PROFILE_GRAPH_NODE] = {"CUDA_GRAPH_NODE_EVENTS",
                                 "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
                                 "globalTid INTEGER, nameId INTEGER NOT NULL, graphNodeId INTEGER NOT NULL, "
-                                "originalGraphNodeId INTEGER"},
+                                "originalGraphNodeId INTEGER, callchainId INTEGER"},
 	[PROFILE_CALL] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
                           "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
                           "globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, "
@@ -74,6 +74,11 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                            "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "
                            "kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "
                            "originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL"},
+	/* With two columns of ours, and without nsys's key. */
+	[PROFILE_CALLCHAIN] = {"CUDA_CALLCHAINS",
+                               "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "
+                               "unresolved INTEGER, originalIP INTEGER, stackDepth INTEGER NOT NULL, line INTEGER, "
+                               "library INTEGER"},
 	/* Ours: capture/annotate.h. */
 	[PROFILE_GIL] = {"GAPLINE_GIL", "start INTEGER NOT NULL, globalTid INTEGER NOT NULL, waits INTEGER NOT NULL, "
                                         "holder INTEGER, sampleId INTEGER, switches INTEGER"},

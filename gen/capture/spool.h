@@ -187,7 +187,8 @@ enum spool_event_type {
 	SPOOL_CATEGORY,    /* text names `category` of `domain` */
 	SPOOL_OS_CALL,     /* a blocking call of the host: from `time` to `payload`; text: the function's name */
 	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file;
-	                    * of the program's own files with the line where the function begins, "train.py:12" */
+	                    * of the program's own files with the line where the function begins, "train.py:12"; `category`
+	                    * 1: it is PyTorch's, Triton's or Python's own */
 	SPOOL_SAMPLE,      /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
 	                    * `category` 1: outer frames were left out. Its own block is of the sampling thread */
 	SPOOL_SCHEMA,  /* NVTX payloads with `id` are laid out in `domain` as struct spool_schema_entry[] in the text
@@ -206,7 +207,8 @@ enum spool_event_type {
 	SPOOL_PYTHON_THREAD, /* text: what Python calls the thread `id` or, where that is not known, what the system
 	                      * calls it; goes before SPOOL_THREAD_NAME, and a later one replaces it */
 	SPOOL_NODE /* node `id` of a CUDA graph was made, or, where `payload` is not 0, is a copy of the node `payload`;
-	            * both may be said of one, then it is a copy */
+	            * both may be said of one, then it is a copy. Text: struct spool_frame[], where in Python its thread
+	            * was, innermost first; `category` 1: there were more */
 };
 
 /* Whether a thread that was sampled waited for the global interpreter lock. */
@@ -237,6 +239,10 @@ struct spool_schema_entry {
 	uint64_t offset;     /* 0 of an entry that is not the first: where alignment puts it */
 	uint32_t bytes;      /* of the entry with its name, a multiple of 8 */
 	uint32_t name_bytes; /* without padding; the name follows */
+};
+
+struct spool_frame {
+	uint32_t function, line; /* its number; 0: not known */
 };
 
 struct spool_native_frame {

@@ -45,6 +45,7 @@ static const struct layout_column CALLS[] = {
 	COLUMN(calls, in_operator, "operator", LAYOUT_ALIKE, COLUMN_NAME, 0),
 	COLUMN(calls, in_module, "module", LAYOUT_ALIKE, COLUMN_NAME, 0),
 	COLUMN(calls, in_outermost, "outermost", LAYOUT_ALIKE, COLUMN_NAME, 0),
+	COLUMN(calls, in_line, "line", LAYOUT_ALIKE, COLUMN_NAME, 0),
 	COLUMN(calls, moved, "moved", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 60),
 	COLUMN(calls, flops, "flops", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 60),
 	COLUMN(calls, noted, "noted", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 16),

@@ -29,9 +29,12 @@ static const struct {
           .frame_previous = 48,
           .frame_owner = 69,
           .frame_locals = 72,
+          .frame_at = 56,
           .code_file = 112,
           .code_qualname = 128,
           .code_line = 72,
+          .code_lines = 136,
+          .code_instructions = 184,
           .text_length = 16,
           .text_state = 32,
           .text_ascii = 48,
@@ -53,9 +56,12 @@ static const struct {
           .frame_previous = 8,
           .frame_owner = 70,
           .frame_locals = 72,
+          .frame_at = 56,
           .code_file = 112,
           .code_qualname = 128,
           .code_line = 68,
+          .code_lines = 136,
+          .code_instructions = 192,
           .text_length = 16,
           .text_state = 32,
           .text_ascii = 40,
@@ -91,15 +97,15 @@ static const struct published {
 	uint32_t minor; /* of 3 */
 	uint8_t interpreter_gil;
 	uint8_t thread_next, thread_interpreter, thread_frame, thread_native, thread_chunk;
-	uint8_t frame_previous, frame_executable, frame_locals, frame_owner;
-	uint8_t code_file, code_qualname, code_line;
+	uint8_t frame_previous, frame_executable, frame_at, frame_locals, frame_owner;
+	uint8_t code_file, code_qualname, code_lines, code_line, code_instructions;
 	uint8_t object_type, text_state, text_length, text_ascii;
 	uint8_t flags;      /* py_layout.frame_flags, which nobody publishes … */
 	uint16_t type_keys; /* … nor does 3.13 or 3.14 this */
 } published[] = {
-	{13, 14, 21, 22, 23, 25, 26, 29, 30, 32, 33, 35, 37, 39, 45, 68, 69, 70, 0, 880},
-	{14, 15, 24, 25, 26, 28, 29, 32, 33, 35, 36, 40, 42, 44, 51, 78, 79, 80, 3, 880},
-	{15, 15, 24, 25, 26, 31, 32, 40, 41, 43, 44, 48, 50, 52, 59, 90, 91, 92, 3, 888},
+	{13, 14, 21, 22, 23, 25, 26, 29, 30, 31, 32, 33, 35, 37, 38, 39, 43, 45, 68, 69, 70, 0, 880},
+	{14, 15, 24, 25, 26, 28, 29, 32, 33, 34, 35, 36, 40, 42, 43, 44, 48, 51, 78, 79, 80, 3, 880},
+	{15, 15, 24, 25, 26, 31, 32, 40, 41, 42, 43, 44, 48, 50, 51, 52, 56, 59, 90, 91, 92, 3, 888},
 };
 
 static bool fits(uint64_t offset, uint32_t bytes, uint32_t size)
@@ -132,9 +138,10 @@ enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version,
 	            fits(w[p->thread_chunk], 2 * POINTER, PY_THREAD_BYTES) &&
 	            fits(w[p->frame_previous], POINTER, PY_FRAME_BYTES) &&
 	            fits(w[p->frame_executable], POINTER, PY_FRAME_BYTES) &&
-	            fits(w[p->frame_owner], 1, PY_FRAME_BYTES) && fits(w[p->frame_locals], 0, 2 * PY_FRAME_BYTES) &&
-	            fits(w[p->code_file], POINTER, PY_CODE_BYTES) &&
+	            fits(w[p->frame_owner], 1, PY_FRAME_BYTES) && fits(w[p->frame_at], POINTER, PY_FRAME_BYTES) &&
+	            fits(w[p->frame_locals], 0, 2 * PY_FRAME_BYTES) && fits(w[p->code_file], POINTER, PY_CODE_BYTES) &&
 	            fits(w[p->code_qualname], POINTER, PY_CODE_BYTES) && fits(w[p->code_line], WORD, PY_CODE_BYTES) &&
+	            fits(w[p->code_lines], POINTER, PY_CODE_BYTES) && fits(w[p->code_instructions], POINTER, FAR) &&
 	            w[p->object_type] == PY_TYPE_AT && fits(w[p->text_state], WORD, PY_TEXT_BYTES) &&
 	            fits(w[p->text_length], POINTER, PY_TEXT_BYTES) && fits(w[p->text_ascii], 0, 2 * PY_TEXT_BYTES);
 	if (!good)
@@ -152,10 +159,13 @@ enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version,
 	                          .frame_previous = (uint32_t)w[p->frame_previous],
 	                          .frame_owner = (uint32_t)w[p->frame_owner],
 	                          .frame_locals = (uint32_t)w[p->frame_locals],
+	                          .frame_at = (uint32_t)w[p->frame_at],
 	                          .frame_flags = p->flags,
 	                          .code_file = (uint32_t)w[p->code_file],
 	                          .code_qualname = (uint32_t)w[p->code_qualname],
 	                          .code_line = (uint32_t)w[p->code_line],
+	                          .code_lines = (uint32_t)w[p->code_lines],
+	                          .code_instructions = (uint32_t)w[p->code_instructions],
 	                          .text_length = (uint32_t)w[p->text_length],
 	                          .text_state = (uint32_t)w[p->text_state],
 	                          .text_ascii = (uint32_t)w[p->text_ascii],
@@ -191,6 +201,7 @@ enum py_found py_find(struct py_runtime *py)
 	py->runtime = (uintptr_t)dlsym(in, "_PyRuntime");
 	py->code_type = (uintptr_t)dlsym(in, "PyCode_Type");
 	py->text_type = (uintptr_t)dlsym(in, "PyUnicode_Type");
+	py->bytes_type = (uintptr_t)dlsym(in, "PyBytes_Type");
 	const unsigned long *version = dlsym(in, "Py_Version"); /* since 3.11 */
 	if (!version || !py->code_type || !py->text_type || sizeof(void *) != 8)
 		return PY_UNKNOWN;

@@ -29,8 +29,10 @@ struct py_layout {
 	uint32_t cframe_frame; /* … there */
 	uint32_t frame_code, frame_previous, frame_owner;
 	uint32_t frame_locals; /* the function's variables, its arguments first */
+	uint32_t frame_at;     /* the instruction that it is at: an address */
 	uint64_t frame_flags;  /* bits of references in a frame that are no part of the address */
 	uint32_t code_file, code_qualname, code_line;
+	uint32_t code_lines, code_instructions; /* which line an instruction is of: bytes; the first instruction */
 	uint32_t text_length, text_state, text_ascii; /* text_ascii: what stands before the characters */
 	uint32_t text_compact;                        /* … before those of a text that is not ASCII */
 	uint32_t type_keys;                           /* in a class: names of its objects' attributes */
@@ -41,6 +43,7 @@ struct py_runtime {
 	struct py_layout layout;
 	uintptr_t runtime;              /* _PyRuntime */
 	uintptr_t code_type, text_type; /* PyCode_Type, PyUnicode_Type */
+	uintptr_t bytes_type;           /* PyBytes_Type; 0: there is none */
 	uint32_t version;               /* as PY_VERSION_HEX */
 	bool has_gil;                   /* its lock was found (py_gil.h) */
 };

@@ -22,7 +22,7 @@ static struct tables {
 	struct known codes[CODES];
 	uint32_t slots[SLOTS]; /* numbers by the hash of their text */
 	struct {
-		uint32_t at, bytes; /* of `text`: name, NUL, file, NUL */
+		uint32_t at, bytes; /* of `text`: name, NUL, file, NUL, whether a library's */
 	} functions[FUNCTIONS_MOST];
 	char text[TEXT_BYTES];
 } * tables;
@@ -46,14 +46,17 @@ static const char *base_name(const char *path)
 	return name;
 }
 
-/* A file of the program's own: of libraries nobody asks for the line. */
-static bool is_own(const char *path)
+/* Whether code is of those who are called by everybody: a line of theirs says nothing of whose work it is. Triton makes
+ * the function that launches a kernel from a text. */
+static bool is_library(const char *name, const char *path)
 {
-	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"};
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-		if (strstr(path, folders[i]))
-			return false;
-	return *path != '<';
+	static const char *const theirs[] = {"-packages/torch/", "-packages/triton/", "-packages/functorch/"};
+	for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+		if (strstr(path, theirs[i]))
+			return true;
+	const char *python = strstr(path, "/lib/python3");
+	return !strncmp(path, "<frozen ", 8) || (python && !strstr(python, "-packages/")) ||
+	       (!strcmp(path, "<string>") && !strcmp(name, "launcher"));
 }
 
 /* The number of the text, a new one if there is none. */
@@ -68,7 +71,7 @@ static uint32_t number_of(const char *text, uint32_t bytes, py_named *named)
 		    !memcmp(tables->text + tables->functions[number - 1].at, text, bytes))
 			return number;
 	if (n_functions == FUNCTIONS_MOST || bytes > TEXT_BYTES - text_used ||
-	    !named(n_functions + 1, text, text + strlen(text) + 1))
+	    !named(n_functions + 1, text, text + strlen(text) + 1, text[bytes - 1]))
 		return 0;
 	memcpy(tables->text + text_used, text, bytes);
 	tables->functions[n_functions].at = text_used;
@@ -79,7 +82,7 @@ static uint32_t number_of(const char *text, uint32_t bytes, py_named *named)
 
 uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_named *named)
 {
-	char text[PY_NAME_ROOM], path[4 * PY_NAME_CHARACTERS + 1];
+	char text[PY_NAME_ROOM + 1], path[4 * PY_NAME_CHARACTERS + 1];
 	if (!tables && !(tables = table_map(sizeof *tables)))
 		return 0;
 	uint32_t set = (uint32_t)(code->address >> 4) * UINT32_C(0x9E3779B1) % (CODES / WAYS);
@@ -94,10 +97,12 @@ uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_nam
 	const char *file = base_name(path);
 	uint32_t name_bytes = (uint32_t)strlen(text) + 1;
 	char *to = text + name_bytes, line[16] = "";
-	if (is_own(path) && code->line && code->line < INT32_MAX)
+	const bool library = is_library(text, path);
+	if (!library && *path != '<' && code->line && code->line < INT32_MAX)
 		snprintf(line, sizeof line, ":%u", code->line);
-	int file_bytes = snprintf(to, sizeof text - name_bytes, "%s%s", file, line) + 1;
-	uint32_t number = number_of(text, name_bytes + (uint32_t)file_bytes, named);
+	const uint32_t file_bytes = (uint32_t)snprintf(to, sizeof text - name_bytes - 1, "%s%s", file, line) + 1;
+	to[file_bytes] = library;
+	uint32_t number = number_of(text, name_bytes + file_bytes + 1, named);
 	if (number)
 		ways[turn++ % WAYS] = (struct known){*code, number};
 	return number;

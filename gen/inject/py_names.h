@@ -7,8 +7,9 @@
 
 enum { PY_NAME_CHARACTERS = 160, PY_NAME_ROOM = 2 * (4 * PY_NAME_CHARACTERS + 1) + 16 };
 
-/* Says that function `number` (from 1) has this name and file; false: it could not be noted, and is asked again. */
-typedef bool py_named(uint32_t number, const char *name, const char *file);
+/* Says that function `number` (from 1) has this name and file; false: it could not be noted, and is asked again.
+ * `library`: it is PyTorch's, Triton's or Python's own. */
+typedef bool py_named(uint32_t number, const char *name, const char *file, bool library);
 
 /* The number of the function, 0: its name could not be read, or there are too many functions. By one thread only. */
 uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_named *named);

@@ -2,6 +2,7 @@
 
 #include "native_sampler.h"
 #include "py_gil.h"
+#include "py_here.h"
 #include "py_memory.h"
 #include "py_names.h"
 #include "py_stack.h"
@@ -45,6 +46,11 @@ void sampler_prepare(void)
 	native_prepare();
 }
 
+bool sampler_wanted(void)
+{
+	return every > 0;
+}
+
 void sampler_thread_seen(uint32_t tid)
 {
 	static unsigned latest;
@@ -85,20 +91,13 @@ static void forget_ended(void)
 
 /* ---- samples ---- */
 
-static bool function_put(uint32_t number, const char *name, const char *file)
-{
-	const struct spool_event event = {
-		.time = spool_now(), .type = SPOOL_FUNCTION, .text = SPOOL_UTF8, .id = number};
-	return spool_event_put(event, name, strlen(name) + 1, file, strlen(file));
-}
-
 /* Whether the frames are in the spool; false: a name could not be read, or there is no memory. */
 static bool frames_put(enum spool_event_type type, const struct py_thread *t, int64_t time,
                        const struct py_stack *stack)
 {
 	uint32_t number[PY_DEPTH_MOST], tid = py_thread_native(&py, t);
 	for (uint32_t i = 0; i < stack->n; i++)
-		if (!(number[i] = py_name(&py, &stack->code[i], function_put)))
+		if (!(number[i] = here_function(&py, &stack->code[i])))
 			return false;
 	if (native && type == SPOOL_SAMPLE)
 		native_take(&py, t, stack, number, tid, time);
@@ -310,11 +309,15 @@ static void *sample(void *unused)
 	while (!atomic_load(&stop)) {
 		int64_t now = spool_now();
 		if (spool_window(now)) {
+			here_lock();
 			sample_all(&stack);
+			here_unlock();
 			if (any_again()) {
 				sleep_until(now + every / SOON);
+				here_lock();
 				if (!atomic_load(&stop) && spool_window(spool_now()))
 					look_again();
+				here_unlock();
 			}
 		}
 		next += distance();
@@ -333,9 +336,10 @@ static void *sample(void *unused)
 
 /* Whether the interpreter is laid out as believed: its threads are threads of this process, and a stack of theirs leads
  * to functions with names. */
-static bool name_ok(uint32_t number, const char *name, const char *file)
+static bool name_ok(uint32_t number, const char *name, const char *file, bool library)
 {
 	(void)number;
+	(void)library;
 	return *name && *file;
 }
 
@@ -412,6 +416,7 @@ static void start(void)
 		return;
 	}
 	find_gil();
+	here_begin(&py);
 	native = native_begin();
 	started = !pthread_create(&thread, NULL, sample, NULL); /* with all signals blocked, as the caller's are */
 	if (!started)
@@ -456,6 +461,6 @@ void sampler_forked(void)
 	atomic_store(&taken, 0);
 	atomic_store(&torn, 0);
 	atomic_store(&moved, 0);
-	py_names_forget();
+	here_forked();
 	native_forked();
 }

@@ -256,6 +256,7 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 		if (!of_c && !over) {
 			if (!is_pointer(code))
 				return false;
+			s->at[s->n] = py_word(frame + l->frame_at);
 			s->code[s->n++].address = code;
 			s->outermost = at;
 		}
@@ -299,6 +300,7 @@ static bool codes_fetch(const struct py_runtime *py, struct py_code *const *code
 		struct py_code *c = codes[i];
 		c->file = py_word(bytes[i] + l->code_file);
 		c->qualname = py_word(bytes[i] + l->code_qualname);
+		c->lines = py_word(bytes[i] + l->code_lines);
 		memcpy(&c->line, bytes[i] + l->code_line, sizeof c->line);
 		if (py_word(bytes[i] + PY_TYPE_AT) != py->code_type)
 			return false;
@@ -324,9 +326,10 @@ static bool codes_read(const struct py_runtime *py, struct py_stack *s, int64_t 
 	if (n && !codes_fetch(py, unknown, n, time))
 		return false;
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->code[i].file && s->code[i].qualname)
+		if (s->code[i].file && s->code[i].qualname) {
+			s->at[kept] = s->at[i];
 			s->code[kept++] = s->code[i];
-		else if (i == s->n - 1)
+		} else if (i == s->n - 1)
 			s->outermost = 0;
 	s->n = kept;
 	return true;

@@ -16,8 +16,8 @@ enum { PY_DEPTH_MOST = 256 }; /* frames; of a deeper stack the innermost ones, a
 
 /* What a function's code object says of it. */
 struct py_code {
-	uintptr_t address, file, qualname;
-	uint32_t line;
+	uintptr_t address, file, qualname, lines;
+	uint32_t line; /* its first */
 };
 
 struct py_stack {
@@ -27,6 +27,7 @@ struct py_stack {
 	uintptr_t top;                      /* its innermost frame afterwards: an address */
 	uintptr_t outermost;                /* the frame of the last function; 0: not known, or `cut` */
 	struct py_code code[PY_DEPTH_MOST]; /* the innermost first */
+	uintptr_t at[PY_DEPTH_MOST];        /* the instruction that each is at: an address */
 };
 
 enum py_read_result {

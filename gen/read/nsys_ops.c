@@ -85,13 +85,23 @@ static void read_details(struct scan *s, int at, struct build_op *op)
 struct node {
 	uint32_t original; /* its index + 1; 0: it is no copy */
 	uint32_t made;     /* build_node; 0: nothing is said of it, or no op needed it yet */
-	int64_t time, thread;
-	bool seen; /* the last two are known */
+	int64_t time, thread, chain;
+	bool seen; /* the last three are known */
+};
+
+/* Where in Python a node was made: the frame of a stack that says most. */
+struct made_at {
+	uint64_t function, file;
+	int64_t depth;
+	uint32_t line;
+	bool library;
 };
 
 struct nodes {
 	struct keymap processes, ids, keys; /* keys: process << 32 | id, both numbered */
 	struct node *list;                  /* by index of keys */
+	struct keymap chains;
+	struct made_at *chain; /* by index of chains */
 	struct arena *arena;
 };
 
@@ -112,8 +122,9 @@ static uint32_t add_node(struct nodes *n, uint64_t process, int64_t id)
 /* `table`: CUDA_GRAPH_NODE_EVENTS or, as nsys called it until 2023, CUDA_GRAPH_EVENTS, which holds graphs now. */
 static int read_nodes(struct nsys *r, const char *table, struct nodes *n)
 {
-	enum { ID, ORIGINAL, TIME, THREAD, N };
-	static const char *const columns[N] = {"graphNodeId", "originalGraphNodeId", "start", "globalTid"};
+	enum { ID, ORIGINAL, TIME, THREAD, CHAIN, N };
+	static const char *const columns[N] = {"graphNodeId", "originalGraphNodeId", "start", "globalTid",
+	                                       "callchainId"};
 	struct scan s;
 	nsys_scan(r, &s, table, columns, N);
 	while (s.has[ID] && scan_row(&s)) {
@@ -129,8 +140,37 @@ static int read_nodes(struct nsys *r, const char *table, struct nodes *n)
 		if (!of && !node->seen) {
 			node->time = time;
 			node->thread = thread;
+			node->chain = scan_int_or(&s, CHAIN, 0);
 			node->seen = true;
 		}
+	}
+	return scan_close(&s);
+}
+
+/* Stacks of the threads that made nodes, as our collector has them: of each the innermost frame that is no library's,
+ * else the innermost. nsys's own hold places in C and C++, and no lines. */
+static int read_chains(struct nsys *r, struct nodes *n)
+{
+	enum { ID, FUNCTION, FILE, DEPTH, LINE, LIBRARY, N };
+	static const char *const columns[N] = {"id", "symbol", "module", "stackDepth", "line", "library"};
+	struct scan s;
+	nsys_scan_numbers(r, &s, "CUDA_CALLCHAINS", columns, N, 0);
+	while (s.has[LINE] && scan_row(&s)) {
+		struct made_at at = {.function = build_number(scan_int_or(&s, FUNCTION, -1)),
+		                     .file = build_number(scan_int_or(&s, FILE, -1)),
+		                     .depth = scan_int_or(&s, DEPTH, 0),
+		                     .library = scan_int_or(&s, LIBRARY, 0) != 0};
+		const int64_t line = scan_int_or(&s, LINE, 0);
+		at.line = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
+		if (nsys_value_flaw(&s))
+			continue;
+		uint32_t room = n->chains.room, known = n->chains.n;
+		uint32_t i = keymap_add(&n->chains, (uint64_t)scan_int(&s, ID));
+		if (n->chains.room > room)
+			n->chain = arena_grow(n->arena, n->chain, room, n->chains.room, sizeof *n->chain);
+		const struct made_at *best = &n->chain[i];
+		if (i == known || at.library < best->library || (at.library == best->library && at.depth < best->depth))
+			n->chain[i] = at;
 	}
 	return scan_close(&s);
 }
@@ -147,8 +187,15 @@ static uint32_t node_made(struct nsys *r, struct nodes *n, uint64_t process, int
 	if (i == UINT32_MAX || n->list[i].original || !n->list[i].seen)
 		return 0;
 	struct node *node = &n->list[i];
+	struct build_made made = {.thread = (uint64_t)node->thread, .time = node->time};
+	const uint32_t chain = node->chain ? keymap_find(&n->chains, (uint64_t)node->chain) : UINT32_MAX;
+	if (chain != UINT32_MAX) {
+		made.function = n->chain[chain].function;
+		made.file = n->chain[chain].file;
+		made.line = n->chain[chain].line;
+	}
 	if (!node->made)
-		node->made = build_node(&r->build, (uint64_t)node->thread, node->time);
+		node->made = build_node(&r->build, &made);
 	return node->made;
 }
 
@@ -231,7 +278,10 @@ int nsys_read_ops(struct nsys *r)
 	keymap_init(&nodes.processes, &scratch);
 	keymap_init(&nodes.ids, &scratch);
 	keymap_init(&nodes.keys, &scratch);
+	keymap_init(&nodes.chains, &scratch);
 	int result = read_nodes(r, "CUDA_GRAPH_EVENTS", &nodes);
+	if (result == 0)
+		result = read_chains(r, &nodes);
 	if (result == 0)
 		result = read_nodes(r, "CUDA_GRAPH_NODE_EVENTS", &nodes);
 	for (int i = 0; i < TABLES && result == 0; i++)

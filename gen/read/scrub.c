@@ -237,6 +237,7 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 	size_t n;
 	switch (t->layout->rows) {
 	case SCRUB_ALL:
+	case SCRUB_CHAINS:
 		return true;
 	case SCRUB_EVENTS:
 		note_event(s, t);
@@ -294,7 +295,8 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 
 static bool is_wanted(const struct scrub *s, const struct scrub_table *table)
 {
-	return s->keep_stacks || (table->rows != SCRUB_LOOKS && table->rows != SCRUB_STACKS);
+	return s->keep_stacks ||
+	       (table->rows != SCRUB_LOOKS && table->rows != SCRUB_STACKS && table->rows != SCRUB_CHAINS);
 }
 
 /* What a text becomes; NULL: it is not of the kind that the column holds, and goes. */

@@ -35,7 +35,7 @@ const struct scrub_table SCRUB_TABLES[] = {
          "int64Value %doubleValue uint32Value int32Value %floatValue =jsonText =binaryData"},
 	{"OSRT_API", SCRUB_EVENTS, CALL "returnValue nestingLevel callchainId"},
 	{"CUDA_GRAPH_EVENTS", SCRUB_EVENTS, CALL "graphId originalGraphId graphExecId graphNodeId originalGraphNodeId"},
-	{"CUDA_GRAPH_NODE_EVENTS", SCRUB_EVENTS, CALL "graphNodeId originalGraphNodeId"},
+	{"CUDA_GRAPH_NODE_EVENTS", SCRUB_EVENTS, CALL "graphNodeId originalGraphNodeId callchainId"},
 	{"CUDA_GPU_MEMORY_USAGE_EVENTS", SCRUB_EVENTS,
          "start globalPid deviceId contextId address pc bytes memKind memoryOperationType $name correlationId "
          "localMemoryPoolAddress localMemoryPoolReleaseThreshold localMemoryPoolSize localMemoryPoolUtilizedSize "
@@ -97,6 +97,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"COMPOSITE_EVENTS", SCRUB_LOOKS, "id start cpu threadState globalTid cpuCycles"},
 	{"SAMPLING_CALLCHAINS", SCRUB_STACKS,
          "id @symbol &module kernelMode thumbCode unresolved specialEntry unwindMethod stackDepth"},
+	{"CUDA_CALLCHAINS", SCRUB_CHAINS, "id @symbol &module unresolved stackDepth line library"},
 	{"ThreadNames", SCRUB_THREADS, "@nameId priority globalTid"},
 	{"DIAGNOSTIC_EVENT", SCRUB_DIAGNOSTICS, "timestamp timestampType source severity $text globalPid"},
 	{"META_DATA_EXPORT", SCRUB_OPTIONS, "$name $value"},

@@ -19,6 +19,7 @@ enum scrub_rows {
 	SCRUB_SAMPLES,     /* samples of the GPU's counters, among events of other sources */
 	SCRUB_LOOKS,       /* samples of threads: those of threads with events, on request */
 	SCRUB_STACKS,      /* those of samples that are kept */
+	SCRUB_CHAINS,      /* of calls: all, on request */
 	SCRUB_STRINGS      /* StringIds: those that a kept row refers to; the last table */
 };
 

@@ -267,16 +267,16 @@ static double known_bytes(double bytes, double unsized)
 }
 
 static void write_owners(struct json *json, const struct analysis *a, const char *key, const struct owner_result *list,
-                         uint32_t n, bool modules)
+                         uint32_t n, bool nested)
 {
 	for (uint32_t i = json_list(json, key); json_item(json, i, n); i++) {
 		const struct owner_result *o = &list[i];
 		json_text(json, "name", o->name ? names_text(a->names, o->name) : NULL);
-		json_number(json, "gpu_operations_per_step", modules ? o->all_instances : o->instances);
-		if (modules)
+		json_number(json, "gpu_operations_per_step", nested ? o->all_instances : o->instances);
+		if (nested)
 			json_ms(json, "gpu_ms_per_step", o->all);
 		json_ms(json, "own_gpu_ms_per_step", o->per_step);
-		if (!modules) {
+		if (!nested) {
 			bool known = o->flops_known > 0;
 			json_number(json, "flop_per_step", known ? o->flops : NAN);
 			json_ms(json, "flop_known_ms_per_step", o->flops_known);
@@ -303,6 +303,7 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	write_owners(json, a, "operators", s->operators, s->n_operators, false);
 	write_owners(json, a, "modules", s->modules, s->n_modules, true);
 	json_number(json, "modules_known_share", s->n_modules ? s->modules_share : NAN);
+	write_owners(json, a, "lines", s->lines, s->n_lines, true);
 	for (uint32_t i = json_list(json, "api"); json_item(json, i, s->n_api); i++) {
 		const struct api_result *c = &s->api[i];
 		json_text(json, "name", names_text(a->names, c->name));

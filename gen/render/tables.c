@@ -370,12 +370,13 @@ static void fill_rates(const struct analysis *a, const struct table_row *line, s
 	fill_rate(row, "moved", bytes, of_bytes);
 }
 
-/* Operators, and modules with those in them: only where a profile has them. */
-static void fill_owners(const struct analysis *a, bool modules, struct unit unit, struct page *page)
+/* Operators, modules with those in them, functions with their lines: only where a profile has them. */
+static void fill_owners(const struct analysis *a, enum table_kind kind, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *things = modules ? "modules" : "operators";
-	struct table t = table_make(a, modules ? TABLE_MODULES : TABLE_OPERATORS, arena);
+	const bool operators = kind == TABLE_OPERATORS;
+	const char *things = operators ? "operators" : kind == TABLE_MODULES ? "modules" : "lines";
+	struct table t = table_make(a, kind, arena);
 	page_if(&page->top, things, t.n > 0);
 	page_fill(&page->top, arena_format(arena, "%s.caption", things), caption(page, things, unit, a));
 	const char **name = names_of(&t, arena);
@@ -383,19 +384,19 @@ static void fill_owners(const struct analysis *a, bool modules, struct unit unit
 		name[i] = t.row[i].key ? names_text(a->names, (uint32_t)t.row[i].key)
 		                       : SAY(NULL, arena, no_owner, .what = things);
 	const char **shown = shorten_all(name, &t, false, arena);
-	struct filling f = fill_begin(page, modules ? "module" : "operator", &t, name, shown, unit);
+	struct filling f = fill_begin(page, arena_copy(arena, things, strlen(things) - 1), &t, name, shown, unit);
 	f.counts = true;
-	f.gpu = modules;
+	f.gpu = !operators;
 	for (uint32_t i = 0; i < t.kept; i++) {
 		struct scope *row = fill_row(&f, i);
-		if (!modules)
+		if (operators)
 			fill_rates(a, &t.row[i], row);
 	}
 	fill_end(&f, things);
-	if (modules)
-		known_modules_fill(a, page);
-	else
+	if (operators)
 		known_operators_fill(a, page);
+	else if (kind == TABLE_MODULES)
+		known_modules_fill(a, page);
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)
@@ -476,8 +477,9 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 void tables_work(const struct analysis *a, struct unit unit, struct page *page)
 {
 	fill_kernels(a, unit, page);
-	fill_owners(a, false, unit, page);
-	fill_owners(a, true, unit, page);
+	fill_owners(a, TABLE_OPERATORS, unit, page);
+	fill_owners(a, TABLE_MODULES, unit, page);
+	fill_owners(a, TABLE_LINES, unit, page);
 	fill_api(a, unit, page);
 	fill_ranges(a, unit, page);
 	fill_copies(a, unit, page);

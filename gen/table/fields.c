@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12920, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12936, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 288, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 904, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -330,6 +330,7 @@ static const struct field side_fields[] = {TEXT(label),
                                            LIST_OF(modules, n_modules, owner),
                                            LIST_OF(outermost, n_outermost, owner),
                                            INT(modules_by_ranges),
+                                           LIST_OF(lines, n_lines, owner),
                                            LIST_OF(api, n_api, api),
                                            LIST_OF(copies, n_copies, copy),
                                            LIST_OF(ranges, n_ranges, range),

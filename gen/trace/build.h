@@ -68,6 +68,8 @@ struct build {
 	struct build_node { /* where a node of a graph was made */
 		uint64_t thread;
 		int64_t time;
+		uint32_t function, file; /* indices of strings, TRACE_NONE: not known; behind resolve_names names */
+		uint32_t line;           /* 0: not known */
 	} * nodes;
 	uint32_t n_nodes;
 	size_t node_room;
@@ -215,8 +217,14 @@ struct build_gil {
 	uint32_t stack;             /* what the holder did: build_stack, 0: not known */
 };
 
-/* A node of a CUDA graph, made at `time` on a thread (its key): a number for ops of this builder. */
-uint32_t build_node(struct build *b, uint64_t thread, int64_t time);
+/* A node of a CUDA graph: a number for ops of this builder. */
+struct build_made {
+	uint64_t thread; /* its key */
+	int64_t time;
+	uint64_t function, file; /* of whom it was made: names as of other rows; 0: that is not known */
+	uint32_t line;           /* 0: not known */
+};
+uint32_t build_node(struct build *b, const struct build_made *made);
 
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
@@ -271,6 +279,7 @@ uint32_t build_domain_index(struct build *b, uint32_t process, int64_t domain);
 void build_name_index(struct build *b, uint32_t thread, uint32_t string);
 void build_note_node(struct build *b, size_t op, uint32_t node);
 void build_note_call(struct build *b, size_t call, const struct build_call_notes *notes);
+void build_number_nodes(struct build *b, const uint32_t *number); /* names of functions and files, once more */
 void build_creators(struct build *b); /* when calls are in order, and threads of nodes are indices */
 
 /* ---- the end ---- */

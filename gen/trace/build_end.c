@@ -112,6 +112,7 @@ void build_join(struct build *b, struct build *from)
 	if (from->n_nodes) { /* one group of rows alone has ops */
 		b->nodes = from->nodes;
 		b->n_nodes = from->n_nodes;
+		build_number_nodes(b, x.string);
 	}
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
 		build_sample(b, &t->gpu_samples[i], NULL);
@@ -221,6 +222,7 @@ static void resolve_names(struct build *b)
 			t->threads[i].name = text[b->thread_string[i]];
 	resolve_calls(b, text, class, &scratch);
 	stack_samples_list(&b->samples, text, t->names, &t->stacks, b->arena);
+	build_number_nodes(b, text);
 }
 
 /* ---- order of processes, threads and devices: by key, not by who came first ---- */

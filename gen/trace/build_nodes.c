@@ -4,10 +4,25 @@
 #include "base/search.h"
 #include "trace/build.h"
 
-uint32_t build_node(struct build *b, uint64_t thread, int64_t time)
+uint32_t build_node(struct build *b, const struct build_made *made)
 {
-	LIST_ADD(b->arena, b->nodes, b->n_nodes, b->node_room, (struct build_node){thread, time});
+	const struct build_node node = {.thread = made->thread,
+	                                .time = made->time,
+	                                .function =
+	                                        made->function ? keymap_add(&b->strings, made->function) : TRACE_NONE,
+	                                .file = made->function ? keymap_add(&b->strings, made->file) : TRACE_NONE,
+	                                .line = made->line};
+	LIST_ADD(b->arena, b->nodes, b->n_nodes, b->node_room, node);
 	return b->n_nodes;
+}
+
+void build_number_nodes(struct build *b, const uint32_t *number)
+{
+	for (uint32_t i = 0; i < b->n_nodes; i++)
+		if (b->nodes[i].function != TRACE_NONE) {
+			b->nodes[i].function = number[b->nodes[i].function];
+			b->nodes[i].file = number[b->nodes[i].file];
+		}
 }
 
 /* Until the calls are in order, `creation` is the node's number. */
@@ -34,6 +49,23 @@ static uint32_t call_at(const struct trace *t, uint32_t thread, int64_t time)
 	return TRACE_NONE;
 }
 
+/* "train.py:42 Block.forward" for the call that made the node. */
+static void give_line(struct build *b, const struct build_node *node, uint32_t call)
+{
+	ARENA_LOCAL(scratch);
+	struct trace *t = b->trace;
+	if (call == TRACE_NONE || node->function == TRACE_NONE || !node->function || !node->file ||
+	    node->function == b->unknown_name || node->file == b->unknown_name)
+		return;
+	const char *function = names_text(t->names, node->function), *file = names_text(t->names, node->file);
+	const char *text = node->line ? arena_format(&scratch, "%s:%u %s", file, node->line, function)
+	                              : arena_format(&scratch, "%s %s", file, function);
+	if (!t->calls.in_line)
+		t->calls.in_line = ARENA_NEW(b->arena, t->calls.n, uint32_t);
+	if (!t->calls.in_line[call])
+		t->calls.in_line[call] = names_add_text(t->names, text);
+}
+
 void build_creators(struct build *b)
 {
 	ARENA_LOCAL(scratch);
@@ -43,6 +75,7 @@ void build_creators(struct build *b)
 	for (uint32_t i = 0; i < b->n_nodes; i++) {
 		uint64_t thread = b->nodes[i].thread;
 		call[i + 1] = thread == TRACE_NONE ? TRACE_NONE : call_at(b->trace, (uint32_t)thread, b->nodes[i].time);
+		give_line(b, &b->nodes[i], call[i + 1]);
 	}
 	for (size_t i = 0; i < o->n && o->creation; i++) {
 		o->creator[i] = call[o->creation[i]];

@@ -49,6 +49,7 @@ static const struct column CALLS[] = {
 	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),  COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
 	COLUMN(calls, flops, COLUMN_VALUE, COLUMN_SOME),       COLUMN(calls, in_outermost, COLUMN_NAME, COLUMN_SOME),
 	COLUMN(calls, moved, COLUMN_VALUE, COLUMN_SOME),       COLUMN(calls, noted, COLUMN_VALUE, COLUMN_SOME),
+	COLUMN(calls, in_line, COLUMN_NAME, COLUMN_SOME),
 };
 static const struct column OS_CALLS[] = {
 	COLUMN(os_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(os_calls, end, COLUMN_TIME, COLUMN_READ),

@@ -140,13 +140,13 @@ struct trace_calls {
 	uint8_t *
 		waits;   /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                  * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
-	uint32_t *noted; /* what else the profiler noted on the thread since the call before (operators); NULL: not
-	                    known */
+	uint32_t *noted; /* what else the profiler noted on the thread since the call before; NULL: not known */
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
 	uint32_t *in_operator, *in_module; /* the innermost ones (PyTorch's, XLA's), 0: none; NULL: none at all */
-	uint32_t *in_outermost;            /* likewise the outermost; of backward passes, of what they belong to */
-	int64_t *flops; /* trace_flops of in_operator at its first launch, later of 0; 0: not known */
-	int64_t *moved; /* 1 + the bytes that in_operator reads and writes at least, likewise */
+	uint32_t *in_line;      /* where in Python, of calls that make nodes of graphs: "train.py:42 Block.forward" */
+	uint32_t *in_outermost; /* likewise the outermost; of backward passes, of what they belong to */
+	int64_t *flops;         /* trace_flops of in_operator at its first launch, later of 0; 0: not known */
+	int64_t *moved;         /* 1 + the bytes that in_operator reads and writes at least, likewise */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };

@@ -284,6 +284,24 @@ static void test_what_another_thread_captured_is_of_the_step_thread_s_phase(void
 	cost_expect(s, "backward", 5 * 1000);
 }
 
+static void test_updates_are_said(void **state)
+{
+	struct scene *s = *state;
+	for (int updates = 0; updates < 3; updates++) {
+		scene_trace_begin(s);
+		replays(s, NULL, s->main);
+		for (int i = 0; i < updates; i++)
+			maker_call(&s->m, s->main, 450 + 10 * i, 455 + 10 * i, "cudaGraphExecUpdate", CALL_OTHER, 0);
+		cost_expect(s, "forward", 5 * 2000);
+		static const char *const said[] = {NULL, "updated 1 time (", "updated 2 times ("};
+		const struct facts *notes = &s->result.side[0].quality.notes;
+		if (updates)
+			assert_non_null(said_in(notes, NULL, said[updates]));
+		else
+			assert_null(said_in(notes, NULL, "cudaGraphExecUpdate"));
+	}
+}
+
 static void test_a_replay_in_a_phase_is_of_that(void **state)
 {
 	/* torch.cuda.make_graphed_callables: what was captured stands in the place of what would be called there. */
@@ -297,17 +315,61 @@ static void test_a_replay_in_a_phase_is_of_that(void **state)
 			assert_int_equal(llround(side->phases[i].gpu), 3000);
 }
 
-static void test_nodes_of_which_nothing_is_known_have_no_phase(void **state)
+/* A child graph that is captured in between, in ranges of this one, is another graph: what is captured afterwards is of
+ * this one again. */
+static void test_a_capture_inside_another_ends(void **state)
 {
 	struct scene *s = *state;
 	replays(s, NULL, s->main);
-	for (size_t i = 0; i < s->m.trace->ops.n; i++)
-		if (s->m.trace->ops.creation[i] == SECOND)
-			s->m.trace->ops.creation[i] = 0;
+	maker_call(&s->m, s->main, 301, 302, "cudaStreamBeginCapture", CALL_OTHER, 904);
+	maker_call(&s->m, s->main, 303, 304, "cudaStreamBeginCapture", CALL_OTHER, 905);
+	maker_call(&s->m, s->main, 305, 306, "cudaStreamEndCapture", CALL_OTHER, 906);
+	maker_call(&s->m, s->main, 307, 308, "cudaStreamEndCapture", CALL_OTHER, 907);
 	cost_expect(s, "forward", 5 * 2000);
-	cost_expect(s, "backward", 0);
-	assert_non_null(
-		said_in(&s->result.side[0].quality.notes, NULL, "33 % of the GPU time is nodes of CUDA graphs"));
+	cost_expect(s, "backward", 5 * 1000);
+}
+
+static void test_a_child_s_nodes_are_not_of_the_ranges_around_it(void **state)
+{
+	struct scene *s = *state;
+	replays(s, NULL, s->main);
+	maker_call(&s->m, s->main, 301, 302, "cudaStreamBeginCapture", CALL_OTHER, 904);
+	maker_call(&s->m, s->main, 330, 340, "cudaStreamEndCapture", CALL_OTHER, 905);
+	cost_expect(s, "forward", 5 * 2000);
+	cost_expect(s, "backward", 0); /* opened before the child was begun */
+}
+
+static void test_nodes_of_which_nothing_is_known_have_no_phase(void **state)
+{
+	static const struct {
+		enum source_kind kind;
+		const char *cupti;
+		bool whole, none; /* recorded from the program's start; nothing is known of any node */
+		const char *why;
+	} cases[] = {{SOURCE_NSYS_SQLITE, "", false, false, "made before recording began"},
+	             {SOURCE_GAPLINE, "", true, false, "made before recording began"}, /* through nsys */
+	             {SOURCE_GAPLINE, "13.0.1", false, true, "made before recording began"},
+	             {SOURCE_GAPLINE, "13.0.1", true, true, "its CUPTI did not say who makes nodes"},
+	             {SOURCE_GAPLINE, "13.0.1", true, false, "as of the nodes in child graphs"},
+	             {SOURCE_KINETO, "", false, true, "The PyTorch profiler does not record captures"}};
+	struct scene *s = *state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		scene_trace_begin(s);
+		replays(s, NULL, s->main);
+		s->m.trace->source.kind = cases[k].kind;
+		s->m.trace->source.cupti = cases[k].cupti;
+		s->m.trace->source.began = cases[k].whole ? 0 : TRACE_NO_TIME;
+		for (size_t i = 0; i < s->m.trace->ops.n; i++)
+			if (cases[k].none || s->m.trace->ops.creation[i] == SECOND)
+				s->m.trace->ops.creation[i] = 0;
+		cost_expect(s, "forward", cases[k].none ? 0 : 5 * 2000);
+		cost_expect(s, "backward", 0);
+		const struct facts *notes = &s->result.side[0].quality.notes;
+		assert_non_null(said_in(notes, NULL,
+		                        cases[k].none ? "100 % of the GPU time is nodes of CUDA graphs"
+		                                      : "33 % of the GPU time is nodes of CUDA graphs"));
+		assert_non_null(said_in(notes, NULL, cases[k].why));
+	}
 }
 
 static void test_a_capture_whose_begin_is_not_known_says_nothing(void **state)
@@ -371,6 +433,9 @@ int main(void)
 		SCENE(test_phase_inherited),
 		SCENE(test_phase_of_the_other_thread),
 		SCENE(test_a_graph_that_is_the_step_has_the_phases_of_its_capture),
+		SCENE(test_a_capture_inside_another_ends),
+		SCENE(test_updates_are_said),
+		SCENE(test_a_child_s_nodes_are_not_of_the_ranges_around_it),
 		SCENE(test_what_another_thread_captured_is_of_the_step_thread_s_phase),
 		SCENE(test_a_replay_in_a_phase_is_of_that),
 		SCENE(test_nodes_of_which_nothing_is_known_have_no_phase),

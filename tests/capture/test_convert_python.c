@@ -225,6 +225,46 @@ static void test_nonsense(void **state)
 	assert_string_equal(query(s, db, frames), "1|7|700|0|good|a.py");
 }
 
+/* Where nodes of graphs were made: stacks once each, whoever's events come first, and of nonsense none. */
+static void test_nodes(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct spool_events events = {{0}}, sampler = {{0}};
+	const struct spool_frame one[] = {{2, 42}, {1, 7}}, two[] = {{2, 42}, {1, 8}}, none[] = {{2, 0}},
+				 bad[] = {{2, 1}, {9, 1}};
+	const struct {
+		const void *frames;
+		size_t bytes;
+	} nodes[] = {{one, sizeof one}, {two, sizeof two}, {one, sizeof one},     {none, sizeof none},
+	             {NULL, 0},         {bad, sizeof bad}, {one, sizeof one - 1}, {one, 3}};
+	struct buf b = {0};
+	begin_with_a_call(&m, &b);
+	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+		spool_event(&events, (struct spool_event){.time = START + 10, .type = SPOOL_NODE, .id = i + 1},
+		            nodes[i].frames, nodes[i].bytes);
+	spool_add_events(&m, PID, &events);
+	spool_event(
+		&sampler,
+		(struct spool_event){.time = START, .type = SPOOL_FUNCTION, .text = SPOOL_UTF8, .id = 1, .category = 1},
+		"call\0lib.py", 11);
+	FUNCTION(&sampler, 2, "Block.forward\0a.py");
+	spool_add_events(&m, SAMPLER, &sampler);
+	spool_end(&m, START + 5000);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.skipped, 1);
+	assert_string_equal(query(s, db, "SELECT graphNodeId, ifnull(callchainId, '-') FROM CUDA_GRAPH_NODE_EVENTS"),
+	                    "1|1\n2|2\n3|1\n4|3\n5|-\n6|-\n7|4\n8|-");
+	assert_string_equal(
+		query(s, db,
+	              "SELECT c.id, stackDepth, s.value, m.value, ifnull(line, '-'), library FROM CUDA_CALLCHAINS c "
+	              "JOIN StringIds s ON s.id = symbol JOIN StringIds m ON m.id = module ORDER BY 1, 2"),
+		"1|0|Block.forward|a.py|42|0\n1|1|call|lib.py|7|1\n2|0|Block.forward|a.py|42|0\n"
+		"2|1|call|lib.py|8|1\n3|0|Block.forward|a.py|-|0\n4|0|Block.forward|a.py|42|0");
+}
+
 /* A process of which there is nothing but samples used no CUDA. */
 static void test_samples_alone(void **state)
 {
@@ -250,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lock, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_names_of_threads, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_nodes, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_samples_alone, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

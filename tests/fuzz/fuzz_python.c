@@ -90,8 +90,9 @@ static void check_text(const char *text)
 	}
 }
 
-static bool named(uint32_t number, const char *name, const char *file)
+static bool named(uint32_t number, const char *name, const char *file, bool library)
 {
+	(void)library;
 	if (!number || strlen(name) > 4 * PY_NAME_CHARACTERS || strlen(file) > 4 * PY_NAME_CHARACTERS)
 		abort();
 	check_text(name);

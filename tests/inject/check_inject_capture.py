@@ -127,6 +127,23 @@ class Capture(Case):
                 gpu = {r["name"]: round(r["gpu_ms"], 3) for r in side["nvtx"]}
                 self.assertEqual(gpu, {"step": 0.06, "forward": 0.04, "backward": 0.02})
 
+    def test_nodes_that_nobody_tells(self):
+        """A CUPTI that does not say who makes nodes: the capture says so, and so does a report, of all of them."""
+        CREATED, CLONED = 13, 20
+        for callback in CREATED, CLONED:
+            with self.subTest(callback), tempfile.TemporaryDirectory() as folder:
+                profile = pathlib.Path(folder) / "x.sqlite"
+                env = {k: v for k, v in self.environment(FAKE_EXACT="1", FAKE_NO_CALLBACK=str(callback)).items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+                done = subprocess.run([GAPLINE, "capture", "--collector", "cupti", "--cuda-graph-trace", "node", "-o", profile, "--",
+                                       TARGET, "graph"], env=env, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("CUPTI refused to say who makes the nodes of CUDA graphs"), 1, done.stderr)
+                shown = subprocess.run([GAPLINE, "show", "--json", "-", "--step", "step", profile], capture_output=True, text=True)
+                data = json.loads(shown.stdout)["profile"]["data"]
+                self.assertIn("to say who makes the nodes", str(data["diagnostics"]))
+                (unknown,) = [n["params"] for n in data["notes"] if n["id"] == "graph_nodes_unknown"]
+                self.assertEqual(unknown, {"share": 1, "why": "untold"})
+
     def test_server_log(self):
         """Quantiles of 10,000 requests, of the time to the first token and per output token, are those of the server's
         own log, which notes the time before and after each of its marks. Requests that are over before the first one, and

@@ -25,7 +25,8 @@ HERE = pathlib.Path(__file__).name
 def read(tid):
     text = ctypes.create_string_buffer(1 << 20)
     n = READER.reader_stack(tid, text, len(text))
-    return n, [tuple(line.rsplit(" ", 1)) for line in text.value.decode().split("\n") if line]
+    frames = [line.rsplit(" ", 2) for line in text.value.decode().split("\n") if line]
+    return n, [(name, file, int(line)) for name, file, line in frames]
 
 
 def name_of(thread):
@@ -55,8 +56,9 @@ def said(ident):
     while frame:
         code = frame.f_code
         file = code.co_filename if code.co_filename.startswith("<") else os.path.basename(code.co_filename)
-        library = any(f"/{folder}" in code.co_filename for folder in ("site-packages/", "dist-packages/", "lib/python3", "lib64/python3"))
-        frames.append((code.co_qualname, file if library or file[0] == "<" else f"{file}:{code.co_firstlineno}"))
+        path = code.co_filename
+        library = any(f"-packages/{of}/" in path for of in ("torch", "triton", "functorch")) or "/lib/python3" in path and "-packages/" not in path
+        frames.append((code.co_qualname, file if library or file[0] == "<" else f"{file}:{code.co_firstlineno}", frame.f_lineno or 0))
         frame = frame.f_back
     return frames
 
@@ -151,7 +153,27 @@ def compiled(wait):
     space["\U00010400"]()
 
 
-WAYS = [plain, generator, through_c, constructed, comprehended, deep, coroutine, compiled]
+def far_apart(wait):
+    """Lines that are far from each other and go back, in a function whose table is longer than one read of it."""
+    space, lines = {"wait": wait}, "".join(f"    x = x + {i} * (y - {i})\n" * 2 + "\n" * (i % 90) for i in range(1500))
+    exec(compile(f"def long(x, y):\n{lines}    return (\n\n\n        [x,\n\n         wait(\n)])\n{lines}", "long.py", "exec"), space)
+    space["long"](1, 2)
+
+
+def rewritten(wait):
+    """As pytest and decorators that compile do: line numbers that go down, and code of no line."""
+    import ast
+
+    tree = ast.parse("def f(wait):\n    a = 1\n    return wait(a)\n")
+    tree.body[0].body[1].value.lineno = tree.body[0].body[1].lineno = 70000
+    tree.body[0].body[1].value.end_lineno = tree.body[0].body[1].end_lineno = 70000
+    tree.body[0].body[0].lineno = tree.body[0].body[0].end_lineno = 90000
+    space = {}
+    exec(compile(tree, "rewritten.py", "exec"), space)
+    space["f"](wait)
+
+
+WAYS = [plain, generator, through_c, constructed, comprehended, deep, coroutine, compiled, far_apart, rewritten]
 
 
 class Reader(unittest.TestCase):

@@ -7,6 +7,7 @@
  *	FAKE_SUBSCRIBE   result of subscribing: 0
  *	FAKE_OTHER       who is subscribed already
  *	FAKE_REFUSE      an activity kind that cannot be enabled (53: graphs that kernels launch)
+ *	FAKE_NO_CALLBACK  a resource callback that cannot be enabled
  *	FAKE_DROPPED     records said to be dropped, once
  *	FAKE_EXACT       records are as long as CUPTI 13.0 makes them; else some lengths are this fake's own
  *

@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t used, room;
 static char kinds[256];
-static int on[64], started, stopped, launches, graphs, created, cloned;
+static int on[64], started, stopped, launches, graphs, created, cloned, instantiates;
 static uintptr_t next_node;
 static _Atomic int launched_any;
 static uint32_t correlation = 1;
@@ -149,6 +149,14 @@ static void record_call(CUpti_CallbackId id, uint64_t before)
 	correlation++;
 }
 
+static void call_callback(int enters)
+{
+	CUpti_CallbackData data = {.callbackSite = enters ? CUPTI_API_ENTER : CUPTI_API_EXIT};
+	if (instantiates)
+		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams,
+		           &data);
+}
+
 static void node_callback(int wanted, CUpti_CallbackIdResource id, uintptr_t node, uintptr_t original)
 {
 	CUpti_GraphData graph = {.node = (CUgraphNode)node, .originalNode = (CUgraphNode)original};
@@ -168,10 +176,14 @@ static void graph(enum fake_graph what, uintptr_t node, uintptr_t original)
 		return;
 	}
 	uint64_t before = timestamp();
+	if (what == FAKE_INSTANTIATE)
+		call_callback(1);
 	if (what != FAKE_BEGIN)
 		node_callback(created, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
 	if (what == FAKE_INSTANTIATE)
 		node_callback(cloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original);
+	if (what == FAKE_INSTANTIATE)
+		call_callback(0);
 	pthread_mutex_lock(&lock);
 	record_call(calls[what], before);
 	pthread_mutex_unlock(&lock);
@@ -313,6 +325,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
 {
 	here();
 	(void)handle;
+	if (enable && domain == CUPTI_CB_DOMAIN_RESOURCE && id == (CUpti_CallbackId)number("FAKE_NO_CALLBACK", 0))
+		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart)
 		started = (int)enable;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)
@@ -325,6 +339,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
 		created = (int)enable;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
 		cloned = (int)enable;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams)
+		instantiates = (int)enable;
 	return CUPTI_SUCCESS;
 }
 

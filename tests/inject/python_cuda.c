@@ -10,6 +10,7 @@
 
 EXPORT int cuda_begin(void);
 EXPORT void cuda_run(long ns);
+EXPORT void cuda_graph(int what, long node, long original);
 EXPORT void pause_native(long ns);
 EXPORT long waited(void);
 EXPORT void range_push(const char *name);
@@ -44,6 +45,13 @@ void cuda_run(long ns)
 		fake->launch("work", start, end);
 	while (now() < end)
 		;
+}
+
+/* What happens around a graph: enum fake_graph. */
+void cuda_graph(int what, long node, long original)
+{
+	if (fake)
+		fake->graph((enum fake_graph)what, (uintptr_t)node, (uintptr_t)original);
 }
 
 /* Native code of so many ns. */

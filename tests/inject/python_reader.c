@@ -1,6 +1,7 @@
 /* Reads the Python frames of a process's threads as the sampler does, for a test that is written in Python and loads
  * this into itself (ctypes releases the interpreter's lock around every call). */
 #include "inject/native_ask.h"
+#include "inject/py_line.h"
 #include "inject/py_memory.h"
 #include "inject/py_names.h"
 #include "inject/py_stack.h"
@@ -27,8 +28,9 @@ static struct py_runtime py;
 static struct py_stack stack;
 static char names[1 << 16][2][PY_NAME_ROOM / 2];
 
-static bool noted(uint32_t number, const char *name, const char *file)
+static bool noted(uint32_t number, const char *name, const char *file, bool library)
 {
+	(void)library;
 	if (number >= sizeof names / sizeof *names)
 		return false;
 	snprintf(names[number][0], sizeof names[number][0], "%s", name);
@@ -51,7 +53,7 @@ static bool find(unsigned tid, struct py_thread *t)
 	return false;
 }
 
-/* "name file\n" for each frame, the innermost first: how many there are, or -1 - enum py_read_result. */
+/* "name file line\n" for each frame, the innermost first: how many there are, or -1 - enum py_read_result. */
 int reader_stack(unsigned tid, char *text, unsigned room)
 {
 	struct py_thread t;
@@ -65,7 +67,8 @@ int reader_stack(unsigned tid, char *text, unsigned room)
 	*text = 0;
 	for (uint32_t i = 0; i < stack.n && at < room; i++) {
 		uint32_t number = py_name(&py, &stack.code[i], noted);
-		at += (size_t)snprintf(text + at, room - at, "%s %s\n", names[number][0], names[number][1]);
+		at += (size_t)snprintf(text + at, room - at, "%s %s %u\n", names[number][0], names[number][1],
+		                       py_line(&py, &stack.code[i], stack.at[i]));
 	}
 	return stack.cut ? -20 : (int)stack.n;
 }

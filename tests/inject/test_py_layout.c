@@ -18,19 +18,19 @@ enum { V3130 = 0x030d00f0, V3140 = 0x030e0af0, V3150 = 0x030f02f0 };
 /* Words of _PyRuntime as 3.13.0, 3.14.10 and 3.15.2 have them on 64-bit Linux: where, and what. */
 static const struct {
 	uint32_t version;
-	uint16_t word[20][2];
+	uint16_t word[23][2];
 } versions[] = {
-	{V3130,
-         {{5, 632}, {8, 7264}, {9, 7344}, {14, 7432}, {21, 8},   {22, 16}, {23, 72}, {25, 160}, {26, 232}, {29, 8},
-          {30, 0},  {32, 72},  {33, 70},  {35, 112},  {37, 128}, {39, 68}, {45, 8},  {68, 32},  {69, 16},  {70, 40}}},
-	{V3140,
-         {{5, 808}, {8, 7272}, {9, 7344}, {15, 16},  {24, 8},   {25, 16}, {26, 72}, {28, 160}, {29, 232}, {32, 8},
-          {33, 0},  {35, 80},  {36, 74},  {40, 112}, {42, 128}, {44, 68}, {51, 8},  {78, 32},  {79, 16},  {80, 40}}},
-	{V3150,
-         {{5, 936}, {8, 7264}, {9, 7336}, {15, 16},  {24, 8},   {25, 16}, {26, 72}, {31, 184}, {32, 256}, {40, 8},
-          {41, 0},  {43, 80},  {44, 74},  {48, 112}, {50, 128}, {52, 68}, {59, 8},  {90, 32},  {91, 16},  {92, 40}}},
+	{V3130, {{5, 632},  {8, 7264}, {9, 7344}, {14, 7432}, {21, 8},  {22, 16},  {23, 72},  {25, 160},
+                 {26, 232}, {29, 8},   {30, 0},   {32, 72},   {33, 70}, {35, 112}, {37, 128}, {39, 68},
+                 {45, 8},   {68, 32},  {69, 16},  {70, 40},   {31, 56}, {38, 136}, {43, 200}}},
+	{V3140, {{5, 808},  {8, 7272}, {9, 7344}, {15, 16}, {24, 8},  {25, 16},  {26, 72},  {28, 160},
+                 {29, 232}, {32, 8},   {33, 0},   {35, 80}, {36, 74}, {40, 112}, {42, 128}, {44, 68},
+                 {51, 8},   {78, 32},  {79, 16},  {80, 40}, {34, 56}, {43, 136}, {48, 208}}},
+	{V3150, {{5, 936},  {8, 7264}, {9, 7336}, {15, 16}, {24, 8},  {25, 16},  {26, 72},  {31, 184},
+                 {32, 256}, {40, 8},   {41, 0},   {43, 80}, {44, 74}, {48, 112}, {50, 128}, {52, 68},
+                 {59, 8},   {90, 32},  {91, 16},  {92, 40}, {42, 56}, {51, 136}, {56, 208}}},
 };
-enum { VERSIONS = sizeof versions / sizeof *versions, WORDS = 20 };
+enum { VERSIONS = sizeof versions / sizeof *versions, WORDS = 23 };
 
 static void fill_as(uint64_t *w, size_t version)
 {
@@ -60,7 +60,8 @@ static void test_versions(void **state)
 			l.thread_next,  l.thread_interpreter, l.thread_frame,        l.thread_native,
 			l.thread_chunk, l.frame_previous,     l.frame_code,          l.frame_locals,
 			l.frame_owner,  l.code_file,          l.code_qualname,       l.code_line,
-			PY_TYPE_AT,     l.text_state,         l.text_length,         l.text_ascii};
+			PY_TYPE_AT,     l.text_state,         l.text_length,         l.text_ascii,
+			l.frame_at,     l.code_lines,         l.code_instructions};
 		for (size_t i = 0; i < WORDS; i++)
 			assert_int_equal(in_order[i], versions[v].word[i][1]);
 		assert_int_equal(l.frame_flags, v ? 3 : 0);

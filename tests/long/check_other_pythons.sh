@@ -65,7 +65,7 @@ PYTHON
 		"$build/pythons/python$version" -W ignore "$tests/inject/check_inject_python.py" "$build/inject/libpython_reader.so"
 		;;
 	esac
-	for check in check_python_capture check_python_programs; do
+	for check in check_python_capture check_python_graphs check_python_programs; do
 		/usr/bin/python3 "$tests/inject/$check.py" "$gapline" "$build/inject" "$build/inject/libpython_cuda.so" \
 			"$build/inject/cuda_target" --python "$build/pythons/python$version"
 	done

@@ -108,6 +108,54 @@ static void graph_nodes_have_the_call_that_made_them(void **state)
 	}
 }
 
+/* Node 7, of which the kernel's is a copy, has one stack after the other: which line of it counts. */
+static void nodes_have_the_line_that_made_them(void **state)
+{
+	struct support *s = *state;
+	static const struct {
+		const char *chain, *line; /* rows of CUDA_CALLCHAINS: id, symbol, module, unresolved, originalIP,
+		                             stackDepth, line, library */
+	} cases[] = {{"(3, 21, 31, 0, NULL, 0, 42, 0), (3, 22, 31, 0, NULL, 1, 7, 0)", "a.py:42 inner"},
+	             {"(3, 22, 31, 0, NULL, 1, 7, 0), (3, 21, 31, 0, NULL, 0, 42, 1)", "a.py:7 outer"},
+	             {"(3, 22, 31, 0, NULL, 1, 7, 1), (3, 21, 31, 0, NULL, 0, 42, 1)", "a.py:42 inner"},
+	             {"(3, 21, 31, 0, NULL, 0, NULL, 0)", "a.py inner"},
+	             {"(3, 21, 31, 0, NULL, 0, -42, NULL)", "a.py inner"},
+	             {"(3, 21, 31, 0, NULL, 0, 1 << 40, 0)", "a.py inner"},
+	             {"(3, 21, 31, 0, NULL, 0, 'x', 0)", NULL},
+	             {"(3, 99, 31, 0, NULL, 0, 42, 0)", NULL}, /* no such name */
+	             {"(4, 21, 31, 0, NULL, 0, 42, 0)", NULL}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char more[2048];
+		snprintf(
+			more, sizeof more,
+			"DROP TABLE IF EXISTS CUDA_GRAPH_NODE_EVENTS; CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start "
+			"INTEGER, "
+			"globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId INTEGER, callchainId INTEGER);"
+			"CREATE TABLE CUDA_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, unresolved INTEGER, "
+			"originalIP INTEGER, stackDepth INTEGER, line INTEGER, library INTEGER);"
+			"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = 10 + rowid, globalPid = 281476654432256;"
+			"INSERT INTO StringIds VALUES (21, 'inner'), (22, 'outer'), (31, 'a.py');"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, "
+			"nameId, returnValue) VALUES (300, 340, 0, 281476654432358, 51, 1, 0);"
+			"INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (320, 281476654432358, 7, NULL, 3), "
+			"(410, 281476654432357, 11, 7, NULL); INSERT INTO CUDA_CALLCHAINS VALUES %s",
+			cases[i].chain);
+		const char *path = support_profile(s, "layout_2025.sql", more);
+		assert_int_equal(support_read(s, path), 0);
+		const struct trace *t = &s->trace;
+		size_t known = 0;
+		for (size_t call = 0; call < t->calls.n && t->calls.in_line; call++)
+			if (t->calls.in_line[call]) {
+				known++;
+				assert_int_equal(t->calls.start[call], 300);
+				assert_string_equal(names_text(t->names, t->calls.in_line[call]),
+				                    cases[i].line ? cases[i].line : "");
+			}
+		assert_int_equal(known, cases[i].line != NULL);
+		unlink(path);
+	}
+}
+
 static void values_that_may_be_missing(void **state)
 {
 	struct support *s = *state;
@@ -275,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_that_make_no_sense_are_counted),
 		TEST(graph_nodes_have_the_call_that_made_them),
+		TEST(nodes_have_the_line_that_made_them),
 		TEST(values_that_may_be_missing),
 		TEST(call_names_lose_their_versions),
 		TEST(views_are_not_tables),

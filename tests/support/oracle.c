@@ -48,19 +48,43 @@ static bool op_before(const struct trace *trace, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-/* When the graph was begun that a call captured a node of; INT64_MAX: nothing tells. */
+static bool is_call(const struct trace *trace, size_t i, const char *name)
+{
+	return !strcmp(names_text(trace->names, trace->calls.name[i]), name);
+}
+
+/* How many captures a thread began and had not ended, from call `i` until `at`: 0 where that of call `i` had ended. */
+static int open_captures(const struct trace *trace, size_t i, int64_t at)
+{
+	int open = 0;
+	for (size_t k = i; k < trace->calls.n; k++) {
+		if (trace->calls.thread[k] != trace->calls.thread[i])
+			continue;
+		open += is_call(trace, k, "cudaStreamBeginCapture") && trace->calls.start[k] <= at;
+		open -= is_call(trace, k, "cudaStreamEndCapture") && trace->calls.end[k] <= at;
+		if (!open)
+			return 0;
+	}
+	return open;
+}
+
+/* When the graph was begun that a call captured a node of: of those that were open, or else of all, the last;
+ * INT64_MAX: nothing tells. */
 static int64_t graph_begun(const struct trace *trace, uint32_t call)
 {
-	int64_t begun = INT64_MAX;
+	int64_t begun[2] = {INT64_MAX, INT64_MAX};
 	for (size_t i = 0; i < trace->calls.n; i++) {
-		const char *name = names_text(trace->names, trace->calls.name[i]);
-		bool begins = !strcmp(name, "cudaStreamBeginCapture") || !strcmp(name, "cudaGraphCreate");
+		bool begins = is_call(trace, i, "cudaStreamBeginCapture"),
+		     creates = is_call(trace, i, "cudaGraphCreate");
 		bool same = process_of(trace, trace->calls.thread[i]) == process_of(trace, trace->calls.thread[call]);
-		if (begins && same && trace->calls.start[i] <= trace->calls.start[call] &&
-		    (begun == INT64_MAX || trace->calls.start[i] > begun))
-			begun = trace->calls.start[i];
+		int64_t at = trace->calls.start[call], start = trace->calls.start[i];
+		bool open = creates || (begins && open_captures(trace, i, at));
+		if ((begins || creates) && same && start <= at)
+			for (int k = 0; k <= open; k++)
+				if (begun[k] == INT64_MAX || start > begun[k])
+					begun[k] = start;
 	}
-	return begun;
+	return begun[1] != INT64_MAX ? begun[1] : begun[0];
 }
 
 /* The range opened first since then, of those that are open on a thread; 0: none. */

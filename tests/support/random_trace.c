@@ -232,7 +232,7 @@ static void host_rows(struct maker *m, const struct random_shape *shape, uint32_
 	}
 }
 
-/* Some ops are nodes of graphs, that calls of their process made; graphs are begun anywhere. */
+/* Some ops are nodes of graphs, that calls of their process made; graphs are begun, and end, anywhere. */
 static void nodes(struct maker *m, const struct random_shape *shape, const struct process_plan *p, size_t first_op,
                   struct random *r)
 {
@@ -240,10 +240,11 @@ static void nodes(struct maker *m, const struct random_shape *shape, const struc
 	for (size_t i = first_op; i < m->trace->ops.n && share; i++)
 		if (random_chance(r, share))
 			maker_created(m, i, (uint32_t)random_between(r, 0, p->correlation));
-	for (int64_t n = share ? random_between(r, 0, 6) : 0; n > 0; n--) {
+	static const char *const calls[] = {"cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphCreate"};
+	for (int64_t n = share ? random_between(r, 0, 8) : 0; n > 0; n--) {
 		int64_t start = random_between(r, 0, shape->length);
 		maker_call(m, p->threads[random_between(r, 0, p->n_threads - 1)], start, start,
-		           random_chance(r, 50) ? "cudaStreamBeginCapture" : "cudaGraphCreate", CALL_OTHER, 0);
+		           calls[random_between(r, 0, 2)], CALL_OTHER, 0);
 	}
 }
 

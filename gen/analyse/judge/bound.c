@@ -163,15 +163,34 @@ static int by_all(const void *a, const void *b, void *names)
 	return DESCENDING(x->all, y->all) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
+/* Rows that hold others. */
+struct nested {
+	struct owner_result *list;
+	size_t n, room;
+	struct keymap names;
+};
+
+/* What a row owns, to one that it is in (`own`: to itself). */
+static void nested_add(struct nested *to, uint32_t name, const struct owner_result *from, bool own, struct arena *arena)
+{
+	uint32_t row = keymap_add(&to->names, name);
+	if (row == to->n)
+		LIST_ADD(arena, to->list, to->n, to->room, (struct owner_result){.name = name});
+	to->list[row].all_instances += from->instances;
+	to->list[row].all += from->per_step;
+	if (own) {
+		to->list[row].instances += from->instances;
+		to->list[row].per_step += from->per_step;
+	}
+}
+
 /* A module has what the modules in it have, and may own nothing itself: "GPT" and "GPT/Block" of "GPT/Block/Linear". */
 static void bound_modules(struct side *side, struct names *names, struct arena *arena)
 {
 	ARENA_LOCAL(scratch);
-	struct keymap paths;
-	struct owner_result *list = NULL;
-	size_t n = 0, room = 0;
+	struct nested to = {0};
 	double all = 0, known = 0;
-	keymap_init(&paths, &scratch);
+	keymap_init(&to.names, &scratch);
 	for (uint32_t i = 0; i < side->n_modules; i++) {
 		const struct owner_result *own = &side->modules[i];
 		const char *path = names_text(names, own->name);
@@ -180,24 +199,44 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 		all += own->per_step;
 		known += own->name ? own->per_step : 0;
 		do {
-			uint32_t row = keymap_add(&paths, names_add(names, path, end));
-			if (row == n) {
-				LIST_ADD(arena, list, n, room,
-				         (struct owner_result){.name = (uint32_t)paths.keys[row]});
-			}
-			list[row].all_instances += own->instances;
-			list[row].all += own->per_step;
-			if (end == whole) {
-				list[row].instances += own->instances;
-				list[row].per_step += own->per_step;
-			}
+			nested_add(&to, names_add(names, path, end), own, end == whole, arena);
 		} while ((end = owners_around(path, end)));
 	}
-	SORT_BY(list, n, by_all, names);
-	side->modules = list;
+	SORT_BY(to.list, to.n, by_all, names);
+	side->modules = to.list;
 	side->modules_share = all > 0 ? known / all : 0;
 	side->n_modules =
-		bound_owners(side, list, (uint32_t)n, "modules", names_add_text(names, "(other modules)"), arena);
+		bound_owners(side, to.list, (uint32_t)to.n, "modules", names_add_text(names, "(other modules)"), arena);
+}
+
+/* The function of a line: "train.py Block.forward" of "train.py:42 Block.forward". An edit moves lines, and both sides
+ * have the function. 0: it is none, or of no line. */
+static uint32_t function_of(struct names *names, uint32_t line, struct arena *scratch)
+{
+	const char *text = names_text(names, line), *space = strchr(text, ' '), *colon = space;
+	while (colon && colon > text && colon[-1] >= '0' && colon[-1] <= '9')
+		colon--;
+	if (!colon || colon == space || colon == text || colon[-1] != ':')
+		return 0;
+	return names_add_text(names, arena_format(scratch, "%.*s%s", (int)(colon - 1 - text), text, space));
+}
+
+static void bound_lines(struct side *side, struct names *names, struct arena *arena)
+{
+	ARENA_LOCAL(scratch);
+	struct nested to = {0};
+	keymap_init(&to.names, &scratch);
+	for (uint32_t i = 0; i < side->n_lines; i++) {
+		const struct owner_result *own = &side->lines[i];
+		const uint32_t function = own->name ? function_of(names, own->name, &scratch) : 0;
+		nested_add(&to, own->name, own, true, arena);
+		if (function)
+			nested_add(&to, function, own, false, arena);
+	}
+	SORT_BY(to.list, to.n, by_all, names);
+	side->lines = to.list;
+	side->n_lines =
+		bound_owners(side, to.list, (uint32_t)to.n, "lines", names_add_text(names, "(other lines)"), arena);
 }
 
 /* ---- ranges ---- */
@@ -249,6 +288,7 @@ struct side bound_side(const struct side *side, struct names *names, struct aren
 	bound_kernels(&out, names, arena);
 	bound_operators(&out, names, arena);
 	bound_modules(&out, names, arena);
+	bound_lines(&out, names, arena);
 	bound_ranges(&out, names, arena);
 	return out;
 }

@@ -5,39 +5,73 @@
 
 #include <string.h>
 
-static bool begins_graph(const char *call)
+enum part { NEW, NOTHING, CREATES, BEGINS, ENDS }; /* what a call is of a graph */
+
+static enum part part_of(const char *call)
 {
-	return strstr(call, "StreamBeginCapture") || strstr(call, "GraphCreate");
+	return strstr(call, "StreamBeginCapture") ? BEGINS
+	       : strstr(call, "StreamEndCapture") ? ENDS
+	       : strstr(call, "GraphCreate")      ? CREATES
+	                                          : NOTHING;
+}
+
+static int compare_begun(const void *a, const void *b)
+{
+	const struct graph_begun *x = a, *y = b;
+	return ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
+}
+
+/* The last of these captures that had not ended at `at`, from index `k` back; SIZE_MAX: none. */
+static size_t begun_open(const struct graph_begun *begun, size_t k, int64_t at)
+{
+	while (k != SIZE_MAX && begun[k].end <= at)
+		k = begun[k].around;
+	return k;
+}
+
+/* What the calls of a process begin: how many. A capture is ended by the thread that began it, the last one first:
+ * `around` is meanwhile the one before it that is still open. */
+static size_t begun_by(const struct trace *t, uint32_t process, uint8_t *part, struct graph_begun *begun)
+{
+	size_t n = 0;
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		size_t open = SIZE_MAX;
+		if (t->threads[thread].process != process)
+			continue;
+		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
+			uint8_t *is = &part[t->calls.name[i]];
+			*is = *is == NEW ? (uint8_t)part_of(names_text(t->names, t->calls.name[i])) : *is;
+			if (begun && *is == ENDS && open != SIZE_MAX) {
+				begun[open].end = t->calls.end[i];
+				open = begun[open].around;
+			}
+			if (*is != BEGINS && *is != CREATES)
+				continue;
+			if (begun)
+				begun[n] = (struct graph_begun){t->calls.start[i], INT64_MAX, open};
+			open = *is == BEGINS ? n : open;
+			n++;
+		}
+	}
+	return n;
 }
 
 static void find_begun(struct captured *c, struct arena *arena)
 {
-	enum { NEW, YES, NO };
 	const struct trace *t = c->trace;
 	ARENA_LOCAL(scratch);
-	uint8_t *begins = ARENA_NEW(&scratch, t->names->n, uint8_t);
-	size_t *first = c->first = ARENA_NEW(arena, (size_t)t->n_processes + 1, size_t), n = 0;
-	for (int pass = 0; pass < 2; pass++) {
-		size_t *at = ARENA_NEW(&scratch, t->n_processes, size_t);
-		for (size_t i = 0; i < t->calls.n; i++) {
-			uint32_t name = t->calls.name[i], p = t->threads[t->calls.thread[i]].process;
-			if (begins[name] == NEW)
-				begins[name] = begins_graph(names_text(t->names, name)) ? YES : NO;
-			if (begins[name] == NO)
-				continue;
-			if (pass)
-				c->begun[first[p] + at[p]++] = t->calls.start[i];
-			else
-				first[p + 1]++;
-			n += !pass;
-		}
-		for (uint32_t p = 0; p < t->n_processes && !pass; p++)
-			first[p + 1] += first[p];
-		if (!pass)
-			c->begun = ARENA_NEW(arena, n, int64_t);
-	}
+	uint8_t *part = ARENA_NEW(&scratch, t->names->n, uint8_t);
+	c->first = ARENA_NEW(arena, (size_t)t->n_processes + 1, size_t);
 	for (uint32_t p = 0; p < t->n_processes; p++)
-		sort_times(c->begun + first[p], first[p + 1] - first[p]);
+		c->first[p + 1] = c->first[p] + begun_by(t, p, part, NULL);
+	c->begun = ARENA_NEW(arena, c->first[t->n_processes], struct graph_begun);
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		struct graph_begun *begun = c->begun + c->first[p];
+		size_t n = begun_by(t, p, part, begun);
+		SORT(begun, n, compare_begun);
+		for (size_t i = 0; i < n; i++)
+			begun[i].around = begun_open(begun, i ? i - 1 : SIZE_MAX, begun[i].start);
+	}
 }
 
 struct captured *captured_find(const struct trace *t, struct arena *arena)
@@ -85,8 +119,12 @@ static uint32_t since_begun(const struct captured *c, uint32_t range, uint32_t c
 	const struct trace *t = c->trace;
 	uint32_t p = t->threads[t->calls.thread[call]].process;
 	size_t first = c->first[p], n = c->first[p + 1] - first, k = 0;
-	SEARCH(k, n, c->begun[first + k] <= t->calls.start[call]);
-	return range != TRACE_NONE && k && t->ranges.start[range] >= c->begun[first + k - 1] ? range : TRACE_NONE;
+	const struct graph_begun *begun = c->begun + first;
+	SEARCH(k, n, begun[k].start <= t->calls.start[call]);
+	if (range == TRACE_NONE || !k)
+		return TRACE_NONE;
+	size_t open = begun_open(begun, k - 1, t->calls.start[call]);
+	return t->ranges.start[range] >= begun[open == SIZE_MAX ? k - 1 : open].start ? range : TRACE_NONE;
 }
 
 uint32_t captured_in(const struct captured *c, uint32_t thread, uint32_t call)

@@ -9,11 +9,16 @@
 #include "analyse/run/steps.h"
 #include "trace/trace.h"
 
+#include <stdint.h>
+
 struct captured {
 	const struct trace *trace;
 	uint32_t *around; /* by range: the last one before it on its thread that was open when it was; TRACE_NONE */
-	int64_t *begun;   /* when graphs were begun, by process, sorted … */
-	size_t *first;    /* … those of process p: [first[p], first[p + 1]) */
+	struct graph_begun {
+		int64_t start, end; /* end: INT64_MAX where no call ends it, as of cudaGraphCreate */
+		size_t around;      /* the last one before it that had not ended; SIZE_MAX: none */
+	} * begun;                  /* by process, in order of time … */
+	size_t *first;              /* … those of process p: [first[p], first[p + 1]) */
 };
 
 /* NULL where no op is a node of which it is known who made it. In `arena`. */

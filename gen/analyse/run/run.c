@@ -175,14 +175,32 @@ static int64_t find_begin(const struct trace *t, int64_t first)
 	return first;
 }
 
+/* A node of a graph that is updated keeps its number, whatever it does from then on. */
+static int64_t count_updates(const struct trace *t)
+{
+	ARENA_LOCAL(scratch);
+	enum { NEW, YES, NO };
+	uint8_t *is = ARENA_NEW(&scratch, t->names->n, uint8_t);
+	int64_t n = 0;
+	for (size_t i = 0; i < t->calls.n; i++) {
+		uint32_t name = t->calls.name[i];
+		if (is[name] == NEW)
+			is[name] = strstr(names_text(t->names, name), "GraphExecUpdate") ? YES : NO;
+		n += is[name] == YES;
+	}
+	return n;
+}
+
 void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_process)
 {
 	int64_t first = INT64_MAX;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		int64_t start = t->ops.start[i], end = t->ops.end[i], early = op_launch_start(t, i) - start;
-		bool unmade = t->ops.flags[i] & OPF_GRAPH_NODE && (!t->ops.creator || t->ops.creator[i] == TRACE_NONE);
+		bool node = t->ops.flags[i] & OPF_GRAPH_NODE;
+		bool made = node && t->ops.creator && t->ops.creator[i] != TRACE_NONE;
 		run->op_ns += end - start;
-		run->unmade_ns += unmade ? end - start : 0;
+		run->unmade_ns += node && !made ? end - start : 0;
+		run->made_nodes = run->made_nodes || made;
 		first = start < first ? start : first;
 		run->last_op = end > run->last_op ? end : run->last_op;
 		if (!(t->ops.flags[i] & OPF_MANAGED)) {
@@ -198,6 +216,7 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 		run->early_ops++;
 		run->earliest = early > run->earliest ? early : run->earliest;
 	}
+	run->updates += run->made_nodes ? count_updates(t) : 0;
 	run->first_op = first < run->first_op ? first : run->first_op;
 	int64_t begin = find_begin(t, first);
 	run->begin = begin < run->begin ? begin : run->begin;

@@ -127,6 +127,8 @@ struct run {
 	size_t n_measured, unlaunched_measured; /* … and such that start in the window; filled when the side is made */
 	int64_t op_ns, unmade_ns; /* lengths of the profile's ops, and of nodes of graphs of which it says not who made
 	                             them, added up */
+	bool made_nodes;          /* of some nodes it does */
+	int64_t updates;          /* … and how often graphs were updated then */
 	int64_t clipped;          /* ranges that were still open when the capture stopped */
 	int64_t first_launched;   /* when the first op starts whose launch is known … */
 	uint32_t launcher;        /* … and its process; TRACE_NONE: there is none */

@@ -254,15 +254,25 @@ static void add_source(struct quality *q, const struct trace_source *source, con
 		             FACT_NEW(arena, others_on_gpu, FACT_NO_SIDE, .processes = source->others, .file = file));
 }
 
+static const char *why_unmade(const struct run *run)
+{
+	const struct trace_source *source = &run->trace->source;
+	if (source->kind == SOURCE_KINETO)
+		return "kineto";
+	if (!*source->cupti || source->began == TRACE_NO_TIME) /* nsys recorded, or from later on */
+		return "early";
+	return run->made_nodes ? "unseen" : "untold";
+}
+
 /* Nodes of graphs of which nobody knows who captured them, where that can tell a phase. */
 static void add_unmade(struct quality *q, const struct run *run, struct arena *arena)
 {
 	const struct trace_source *source = &run->trace->source;
 	double share = run->op_ns ? (double)run->unmade_ns / (double)run->op_ns : 0;
 	if (share > 0.01 && source->has_ranges && !run->by_work)
-		quality_find(q, arena,
-		             FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share,
-		                      .tool = source->kind == SOURCE_KINETO ? "kineto" : "nsys"));
+		quality_find(
+			q, arena,
+			FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share, .why = why_unmade(run)));
 }
 
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
@@ -289,6 +299,9 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		if (t->source.graphs == GRAPHS_WHOLE)
 			quality_find(q, arena, FACT_NEW(arena, graphs_traced_whole, FACT_NO_SIDE));
 		add_unmade(q, &runs[r], arena);
+		if (runs[r].updates && t->source.has_ranges && !runs[r].by_work)
+			quality_find(q, arena,
+			             FACT_NEW(arena, graphs_updated, FACT_NO_SIDE, .updates = runs[r].updates));
 	}
 	if (more->left_out)
 		quality_find(q, arena,

@@ -231,6 +231,8 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .modules_by_ranges = tables.modules_by_ranges,
 	                     .outermost = tables.outermost,
 	                     .n_outermost = tables.n_outermost,
+	                     .lines = tables.lines,
+	                     .n_lines = tables.n_lines,
 	                     .api = tables.api,
 	                     .n_api = tables.n_api,
 	                     .copies = tables.copies,

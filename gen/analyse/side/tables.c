@@ -17,13 +17,13 @@ struct tables {
 		struct owner_result *list;
 		uint32_t *slot, n, room;
 		bool some; /* the profile has them */
-	} operators, modules, outermost;
+	} operators, modules, outermost, lines;
 	bool *several; /* by name of a kernel: several outermost operators launch it */
 	size_t n_runs;
 	double weight; /* 1 / (runs × steps of the run) */
 	const struct names *names;
 	struct arena *work;
-	bool owned; /* operators or modules may be known in any of the runs */
+	bool owned; /* operators, modules or lines may be known in any of the runs */
 	/* of the run at hand */
 	struct tally launch_calls, kernel_lengths; /* medians, not means: a launch that waits for a full queue takes a
 	                                            * thousand times as long as the others */
@@ -180,6 +180,7 @@ static void add_owners(struct tables *b, const struct trace *t, size_t i)
 	if (called && !(t->ops.flags[i] & OPF_GRAPH_NODE))
 		add_work(b, t, i, o);
 	add_owner(b, &b->modules, owner_of(t, t->calls.in_module, i), ns);
+	add_owner(b, &b->lines, owner_of(t, t->calls.in_line, i), ns);
 	if (t->ops.kind[i] == OP_KERNEL || t->ops.kind[i] == OP_GRAPH)
 		add_owner(b, &b->outermost, outermost_of(t, i), ns);
 }
@@ -340,13 +341,14 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	keymap_init(&b->out.places.keys, work);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
-		b->owned = b->owned || t->again || t->calls.in_operator || t->calls.in_module;
+		b->owned = b->owned || t->again || t->calls.in_operator || t->calls.in_module || t->calls.in_line;
 	}
 	b->names = runs[0].trace->names;
 	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->operators.slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->modules.slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->outermost.slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->lines.slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->several = ARENA_NEW(work, b->names->n, bool);
 	b->call_slot = ARENA_NEW(work, b->names->n, uint32_t);
 	b->copy_slot[0] = ARENA_NEW(work, b->names->n, uint32_t);
@@ -394,6 +396,7 @@ struct side_tables side_tables_end(struct tables *b)
 	end_owners(&b->operators, names, &out->operators, &out->n_operators);
 	end_owners(&b->modules, names, &out->modules, &out->n_modules);
 	end_owners(&b->outermost, names, &out->outermost, &out->n_outermost);
+	end_owners(&b->lines, names, &out->lines, &out->n_lines);
 	SORT_BY(out->api, out->n_api, compare_api, names);
 	SORT_BY(out->copies, out->n_copies, compare_copies, names);
 	return b->out;

@@ -24,8 +24,8 @@ struct side_tables { /* struct side has the order of these lists */
 	struct kernel_result *kernels;
 	uint32_t n_kernels;
 	struct owner_result *operators, *modules;
-	struct owner_result *outermost;
-	uint32_t n_operators, n_modules, n_outermost;
+	struct owner_result *outermost, *lines;
+	uint32_t n_operators, n_modules, n_outermost, n_lines;
 	bool modules_by_ranges;
 	struct api_result *api;
 	uint32_t n_api;
