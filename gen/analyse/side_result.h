@@ -393,6 +393,8 @@ struct recording_cost {
 	double graph_nodes;   /* of graphs recorded node by node, per step and device */
 	double launch_pace;   /* ns from the start of a launch to the next call of its thread, for each that was noted
 	                       * between and for the launch: but for one in a hundred it is no less; 0: not known */
+	double arrivals;      /* kernels whose launch found the GPU idle, per step and device … */
+	double arrival;       /* … and ns from the start of the launch to theirs, the median; 0: there are none */
 	struct launch_paces paces;
 	double took[RECORDING_PRICES]; /* ns of a step, at each of the prices: not more than the GPU waited */
 	double added;                  /* what recording those made the step longer, about, ns; at most the idle time */

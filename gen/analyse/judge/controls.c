@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static const double LATE = 0.01; /* of a step, to be said */
+
 /* Idle time of which the host may be the reason, ns per step; where a launch is not in the profile, it may be. */
 static double waits_of(const struct side *side)
 {
@@ -21,12 +23,24 @@ static const char *slower(double ln)
 	return expm1(fabs(ln)) < 0.01 ? "none" : ln > 0 ? "baseline" : "fixed";
 }
 
+/* How much of a side's step launches took to reach an idle GPU, beyond what they take on the other side. */
+static double late_of(const struct side side[2], int s)
+{
+	const struct recording_cost *here = &side[s].recording, *there = &side[1 - s].recording;
+	const double more = here->arrival - fmax(there->arrival, EVIDENCE_ARRIVAL), step = side[s].budget.period;
+	return step > 0 ? fmin(fmax(0, here->arrivals * more) / step, 1) : 0;
+}
+
 const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
 	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)),
 	                .slower_gpu = c->gpu_told ? slower(c->gpu) : "unknown", .host = expm1(fabs(c->host)),
 	                .slower_host = c->host_seen ? slower(c->host) : "unknown",
-	                .allows = c->clock != 0 ? "both" : "host");
+	                .allows = c->clock != 0 ? "both" : "host",
+	                .busy = c->late[0] > LATE   ? "baseline"
+	                        : c->late[1] > LATE ? "fixed"
+	                                            : "none",
+	                .baseline = c->arrival[0], .fixed = c->arrival[1]);
 }
 
 struct controls controls_find(const struct side side[2], const struct comparison *kernels)
@@ -41,6 +55,8 @@ struct controls controls_find(const struct side side[2], const struct comparison
 	for (int s = 0; s < 2; s++) {
 		double wait = waits_of(&side[s]), step = side[s].budget.period;
 		out.waits[s] = step > 0 ? fmin(wait / step, 1) : 0;
+		out.arrival[s] = side[s].recording.arrival;
+		out.late[s] = late_of(side, s);
 	}
 	out.known = kernels->clock_share >= EVIDENCE_CONTROLS &&
 	            (host_seen || fmax(out.waits[0], out.waits[1]) <= EVIDENCE_WAITS);

@@ -240,7 +240,7 @@ bool exchange_has_state(const size_t n[2], const struct controls *c)
 
 /* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
  * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed.
- */
+ * And where launches reach an idle GPU later on one side, somebody else had it. */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
 	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
@@ -250,8 +250,12 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	double w = fmin(c->waits[0], c->waits[1]);
 	double waited = w > EVIDENCE_STILL_HOST ? c->waits[c->host < 0] : w;
 	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), waited);
+	double of[2] = {c->late[0], c->late[1]}; /* their steps */
+	of[c->host < 0] += gone;
+	for (int s = 0; s < 2; s++)
+		of[s] = log1p(-fmin(of[s], EVIDENCE_STATE_MOST));
 	e->clock = c->clock * (1 - w);
-	e->moved = copysign(-log1p(-gone), c->host);
+	e->moved = of[1] - of[0];
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
 }
 

@@ -45,6 +45,9 @@ struct controls {
 	bool host_seen;
 	double clock;    /* κ where all kernels of both sides go by it, as with another clock; else 0 */
 	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
+	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of
+	 * a step by which that is more than on the other side, as where another process has the GPU in between. */
+	double arrival[2], late[2];
 };
 
 struct exchange {

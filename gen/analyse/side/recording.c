@@ -163,13 +163,13 @@ static void count_size(struct sizes *s, int64_t ns)
 	s->all++;
 }
 
-/* At most one in a hundred is in a smaller class. */
-static double hundredth(const struct sizes *s)
+/* At most one in `of` is in a smaller class. 0: there is none. */
+static double size_at(const struct sizes *s, int of)
 {
 	int64_t below = 0;
 	for (int i = 0; i < POWERS * CLASSES; i++) {
 		below += s->n[i];
-		if (below * 100 > s->all)
+		if (below * of > s->all)
 			return ldexp(0.5 + (i % CLASSES + 1) / (2.0 * CLASSES), i / CLASSES);
 	}
 	return 0;
@@ -195,6 +195,9 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 
 struct recording {
 	struct sizes sizes;
+	struct sizes arrivals; /* kernels whose launch found the GPU idle: from its start to theirs */
+	int64_t arrived;       /* in the run at hand, of all devices */
+	double arrivals_n;     /* a step */
 	struct paces *paces;
 	size_t n_runs;
 	int64_t waited,
@@ -224,6 +227,17 @@ static int64_t count_nodes(const struct run *run, const struct run *part)
 	return n;
 }
 
+/* The op that ended a gap came when it was launched in it. */
+static void add_arrival(struct recording *r, const struct trace *t, const struct gap *gap)
+{
+	const uint32_t op = gap->next, launch = op == TRACE_NONE ? TRACE_NONE : t->ops.launch[op];
+	if (launch == TRACE_NONE || t->ops.kind[op] != OP_KERNEL || t->ops.flags[op] & OPF_GRAPH_NODE ||
+	    t->calls.start[launch] < gap->start)
+		return;
+	count_size(&r->arrivals, gap->end - t->calls.start[launch]);
+	r->arrived++;
+}
+
 void recording_add(struct recording *r, const struct run *run, const struct run *part)
 {
 	const struct watched watched = watched_of(part->trace);
@@ -238,7 +252,10 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 		for (size_t i = 0; i < device->n_gaps; i++) {
 			const struct gap gap = run_gap(part, device, i);
 			if (gap.edge || gap.start < run->window_start || gap.start >= run->window_end ||
-			    !find_late(&watched, &gap, device->limit, &late) || run_pauses(run, gap.start))
+			    run_pauses(run, gap.start))
+				continue;
+			add_arrival(r, part->trace, &gap);
+			if (!find_late(&watched, &gap, device->limit, &late))
 				continue;
 			r->waited += late.calls;
 			r->waited_ranges += late.ranges;
@@ -253,11 +270,12 @@ void recording_end_run(struct recording *r, const struct run *run)
 	r->calls += run->n_devices ? (double)r->waited / steps : 0;
 	r->ranges += run->n_devices ? (double)r->waited_ranges / steps : 0;
 	r->graph_nodes += run->n_devices ? (double)r->nodes / steps : 0;
+	r->arrivals_n += run->n_devices ? (double)r->arrived / steps : 0;
 	for (int p = 0; p < RECORDING_PRICES; p++) {
 		r->all[p] += run->n_devices ? r->took[p] / steps : 0;
 		r->took[p] = 0;
 	}
-	r->waited = r->waited_ranges = r->nodes = 0;
+	r->waited = r->waited_ranges = r->nodes = r->arrived = 0;
 }
 
 struct recording_cost recording_end(const struct recording *r, const struct budget *mean, struct arena *arena)
@@ -265,7 +283,9 @@ struct recording_cost recording_end(const struct recording *r, const struct budg
 	struct recording_cost out = {.waited_calls = r->calls,
 	                             .waited_ranges = r->ranges,
 	                             .graph_nodes = r->graph_nodes,
-	                             .launch_pace = hundredth(&r->sizes),
+	                             .launch_pace = size_at(&r->sizes, 100),
+	                             .arrivals = r->arrivals_n,
+	                             .arrival = size_at(&r->arrivals, 2),
 	                             .paces = paces_end(r->paces, arena),
 	                             .added = recording_at(mean, r->calls, NS_A_CALL)};
 	memcpy(out.took, r->all, sizeof out.took);
