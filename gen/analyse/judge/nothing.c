@@ -6,6 +6,18 @@
 
 static const double MUCH = 0.01; /* of a kind of rows: more than that dropped, and what is left proves nothing */
 
+enum { FEW = 16 }; /* operations: two captures may have the times of fewer in common by chance */
+static const int64_t SAME_START = 1000000; /* ns: what one start can differ by, as two exports write it */
+
+/* Whether two captures with so many operations, at the same times, began at two times, as both say. */
+static bool began_apart(uint64_t ops, const struct trace_source *a, const struct trace_source *b)
+{
+	int64_t apart;
+	if (ops >= FEW || a->started == TRACE_NO_TIME || b->started == TRACE_NO_TIME)
+		return false;
+	return __builtin_sub_overflow(a->started, b->started, &apart) || apart > SAME_START || apart < -SAME_START;
+}
+
 static bool is_same_map(const struct time_map *a, const struct time_map *b)
 {
 	return a->offset == b->offset && a->at == b->at && a->drift == b->drift;
@@ -41,7 +53,7 @@ static bool is_same_file(const struct trace *a, size_t first, const struct trace
 bool nothing_same_capture(const struct trace *a, const struct trace *b)
 {
 	size_t first = 0;
-	bool same = n_ops(a) == n_ops(b);
+	bool same = n_ops(a) == n_ops(b) && !began_apart(n_ops(a), &a->source, &b->source);
 	if (a->again && !b->again)
 		return nothing_same_capture(b, a);
 	for (uint32_t i = 0; same && i < b->n_again; first += b->again[i++].ops)
@@ -54,7 +66,8 @@ const struct fact *nothing_to_compare(const struct side_facts facts[2], struct a
 	for (size_t b = 0; b < facts[0].n_runs; b++)
 		for (size_t f = 0; f < facts[1].n_runs; f++) {
 			const struct run_table *x = &facts[0].runs[b], *y = &facts[1].runs[f];
-			if (x->n_printed == y->n_printed && x->print == y->print)
+			if (x->n_printed == y->n_printed && x->print == y->print &&
+			    !began_apart(x->n_printed, &x->source, &y->source))
 				return FACT_NEW(arena, same_capture, FACT_NO_SIDE, .baseline = x->file,
 				                .fixed = y->file);
 		}

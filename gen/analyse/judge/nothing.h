@@ -5,7 +5,7 @@
 #include "analyse/side/side.h"
 
 /* Whether two profiles hold the same capture, packed, copied or exported again: every GPU operation at the same time.
- */
+ * Few operations are alike by chance: the captures must not have begun at two times then, where both say when. */
 bool nothing_same_capture(const struct trace *a, const struct trace *b);
 
 /* When a capture is on both sides, so that there is nothing to compare, else NULL. */
