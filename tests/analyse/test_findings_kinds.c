@@ -369,6 +369,23 @@ static void test_once_without_steps(void **state)
 	assert_non_null(strstr(f->advice, "shorter capture"));
 }
 
+/* From its first operation to its last a run of few is busy, whatever the program waits for. */
+static void test_few_operations_are_no_bottleneck(void **state)
+{
+	for (int n = 9; n <= 10; n++) {
+		struct clock c = {.s = *state};
+		scene_trace_begin(c.s);
+		for (int i = 0; i < n; i++) {
+			kernel(&c, arena_format(&c.s->arena, "kernel_%c", 'a' + i), 500 * US);
+			c.t = c.gpu;
+		}
+		const struct trace *t = maker_link(&c.s->m);
+		const struct analysis *a = compare_traces(*state, t, t);
+		assert_false(a->side[0].steps.found);
+		assert_int_equal(finding_of(a, "gpu_bound") != NULL, n == 10);
+	}
+}
+
 static void test_a_free_waits_for_the_gpu(void **state)
 {
 	/* cudaFree returns 20 µs after the GPU has run dry; then the host takes 1 ms until it launches again. */
@@ -487,6 +504,7 @@ int main(void)
 		TEST(test_all_is_not_worth_less_than_a_part),
 		TEST(test_what_happened_once),
 		TEST(test_once_without_steps),
+		TEST(test_few_operations_are_no_bottleneck),
 		TEST(test_a_free_waits_for_the_gpu),
 		TEST(test_without_frees_the_host_runs_ahead),
 		TEST(test_a_program_that_sleeps),

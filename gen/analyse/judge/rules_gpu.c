@@ -217,6 +217,17 @@ static double count_tiny(const struct side *side, double *time)
 	return n;
 }
 
+/* A run without steps lasts from its first operation to its last: few fill it whatever the program waits for. */
+static const uint64_t FEW_OPS = 10;
+
+static bool is_filled_by_few(const struct evidence *e)
+{
+	uint64_t most = 0;
+	for (size_t r = 0; r < e->facts->n_runs; r++)
+		most = e->facts->runs[r].n_printed > most ? e->facts->runs[r].n_printed : most;
+	return !e->side->steps.found && most < FEW_OPS;
+}
+
 void find_gpu_bound(struct evidence *e)
 {
 	const struct budget *b = &e->side->budget;
@@ -227,7 +238,7 @@ void find_gpu_bound(struct evidence *e)
 	rule_note(e, "overlapped", FINDING_TIME, overlapped_kernels(e));
 	rule_note(e, "tiny", FINDING_COUNT, tiny);
 	rule_note(e, "tiny_time", FINDING_TIME, time);
-	if (b->compute >= 0.9 * b->period)
+	if (b->compute >= 0.9 * b->period && !is_filled_by_few(e))
 		e->per_step = b->compute;
 }
 
