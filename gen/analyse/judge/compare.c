@@ -130,13 +130,32 @@ static void compare_text(struct guard *c, bool material, const char *what, const
 		                    .fixed = b));
 }
 
-/* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
-static const char *gpus_text(struct guard *c, const struct run_table *run)
+static bool tells_clocks(const struct run_table *run)
+{
+	for (uint32_t i = 0; i < run->n_gpus; i++)
+		if (!run->gpus[i].clock_hz)
+			return false;
+	return true;
+}
+
+/* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. Without clocks where
+ * `other`, which it is compared with, does not tell its own. */
+static const char *gpus_text(struct guard *c, const struct run_table *run, const struct run_table *other)
 {
 	struct say_gpus gpus = {.text = ""};
-	for (uint32_t i = 0; i < run->n_gpus; i++)
-		say_gpu(&gpus, c->arena, c->names, &run->gpus[i]);
+	const bool clocks = tells_clocks(run) && tells_clocks(other);
+	for (uint32_t i = 0; i < run->n_gpus; i++) {
+		struct trace_gpu *gpu = ARENA_NEW(c->arena, 1, struct trace_gpu);
+		*gpu = run->gpus[i];
+		gpu->clock_hz = clocks ? gpu->clock_hz : 0;
+		say_gpu(&gpus, c->arena, c->names, gpu);
+	}
 	return gpus.text;
+}
+
+static bool has_other_gpus(struct guard *c, const struct run_table *a, const struct run_table *b)
+{
+	return strcmp(gpus_text(c, a, b), gpus_text(c, b, a)) != 0;
 }
 
 /* Runs of one side have to come from one machine, recorded in one way. */
@@ -144,8 +163,7 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 {
 	for (size_t r = 1; r < facts->n_runs; r++) {
 		const struct trace_source *a = &facts->runs[0].source, *b = &facts->runs[r].source;
-		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
-		const char *what = strcmp(gpus, other) != 0                                      ? "gpus"
+		const char *what = has_other_gpus(c, &facts->runs[0], &facts->runs[r])           ? "gpus"
 		                   : strcmp(a->driver, b->driver) != 0                           ? "driver"
 		                   : conditions_options(a, b, side->n_operators > 0, c->arena).n ? "options"
 		                                                                                 : NULL;
@@ -159,7 +177,8 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 static void compare_environment(struct guard *c, const struct side_facts facts[2])
 {
 	const struct trace_source *a = &c->a->source, *b = &c->b->source;
-	compare_text(c, true, "gpu", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
+	const struct run_table *first = &facts[0].runs[0], *fixed = &facts[1].runs[0];
+	compare_text(c, true, "gpu", gpus_text(c, first, fixed), gpus_text(c, fixed, first));
 	compare_text(c, true, "driver", a->driver, b->driver);
 	compare_text(c, false, "profiler", a->exporter, b->exporter);
 	const bool operators = c->a->n_operators > 0 && c->b->n_operators > 0;
@@ -172,8 +191,7 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	for (int s = 0; s < 2; s++) {
 		compare_runs(c, &c->side[s], &facts[s]);
 		for (size_t r = 0; r < facts[s].n_runs; r++)
-			c->out.other_gpus = c->out.other_gpus || strcmp(gpus_text(c, &facts[0].runs[0]),
-			                                                gpus_text(c, &facts[s].runs[r])) != 0;
+			c->out.other_gpus = c->out.other_gpus || has_other_gpus(c, first, &facts[s].runs[r]);
 	}
 }
 
