@@ -277,7 +277,7 @@ static int missing(const char *path, struct err *err)
 		if (near.n)
 			err_set(err, "%s: no such file; did you mean %.*s%s?", path, (int)n, path, near.data);
 		else
-			err_set(err, "%s: no such file", path);
+			err_set(err, "%s: no such file; check its name, and the folder that it is looked for in", path);
 	}
 	return -1;
 }

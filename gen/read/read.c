@@ -284,21 +284,38 @@ static void read_one(void *context, size_t i)
 		pack(r);
 }
 
-/* Others that cannot be read are named with the first one, so that nobody finds them one by one. */
-static void add_others(const struct read_input *inputs, const size_t *failed, size_t n, struct err *err)
+struct unread {
+	const char *path, *why; /* without the path, and without what to do */
+};
+
+static struct unread unread_of(const char *path, const struct err *err, struct arena *arena)
+{
+	const size_t n = strlen(path);
+	const char *why =
+		strncmp(err->text, path, n) == 0 && !strncmp(err->text + n, ": ", 2) ? err->text + n + 2 : err->text;
+	const char *end = strstr(why, "; ");
+	return (struct unread){path, arena_copy(arena, why, end ? (size_t)(end - why) : strlen(why))};
+}
+
+/* Others that cannot be read are named with the first one, and why, so that nobody finds them one by one. */
+static void add_others(const struct unread *unread, size_t n, struct err *err)
 {
 	enum { NAMED = 3 };
 	BUF_LOCAL(text);
 	size_t others = 0;
+	bool same = true;
+	for (size_t i = 1; i < n; i++)
+		same = same && strcmp(unread[i].why, unread->why) == 0;
 	for (size_t i = 1; i < n; i++) {
-		const char *path = inputs[failed[i]].path, *slash = strrchr(path, '/');
-		if (strcmp(path, inputs[failed[0]].path) != 0 && others++ < NAMED)
-			buf_format(&text, "%s%s", others > 1 ? ", " : "", slash ? slash + 1 : path);
+		const char *path = unread[i].path, *slash = strrchr(path, '/');
+		if (strcmp(path, unread->path) != 0 && others++ < NAMED)
+			buf_format(&text, "%s%s%s%s", others > 1 ? ", " : "", slash ? slash + 1 : path,
+			           same ? "" : ": ", same ? "" : unread[i].why);
 	}
 	const struct err one = *err;
 	if (others)
-		err_set(err, "%s (%zu more of the files cannot be read: %s%s)", one.text, others, text.data,
-		        others > NAMED ? " …" : "");
+		err_set(err, "%s (%zu more of the files cannot be read%s: %s%s)", one.text, others,
+		        same ? ", for the same reason" : "", text.data, others > NAMED ? " …" : "");
 }
 
 /* Names of rows that are made again are the caller's from here on; of others, texts may stand beside rows. */
@@ -339,21 +356,22 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 		give_back_seldom();
 	ARENA_LOCAL(scratch);
 	struct reading *list = ARENA_NEW(&scratch, AT_ONCE, struct reading);
-	size_t *failed = ARENA_NEW(&scratch, n, size_t), n_failed = 0;
+	struct unread *unread = ARENA_NEW(&scratch, n, struct unread);
+	size_t n_unread = 0;
 	for (size_t first = 0, more; first < n; first += more) {
 		more = n - first < AT_ONCE ? n - first : AT_ONCE;
 		for (size_t i = 0; i < more; i++)
 			list[i] = (struct reading){.input = &inputs[first + i], .wish = wish};
 		parallel_each(more, read_one, list);
 		for (size_t i = 0; i < more; i++) {
-			if (list[i].failed && !n_failed)
+			if (list[i].failed && !n_unread)
 				*err = list[i].err;
 			if (list[i].failed)
-				failed[n_failed++] = first + i;
+				unread[n_unread++] = unread_of(inputs[first + i].path, &list[i].err, &scratch);
 			take(&list[i], names, arena);
 		}
 	}
-	if (n_failed)
-		add_others(inputs, failed, n_failed, err);
-	return n_failed ? -1 : 0;
+	if (n_unread)
+		add_others(unread, n_unread, err);
+	return n_unread ? -1 : 0;
 }

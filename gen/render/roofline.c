@@ -245,14 +245,23 @@ static struct kernel_pair *pair_of(struct kernels_inside *in, uint32_t name)
 
 bool roofline_of_operators(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
+	static const double LEAST =
+		0.05; /* of operators' time on a side: of less, the points say nothing of the program */
+	double share = 0;
 	struct kernels_inside in = {.pair = ARENA_NEW(arena, OPERATORS, struct kernel_pair), .absolute = true};
 	struct plot p = {.k = &in, .operators = true, .arena = arena};
-	for (uint32_t s = 0; s < a->n_sides; s++)
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		double all = 0, drawn = 0;
 		for (uint32_t i = 0; i < a->side[s].n_operators; i++) {
 			const struct owner_result *o = &a->side[s].operators[i];
 			struct kernel_pair *pair = pair_of(&in, o->name);
-			if (pair && add_point(o, &pair->side[s], &in.roof[s]))
-				in.n += pair == &in.pair[in.n];
+			all += o->per_step;
+			if (!pair || !add_point(o, &pair->side[s], &in.roof[s]))
+				continue;
+			in.n += pair == &in.pair[in.n];
+			drawn += o->per_step;
 		}
-	return draw(&p, a, parent);
+		share = fmax(share, all > 0 ? drawn / all : 0);
+	}
+	return share >= LEAST && draw(&p, a, parent);
 }

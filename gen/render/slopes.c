@@ -17,20 +17,34 @@ static double height_of(double time, double most)
 	return TOP + HEIGHT - sqrt(time / most) * HEIGHT;
 }
 
-/* Where labels stand, beside their lines' ends and apart from each other: from the lowest up. */
+/* Of those with a label on this side and none yet, the one of the shortest time; `n`: there is none. */
+static uint32_t find_lowest(const struct card_slope *slope, uint32_t n, int side, const double *y)
+{
+	uint32_t lowest = n;
+	for (uint32_t i = 0; i < n; i++)
+		if (isinf(y[i]) && slope[i].time[side] > 0 &&
+		    (lowest == n || slope[i].time[side] <= slope[lowest].time[side]))
+			lowest = i;
+	return lowest;
+}
+
+/* Where labels stand, beside their lines' ends and apart from each other: from the lowest up, and what this moves into
+ * the heading down again, with what is in its way. */
 static void place_labels(const struct card_slope *slope, uint32_t n, int side, double most, double *y)
 {
+	uint32_t placed[MOST], n_placed = 0, lowest;
 	double free = TOP + HEIGHT + LINE;
-	for (uint32_t left = n; left > 0; left--) {
-		uint32_t lowest = n;
-		for (uint32_t i = 0; i < n; i++)
-			if (y[i] < 0 && slope[i].time[side] > 0 &&
-			    (lowest == n || slope[i].time[side] <= slope[lowest].time[side]))
-				lowest = i;
-		if (lowest == n)
-			return; /* the others are not there */
+	for (uint32_t i = 0; i < n; i++)
+		y[i] = -INFINITY;
+	while ((lowest = find_lowest(slope, n, side, y)) < n) {
 		y[lowest] = fmin(height_of(slope[lowest].time[side], most), free - LINE);
 		free = y[lowest];
+		placed[n_placed++] = lowest;
+	}
+	for (double least = TOP; n_placed > 0; least += LINE) {
+		double *label = &y[placed[--n_placed]];
+		*label = fmax(*label, least);
+		least = *label;
 	}
 }
 
@@ -64,30 +78,32 @@ bool slopes_differ(const struct analysis *a, struct arena *arena)
 void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena, xmlNode *parent)
 {
 	uint32_t n;
-	double y[2][MOST], most = 0;
+	double y[2][MOST], most = 0, end[2][MOST], lowest = TOP;
 	const struct card_slope *slope = card_slopes(a, MOST, arena, &n);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fmax(slope[i].time[0], slope[i].time[1]));
-		y[0][i] = y[1][i] = -1;
+	for (int s = 0; s < 2; s++) {
+		place_labels(slope, n, s, most, y[s]);
+		for (uint32_t i = 0; i < n; i++) {
+			end[s][i] = height_of(slope[i].time[s], most);
+			y[s][i] = slope[i].time[s] > 0 ? y[s][i] : end[s][i];
+			lowest = fmax(lowest, fmax(y[s][i], end[s][i]));
+		}
 	}
-	xmlNode *svg = svg_picture(parent, WIDTH, TOP + HEIGHT + 16,
+	xmlNode *svg = svg_picture(parent, WIDTH, (int)lowest + 16,
 	                           say_fact(FACT_NEW(arena, slopes_title, FACT_NO_SIDE), NULL, arena),
 	                           say_fact(FACT_NEW(arena, slopes_means, FACT_NO_SIDE), NULL, arena));
 	xmlNode *ink = svg_filled(svg, "ink", "#222"), *same = svg_strokes(svg, "muted-line", "#8794a1", 1.5, NULL);
 	xmlNode *less = svg_strokes(svg, "good-line", "#0a6b4f", 2, NULL),
 		*more = svg_strokes(svg, "bad-line", "#a83b00", 2, "6 3");
-	for (int s = 0; s < 2; s++) {
+	for (int s = 0; s < 2; s++)
 		svg_attribute(svg_text(ink, s ? RIGHT : LEFT, 14, s ? ANCHOR_START : ANCHOR_END, a->side[s].label),
 		              "font-weight", "bold");
-		place_labels(slope, n, s, most, y[s]);
-	}
 	for (uint32_t i = 0; i < n; i++) {
 		const double *t = slope[i].time, change = t[1] - t[0];
 		xmlNode *way = !differs(&slope[i]) ? same : change < 0 ? less : more;
-		const double end[2] = {height_of(t[0], most), height_of(t[1], most)};
-		svg_path(way, arena_format(arena, "M%d %.1fL%d %.1fL%d %.1fL%d %.1f", LEFT + 6,
-		                           t[0] > 0 ? y[0][i] : end[0], LEFT + LEADER, end[0], RIGHT - LEADER, end[1],
-		                           RIGHT - 6, t[1] > 0 ? y[1][i] : end[1]));
+		svg_path(way, arena_format(arena, "M%d %.1fL%d %.1fL%d %.1fL%d %.1f", LEFT + 6, y[0][i], LEFT + LEADER,
+		                           end[0][i], RIGHT - LEADER, end[1][i], RIGHT - 6, y[1][i]));
 		for (int s = 0; s < 2; s++)
 			if (t[s] > 0)
 				svg_text(ink, s ? RIGHT : LEFT, y[s][i] + 4, s ? ANCHOR_START : ANCHOR_END,

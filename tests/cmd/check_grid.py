@@ -10,6 +10,7 @@ much to do has no straggler, though the first one always ends last. Ranks withou
 """
 import json
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -116,13 +117,24 @@ def check_hosts_apart(folder):
 
 
 def check_broken(folder):
-    """All files that cannot be read are named at once."""
+    """All files that cannot be read are named at once, and why; what is not there is to be looked for."""
     files = sorted(grid_job.Grid(4, steps=6).write(folder / "broken"))
+
+    def said(*paths):
+        done = subprocess.run([GAPLINE, "report", *paths, "-q"], capture_output=True, text=True)
+        assert done.returncode == 3, done
+        return done.stderr
+
+    sides = "--baseline", folder / "broken", "--fixed", files[0]
     for f in files[1:]:
         f.write_bytes(f.read_bytes()[:20_000])
-    done = subprocess.run([GAPLINE, "report", "--baseline", folder / "broken", "--fixed", files[0], "-q"], capture_output=True, text=True)
-    assert done.returncode == 3 and "rank-1.sqlite: is cut off" in done.stderr, done
-    assert "(2 more of the files cannot be read: rank-2.sqlite, rank-3.sqlite)" in done.stderr, done
+    cut = said(*sides)
+    assert "rank-1.sqlite: is cut off" in cut, cut
+    assert cut.endswith(" (2 more of the files cannot be read, for the same reason: rank-2.sqlite, rank-3.sqlite)\n"), cut
+    files[3].write_bytes(b"")
+    cut = said(*sides)
+    assert re.search(r" \(2 more of the files cannot be read: rank-2.sqlite: is cut off: 20000 of \d+ bytes are there, rank-3.sqlite: is empty\)\n$", cut), cut
+    assert said(folder / "nowhere.sqlite", files[0]).endswith("nowhere.sqlite: no such file; check its name, and the folder that it is looked for in\n")
     print("files that cannot be read are named")
 
 

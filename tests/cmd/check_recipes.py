@@ -88,8 +88,8 @@ def check_profiles(gapline, folder):
         found.append(check_output(out, status))
         if status in (2, 3):
             error = found[-1]
-            # the help is a line of its own for people, and of a file that is not there the two words are enough
-            apart = error["next"] == "'gapline report --help' lists the options" or error["id"] == "missing"
+            # the help is a line of its own for people
+            apart = error["next"] == "'gapline report --help' lists the options"
             said = ": ".join(filter(None, (error["file"], error["text"]))) + (f"; {error['next']}" if error["next"] and not apart else "")
             assert f"gapline: {said}\n" in done.stderr, (error, done.stderr)
     assert [error["id"] for error, job in zip(found, jobs) if job[2] in (2, 3)] == ["usage", "damaged", "missing", "usage"]

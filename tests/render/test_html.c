@@ -350,6 +350,69 @@ static void what_is_left_out_is_summed_up(void **state)
 	close_report(&r);
 }
 
+/* Many kernels of about the time of the longest. */
+static void labels_of_lines_have_room(void **state)
+{
+	(void)state;
+	enum { KERNELS = 9, HEADING = 14, LINE = 16 };
+	static const char picture[] = "//section[@id='kernels']//svg[not(ancestor::table)]",
+			  label[] = "text[not(@font-weight)]";
+	struct report r = {0};
+	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < r.a.side[s].n_kernels; i++)
+			r.a.side[s].kernels[i].per_step = i < KERNELS ? (s ? 14e6 : 10e6) - i * 1e5 : 1e3;
+	read_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, arena_format(&arena, "count(%s//%s)", picture, label)), 2 * KERNELS);
+	double lowest = 0;
+	for (int i = 1; i <= 2 * KERNELS; i++) {
+		const char *one = arena_format(&arena, "(%s//%s)[%d]", picture, label, i);
+		double x = number(&r, arena_format(&arena, "number(%s/@x)", one)),
+		       y = number(&r, arena_format(&arena, "number(%s/@y)", one));
+		assert_true(y >= HEADING + LINE);
+		lowest = fmax(lowest, y);
+		assert_int_equal(number(&r, arena_format(&arena, "count(%s//text[@x = %g and @y > %g and @y < %g])",
+		                                         picture, x, y - LINE, y + LINE)),
+		                 1); /* itself */
+	}
+	assert_true(number(&r, arena_format(&arena, "number(%s/@height)", picture)) < lowest + LINE);
+	close_report(&r);
+}
+
+/* Two operators on each side, of which the points of one are known: so much of the time. */
+static double rooflines_where(double share)
+{
+	struct report r = {0};
+	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+	for (int s = 0; s < 2; s++) {
+		struct owner_result *o = ARENA_NEW(&arena, 2, struct owner_result);
+		const double time = share * 1e6;
+		o[0] = (struct owner_result){
+			.name = r.a.side[s].kernels[0].name, .instances = 1, .per_step = 1e6 - time};
+		o[1] = (struct owner_result){.name = r.a.side[s].kernels[1].name,
+		                             .instances = 1,
+		                             .per_step = time,
+		                             .flops = 1e9,
+		                             .flops_known = time,
+		                             .moved = 1e7,
+		                             .moved_known = time};
+		r.a.side[s].operators = o;
+		r.a.side[s].n_operators = 2;
+	}
+	read_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//*[@id='operators']//tbody/tr)"), 2);
+	double n = number(&r, "count(//*[@id='operators']//svg/title[starts-with(., 'Roofline')])");
+	close_report(&r);
+	return n;
+}
+
+static void a_roofline_is_of_a_part_that_matters(void **state)
+{
+	(void)state;
+	assert_int_equal(rooflines_where(0.051), 1);
+	assert_int_equal(rooflines_where(0.049), 0);
+}
+
 static void equal_sides_have_nothing_to_show(void **state)
 {
 	(void)state;
@@ -397,6 +460,8 @@ int main(void)
 		cmocka_unit_test_teardown(a_gain_is_as_sure_as_its_work, release),
 		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
+		cmocka_unit_test_teardown(labels_of_lines_have_room, release),
+		cmocka_unit_test_teardown(a_roofline_is_of_a_part_that_matters, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),
 		cmocka_unit_test_teardown(hostile_names_are_text, release),
 	};

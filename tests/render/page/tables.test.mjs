@@ -168,11 +168,18 @@ test('what the profiler added to the start-up is neither good nor bad', async ()
 	assert.equal(await row.locator('.change').getAttribute('class'), 'n change', `${of('baseline')} and ${of('fixed')} ms`);
 });
 
-test('on a phone the change of every row is in sight', async () => {
+test('on a phone the change of every row is in sight, and both of the numbers that it is between', async () => {
 	for (const report of KINDS.filter(name => name !== 'profile')) {
 		const page = await open(report, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
-		const hidden = await page.evaluate(() => [...document.querySelectorAll('td.change')].filter(cell => cell.checkVisibility({ contentVisibilityAuto: true }) && cell.getBoundingClientRect().width && cell.getBoundingClientRect().right > innerWidth).map(cell => cell.closest('tr').innerText));
-		assert.deepEqual(hidden, [], report);
+		const wrong = await page.evaluate(() => [...document.querySelectorAll('td.change')].filter(cell => cell.checkVisibility({ contentVisibilityAuto: true }) && cell.getBoundingClientRect().width).flatMap(cell => {
+			const left = cell.getBoundingClientRect().left, text = document.createRange(), row = cell.closest('tr').innerText;
+			text.selectNodeContents(cell.previousElementSibling);
+			return [
+				cell.getBoundingClientRect().right > innerWidth && `its change is out of sight: ${row}`,
+				text.getBoundingClientRect().right > left + 0.5 && `${(text.getBoundingClientRect().right - left).toFixed(1)} pixels are covered: ${row}`,
+			].filter(Boolean);
+		}));
+		assert.deepEqual(wrong, [], report);
 		assert.equal(await page.locator('#kernels svg:visible:has(.bad-line, .good-line)').count(), 0, 'a chart that has no room');
 	}
 });
