@@ -369,44 +369,6 @@ static void test_once_without_steps(void **state)
 	assert_non_null(strstr(f->advice, "shorter capture"));
 }
 
-/* From its first operation to its last a run of few is busy, whatever the program waits for. */
-static void test_few_operations_are_no_bottleneck(void **state)
-{
-	for (int n = 9; n <= 10; n++) {
-		struct clock c = {.s = *state};
-		scene_trace_begin(c.s);
-		for (int i = 0; i < n; i++) {
-			kernel(&c, arena_format(&c.s->arena, "kernel_%c", 'a' + i), 500 * US);
-			c.t = c.gpu;
-		}
-		const struct trace *t = maker_link(&c.s->m);
-		const struct analysis *a = compare_traces(*state, t, t);
-		assert_false(a->side[0].steps.found);
-		assert_int_equal(finding_of(a, "gpu_bound") != NULL, n == 10);
-	}
-}
-
-/* A clock that one side's tool does not record is no other GPU; two that are recorded and differ are. */
-static void test_an_unknown_clock_is_no_other_gpu(void **state)
-{
-	static const int64_t clocks[][2] = {
-		{0, 1980000000}, {1980000000, 0}, {1980000000, 1980000000}, {1755000000, 1980000000}};
-	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-		const struct trace *t[2];
-		for (int s = 0; s < 2; s++) {
-			struct trace *made = ARENA_NEW(&((struct scene *)*state)->arena, 1, struct trace);
-			*made = *stepless_run(*state, s * MS);
-			made->gpus = ARENA_NEW(&((struct scene *)*state)->arena, 1, struct trace_gpu);
-			made->n_gpus = 1;
-			made->gpus[0] = (struct trace_gpu){.name = made->ops.name[0], .clock_hz = clocks[i][s]};
-			for (uint32_t d = 0; d < made->n_devices; d++)
-				made->devices[d].gpu = 0;
-			t[s] = made;
-		}
-		assert_int_equal(compare_traces(*state, t[0], t[1])->conditions.other_gpus, i == 3);
-	}
-}
-
 static void test_a_free_waits_for_the_gpu(void **state)
 {
 	/* cudaFree returns 20 µs after the GPU has run dry; then the host takes 1 ms until it launches again. */
@@ -525,8 +487,6 @@ int main(void)
 		TEST(test_all_is_not_worth_less_than_a_part),
 		TEST(test_what_happened_once),
 		TEST(test_once_without_steps),
-		TEST(test_an_unknown_clock_is_no_other_gpu),
-		TEST(test_few_operations_are_no_bottleneck),
 		TEST(test_a_free_waits_for_the_gpu),
 		TEST(test_without_frees_the_host_runs_ahead),
 		TEST(test_a_program_that_sleeps),

@@ -62,8 +62,9 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 #define EVIDENCE_STATE_PACE 0.05
 #define EVIDENCE_PACE_MOST 0.5
 #define EVIDENCE_STATE_CODE 0.2
-#define EVIDENCE_ARRIVAL 20e3 /* ns from a launch to its kernel on an idle GPU: what is more is somebody else's turn   \
-	                       */
+#define EVIDENCE_ARRIVAL                                                                                               \
+	20e3 /* ns from a launch to its kernel on an idle GPU: what is more is somebody else's turn                    \
+	      */
 #define EVIDENCE_STATE_MOST 0.75 /* of a step that all of this takes away */
 #define EVIDENCE_STILL_GPU 0.003
 #define EVIDENCE_STILL_HOST 0.02

@@ -1,0 +1,77 @@
+/* What is said of runs in which nothing repeats: that a few operations are busy from the first to the last is no
+ * bottleneck, and a clock that one side's tool does not record is no other GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+#include <string.h>
+
+enum { US = 1000, KERNEL = 500 * US };
+
+/* `n` kernels of which none is like another, each launched when the one before is done. */
+static const struct trace *run_of(struct scene *s, int n)
+{
+	scene_trace_begin(s);
+	for (int i = 0; i < n; i++) {
+		const int64_t t = i * (KERNEL + 4 * US);
+		const char *name = arena_format(&s->arena, "kernel_%c%c", 'a' + i % 26, 'a' + i / 26);
+		maker_call(&s->m, s->main, t, t + 2 * US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+		maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 4 * US, t + 4 * US + KERNEL, name, s->correlation);
+	}
+	return maker_link(&s->m);
+}
+
+static bool finds(const struct analysis *a, const char *id)
+{
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* From its first operation to its last a run of few is busy, whatever the program waits for. */
+static void few_operations_are_no_bottleneck(void **state)
+{
+	for (int n = 9; n <= 10; n++) {
+		const struct trace *t = run_of(*state, n);
+		const struct analysis *a = scene_compare(*state, t, t);
+		assert_false(a->side[0].steps.found);
+		assert_int_equal(finds(a, "gpu_bound"), n == 10);
+	}
+}
+
+/* Two clocks that are recorded and differ are other GPUs. */
+static void an_unknown_clock_is_no_other_gpu(void **state)
+{
+	static const int64_t clocks[][2] = {
+		{0, 1980000000}, {1980000000, 0}, {1980000000, 1980000000}, {1755000000, 1980000000}};
+	struct scene *s = *state;
+	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+		const struct trace *t[2];
+		for (int side = 0; side < 2; side++) {
+			struct trace *made = ARENA_NEW(&s->arena, 1, struct trace);
+			*made = *run_of(s, 48);
+			made->gpus = ARENA_NEW(&s->arena, 1, struct trace_gpu);
+			made->n_gpus = 1;
+			made->gpus[0] = (struct trace_gpu){.name = made->ops.name[0], .clock_hz = clocks[i][side]};
+			for (uint32_t d = 0; d < made->n_devices; d++)
+				made->devices[d].gpu = 0;
+			t[side] = made;
+		}
+		assert_int_equal(scene_compare(s, t[0], t[1])->conditions.other_gpus, i == 3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(few_operations_are_no_bottleneck),
+		SCENE(an_unknown_clock_is_no_other_gpu),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
