@@ -263,17 +263,17 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 const char *words_more(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	bool runs = v->more_runs > 0 && v->one_run;
+	const bool other = a->comparison.same_work == SAME_WORK_DIFFERENT; /* no number of steps settles that */
+	const bool runs = v->more_runs > 0 && v->one_run && !other, steps = v->more_steps > 0 && !other;
 	return SAY(a->names, arena, would_settle, .could = v->could,
 	           .unsteady = !v->unsteady           ? "no"
 	                       : a->turning.shared    ? "shared"
 	                       : a->turning.held_back ? "clocks"
 	                                              : "no",
-	           .of = runs                ? "runs"
-	                 : v->more_steps > 0 ? "steps"
-	                                     : "nothing",
-	           .n = (int64_t)(runs ? v->more_runs : v->more_steps),
-	           .spaced = v->could && (runs || v->more_steps > 0));
+	           .of = runs    ? "runs"
+	                 : steps ? "steps"
+	                         : "nothing",
+	           .n = (int64_t)(runs ? v->more_runs : v->more_steps), .spaced = v->could && (runs || steps));
 }
 
 /* "5 timed runs (no profiler) and 1 profiled run" */

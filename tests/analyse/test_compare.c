@@ -398,7 +398,7 @@ static void test_repetitions_of_another_number(void **state)
 	const struct analysis *a = expect(*state, three, four, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
 	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
-	                       "run 3 times in the baseline's and 4 times in the fixed side's"));
+	                       "run 3 times per repetition in the baseline and 4 times in the fixed side"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	assert_ptr_equal(a->verdict.reasons.list[0], a->comparison.mismatch);
 	a = expect(*state, three, fast, SAME_WORK_JOB);

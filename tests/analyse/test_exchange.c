@@ -81,9 +81,9 @@ static void sessions(void **unused)
 	there.start = HOURS;
 	assert_string_equal(where(here, there), "");
 	there.start = HOURS + 2;
-	assert_string_equal(where(here, there), "hours apart");
+	assert_string_equal(where(here, there), "hours apart from the baseline");
 	there.start = 20 * HOURS;
-	assert_string_equal(where(here, there), "hours apart");
+	assert_string_equal(where(here, there), "hours apart from the baseline");
 	there.start = 20 * HOURS + 1;
 	assert_string_equal(where(here, there), "on another day");
 	there.start = 7 * 24 * HOURS;

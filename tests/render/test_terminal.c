@@ -134,7 +134,7 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	a.findings.diagnosis.result = DIAGNOSIS_NONE;
-	assert_non_null(strstr(printed(&a, &out), "  prediction  Not judged, as the result is not faster: "));
+	assert_non_null(strstr(printed(&a, &out), "  prediction  Not judged, as no speedup is proven: "));
 	assert_non_null(strstr(out.data, "24.36 ms predicted, 24.22 ms measured."));
 	a.findings.diagnosis = (struct diagnosis){0};
 	assert_null(strstr(printed(&a, &out), "prediction"));

@@ -13,6 +13,8 @@ struct list {
 /* Adds a fact of a side (or FACT_NO_SIDE) with its parameters. */
 #define ADD(to, ...) FACT_ADD(&(to)->verdict->reasons, (to)->arena, __VA_ARGS__)
 
+enum { RARE_STEPS = 9 }; /* of fewer steps it goes without saying what is rare */
+
 /* ---- what it would take ---- */
 
 static void add_plan(struct list *list, const struct proof *p)
@@ -288,7 +290,8 @@ static void add_runs(struct list *list, const struct proof *p)
 		ADD(list, one_run_each, FACT_NO_SIDE);
 	else if (p->one_run)
 		ADD(list, one_run_of_side, p->runs[0] > 1);
-	else if ((p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS) && list->verdict->has_interval)
+	else if ((p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS) &&
+	         (list->verdict->result == VERDICT_FASTER || list->verdict->result == VERDICT_SLOWER))
 		ADD(list, three_runs, FACT_NO_SIDE);
 	if (!p->one_run && !p->exchange.known)
 		ADD(list, order_unknown, FACT_NO_SIDE, .how = "recorded");
@@ -306,7 +309,7 @@ static void add_steps_set_aside(struct list *list, const struct proof *p)
 	for (int i = 0; i < 2; i++)
 		for (size_t r = 0; r < p->runs[i]; r++)
 			irregular = irregular || (v->series[i][r].slow.n > 0 && !v->series[i][r].slow.regular);
-	if (irregular && !p->paired)
+	if (irregular && !p->paired && most >= RARE_STEPS)
 		ADD(list, rare_steps_unseen, FACT_NO_SIDE, .every = (int64_t)most / 3, .steps = (int64_t)most);
 }
 
