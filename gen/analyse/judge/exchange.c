@@ -23,13 +23,13 @@ static int by_start(const void *a, const void *b)
 	return x->side != y->side ? x->side - y->side : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Runs with a start time by that; returns how many. */
+/* Runs with a start time by that; returns how many. A time that none can be is not known. */
 static size_t rank(const struct exchange_run *const run[2], const size_t n[2], struct ranked *out)
 {
 	size_t all = 0, stretch = 0;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++)
-			if (run[s][r].start != 0)
+			if (run[s][r].start > 0)
 				out[all++] = (struct ranked){
 					.start = run[s][r].start, .end = run[s][r].end, .index = r, .side = s};
 	SORT(out, all, by_start);
