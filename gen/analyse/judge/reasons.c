@@ -249,8 +249,7 @@ static void add_result(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	if (v->result == VERDICT_UNCHANGED)
-		ADD(list, within_margin, FACT_NO_SIDE, .margin = VERDICT_MARGIN,
-		    .differs = fmax(log(v->lo), -log(v->hi)) > p->floor);
+		ADD(list, within_margin, FACT_NO_SIDE, .margin = VERDICT_MARGIN, .differs = v->lo > 1 || v->hi < 1);
 	else if (v->result != VERDICT_INCONCLUSIVE && p->floor > 0)
 		ADD(list, beyond_floor, FACT_NO_SIDE, .evidence = evidence_of(p, v), .floor = expm1(p->floor));
 	else if (v->result != VERDICT_INCONCLUSIVE)
