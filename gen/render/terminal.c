@@ -211,10 +211,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "kernels", words_once(a, &t.arena));
 	put_line(&t, "why", words_change(a, &t.arena));
 	put_line(&t, "prediction",
-	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup &&
-	                         a->comparison.same_work != SAME_WORK_DIFFERENT
-	                 ? words_diagnosis(a, &t.arena)
-	                 : "");
+	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup ? words_diagnosis(a, &t.arena) : "");
 	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)
 		put_line(&t, "steps",
 		         SAY(a->names, &t.arena, steps_by_range, .name = a->side[0].steps.name,
