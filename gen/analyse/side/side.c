@@ -160,6 +160,42 @@ static struct quality_notes notes_of(const struct side_words *words, const struc
 	                              .ranges = recording_ranges_note(recording, &budgets->mean, steps, arena)};
 }
 
+static bool lacks_devices(const struct run *runs, size_t n)
+{
+	for (size_t r = 0; r < n; r++)
+		if (!runs[r].n_devices)
+			return true;
+	return false;
+}
+
+static struct recording_cost recording_of(const struct side_rows *rows, const struct run *runs, size_t n,
+                                          const struct budget *mean, struct arena *arena)
+{
+	struct recording_cost out = recording_end(rows->recording, mean, arena);
+	out.ranges = recording_ranges(runs, n);
+	return out;
+}
+
+static void give_tables(struct side *side, const struct side_tables *t)
+{
+	side->kernels = t->kernels;
+	side->n_kernels = t->n_kernels;
+	side->operators = t->operators;
+	side->n_operators = t->n_operators;
+	side->modules = t->modules;
+	side->n_modules = t->n_modules;
+	side->modules_by_ranges = t->modules_by_ranges;
+	side->outermost = t->outermost;
+	side->n_outermost = t->n_outermost;
+	side->lines = t->lines;
+	side->n_lines = t->n_lines;
+	side->api = t->api;
+	side->n_api = t->n_api;
+	side->copies = t->copies;
+	side->n_copies = t->n_copies;
+	side->counts = t->counts;
+}
+
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts)
 {
@@ -167,24 +203,22 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_periods periods = periods_build(runs, n, words->run_files, arena);
 	struct run *median = &runs[periods.median_run];
 	struct side_rows rows = rows_build(runs, n, &work, arena);
-	for (size_t r = 0; r < n; r++)
-		if (!runs[r].n_devices) {
-			arena_release(&work);
-			return (struct side){.label = words->label};
-		}
+	if (lacks_devices(runs, n)) {
+		arena_release(&work);
+		return (struct side){.label = words->label};
+	}
+	const struct side_tables *tables = &rows.tables;
 	uint32_t n_devices = places_find(runs, n);
 	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
 	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
 	const struct place_facts places = place_facts_build(runs, n, &budgets, &rows.tables.places, arena);
 	const struct side_memory memory = memory_build(runs, n);
 	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean, memory.n_steps > 0);
-	const struct side_tables tables = rows.tables;
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
 	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
 	uint32_t n_order, *order = order_of(&timeline, runs[0].trace->names, arena, &n_order);
-	struct recording_cost recording = recording_end(rows.recording, &budgets.mean, arena);
-	recording.ranges = recording_ranges(runs, n);
+	const struct recording_cost recording = recording_of(&rows, runs, n, &budgets.mean, arena);
 	arena_release(&work);
 	const struct quality_notes notes = notes_of(words, &timeline, &budgets, &recording, periods.steps.found, arena);
 	*facts = (struct side_facts){.runs = tables_of(runs, n, words->run_files, arena),
@@ -192,7 +226,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .rows = runs,
 	                             .timed = stopwatches_of(runs, n, periods.steps.found, arena),
 	                             .ranks_apart = possible_rows(runs, words->run_files, n, arena),
-	                             .amd = is_amd(runs, &tables),
+	                             .amd = is_amd(runs, tables),
 	                             .idle = budgets.idle,
 	                             .n_idle = budgets.n_idle,
 	                             .places = places,
@@ -201,50 +235,36 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .sync_gaps = budgets.sync_gaps,
 	                             .host_work = rows.host_work,
 	                             .comm = budgets.comm,
-	                             .work = tables.work};
-	return (struct side){.label = words->label,
-	                     .name = words->name,
-	                     .source = source_of(runs, n),
-	                     .files = words->files,
-	                     .runs = periods.runs,
-	                     .n_runs = periods.n_runs,
-	                     .median_run = periods.median_run,
-	                     .steps = periods.steps,
-	                     .startup = startup_build(runs, n),
-	                     .loops = loops.list,
-	                     .n_loops = loops.n,
-	                     .devices = budgets.devices,
-	                     .n_devices = budgets.n_devices,
-	                     .budget = budgets.mean,
-	                     .busy = budget_busy(&budgets.mean),
-	                     .phases = phases.list,
-	                     .n_phases = phases.n,
-	                     .order = order,
-	                     .n_order = n_order,
-	                     .phases_by_work = phases.by_work,
-	                     .kernels = tables.kernels,
-	                     .n_kernels = tables.n_kernels,
-	                     .operators = tables.operators,
-	                     .n_operators = tables.n_operators,
-	                     .modules = tables.modules,
-	                     .n_modules = tables.n_modules,
-	                     .modules_by_ranges = tables.modules_by_ranges,
-	                     .outermost = tables.outermost,
-	                     .n_outermost = tables.n_outermost,
-	                     .lines = tables.lines,
-	                     .n_lines = tables.n_lines,
-	                     .api = tables.api,
-	                     .n_api = tables.n_api,
-	                     .copies = tables.copies,
-	                     .n_copies = tables.n_copies,
-	                     .ranges = rows.ranges.list,
-	                     .n_ranges = rows.ranges.n,
-	                     .counts = tables.counts,
-	                     .recording = recording,
-	                     .memory = memory,
-	                     .ranks = ranks,
-	                     .timeline = timeline,
-	                     .overview = median->overview,
-	                     .events = words->events ? events_build(median, arena) : NULL,
-	                     .quality = quality_build(runs, n, words->run_files, &notes, arena)};
+	                             .work = tables->work};
+	struct side out = {.label = words->label,
+	                   .name = words->name,
+	                   .source = source_of(runs, n),
+	                   .files = words->files,
+	                   .runs = periods.runs,
+	                   .n_runs = periods.n_runs,
+	                   .median_run = periods.median_run,
+	                   .steps = periods.steps,
+	                   .startup = startup_build(runs, n),
+	                   .loops = loops.list,
+	                   .n_loops = loops.n,
+	                   .devices = budgets.devices,
+	                   .n_devices = budgets.n_devices,
+	                   .budget = budgets.mean,
+	                   .busy = budget_busy(&budgets.mean),
+	                   .phases = phases.list,
+	                   .n_phases = phases.n,
+	                   .order = order,
+	                   .n_order = n_order,
+	                   .phases_by_work = phases.by_work,
+	                   .ranges = rows.ranges.list,
+	                   .n_ranges = rows.ranges.n,
+	                   .recording = recording,
+	                   .memory = memory,
+	                   .ranks = ranks,
+	                   .timeline = timeline,
+	                   .overview = median->overview,
+	                   .events = words->events ? events_build(median, arena) : NULL,
+	                   .quality = quality_build(runs, n, words->run_files, &notes, arena)};
+	give_tables(&out, tables);
+	return out;
 }
