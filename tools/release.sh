@@ -48,6 +48,8 @@ else
 	GAPLINE_GO_ON=1 ./dev check-all || die "checks fail"
 	skipped=$(sed -n 's/.*<testcase name="\([^"]*\)".*status="notrun".*/\1/p' build/tests-*.xml | sort -u | tr '\n' ' ')
 	[ -z "$skipped" ] || checked+=", but for what was skipped here: $skipped"
+	again=$(sed -n "s/^$commit failed [^ ]* //p" build/tested | sort -u | paste -sd ' ')
+	[ -z "$again" ] || checked+=", after these had failed once at this commit: $again"
 fi
 
 ./dev package
