@@ -69,13 +69,30 @@ const char *evidence_loops(const struct analysis *a, const struct side *s, struc
 	return *all ? all : SAY(NULL, arena, loops_marked);
 }
 
-/* So many steps of the gain win back what the fixed side's start-up takes longer; FACT_UNKNOWN: it takes no longer,
- * nothing was gained, or the recorded steps did. */
+static double startup_part(const struct startup *s, enum startup_part part)
+{
+	for (uint32_t i = 0; i < s->n_rows; i++)
+		if (s->row[i].part == part)
+			return s->row[i].ns;
+	return 0;
+}
+
+/* Whether a profile begins with its program, as it says or as code was loaded before the first step; one that was
+ * switched on in a running program has seen no start. */
+static bool saw_start(const struct startup *s)
+{
+	return s->ns > 0 && (s->whole || startup_part(s, STARTUP_MODULE_LOAD) > 0);
+}
+
+/* So many steps of the gain win back what the fixed side's start-up takes longer without the profiler's own time;
+ * FACT_UNKNOWN: it takes no longer, nothing was gained, the recorded steps did, or no start was recorded. */
 static int64_t payback_of(const struct analysis *a)
 {
 	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
 	double gain = b->headline.step - f->headline.step, added = f->startup.ns - b->startup.ns;
-	bool known = b->startup.ns > 0 && f->startup.ns > 0 && b->steps.found && f->steps.found && !a->items_name;
+	bool known =
+		saw_start(&b->startup) && saw_start(&f->startup) && b->steps.found && f->steps.found && !a->items_name;
+	added -= startup_part(&f->startup, STARTUP_PROFILER) - startup_part(&b->startup, STARTUP_PROFILER);
 	double steps = known && gain > 0 ? ceil(added / gain) : 0;
 	return a->verdict.result == VERDICT_FASTER && steps > (double)f->steps.measured ? (int64_t)steps : FACT_UNKNOWN;
 }
