@@ -123,14 +123,25 @@ static void put_facts(struct terminal *t, const char *label, const struct facts 
 		put_line(t, "", view_more(facts->n - TABLE_BRIEF, &t->arena));
 }
 
-/* All of them: any may turn the result round. What a typical step says has a line of its own. */
+/* Whether a reason is a difference of the work or part of the next step, which stand above. */
+static bool is_said(struct terminal *t, const char *reason)
+{
+	const struct facts *differences = &t->a->comparison.differences;
+	for (uint32_t i = 0; i < differences->n && i < TABLE_BRIEF; i++)
+		if (strcmp(say_fact(differences->list[i], t->a->names, &t->arena), reason) == 0)
+			return true;
+	return strstr(words_next(t->a, &t->arena), reason);
+}
+
+/* All of them, once: any may turn the result round. What a typical step says has a line of its own. */
 static void put_reasons(struct terminal *t, const struct verdict *v)
 {
 	const char *label = "caveats";
 	for (uint32_t i = 0; i < v->reasons.n; i++) {
-		if (v->reasons.list[i] == v->typical_line)
+		const char *reason = say_fact(v->reasons.list[i], t->a->names, &t->arena);
+		if (v->reasons.list[i] == v->typical_line || is_said(t, reason))
 			continue;
-		put_line(t, label, say_fact(v->reasons.list[i], t->a->names, &t->arena));
+		put_line(t, label, reason);
 		label = "";
 	}
 }

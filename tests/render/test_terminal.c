@@ -108,6 +108,26 @@ static const char *printed(const struct analysis *a, struct buf *out)
 	return out->data;
 }
 
+static void what_stands_above_is_no_caveat(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_INCONCLUSIVE, &arena, &a);
+	const char *reason = say_fact(a.verdict.reasons.list[0], a.names, &arena);
+	render_verdict(&a, false, &out);
+	assert_non_null(strstr(strstr(out.data, "  caveats"), arena_format(&arena, "%.30s", reason)));
+	buf_release(&out);
+	facts_add(&a.comparison.differences, &arena, a.verdict.reasons.list[0]);
+	render_verdict(&a, false, &out);
+	const char *first = strstr(out.data, arena_format(&arena, "%.30s", reason));
+	assert_non_null(first);
+	assert_null(strstr(first + 1, arena_format(&arena, "%.30s", reason)));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
 static void the_number_of_runs_is_true(void **state)
 {
 	(void)state;
@@ -338,6 +358,7 @@ int main(void)
 		cmocka_unit_test(the_verdict_in_words),
 		cmocka_unit_test(a_later_start_is_won_back_in_steps),
 		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
+		cmocka_unit_test(what_stands_above_is_no_caveat),
 		cmocka_unit_test(the_number_of_runs_is_true),
 		cmocka_unit_test(what_is_no_pair_is_none),
 		cmocka_unit_test(a_typical_step_has_its_own_line),
