@@ -1,6 +1,8 @@
 """Pairs for check_real_pairs.py whose steps are not drawn alike: work that grows or depends on the step before, stages of a
 program, cycles of a profiler, networks in turns.
 """
+import math
+
 from made_strange import *  # noqa: F403: its programs, Pair, of
 
 
@@ -115,6 +117,34 @@ def refined(p, steps):
         p.units += 1
 
 
+def wandering(p, steps, times=1.0):
+    """A server's batches: how many requests are in one hangs together with those before it."""
+    x = p.rng.gauss(0, 1)
+    for _ in range(steps):
+        n = 2 + int(62 / (1 + math.exp(-1.5 * x)))
+        x = 0.95 * x + 0.31 * p.rng.gauss(0, 1)
+        p.begin("iteration")
+        load(p, 60 * US + n * US, 256 * n)
+        for _ in range(8):
+            p.kernel(NORM, (6 + 0.1 * n) * US * times, 8 * n)
+            p.kernel(GEMM, (40 + 0.6 * n) * US * times, 512)
+            p.kernel("paged_attention(half*)", 2.5 * n * US * times, 16 * n)
+        p.finish(4 * n)
+
+
+def regimes(p, steps):
+    """Two kinds of work, some thirty steps of one, then of the other."""
+    heavy = p.rng.random() < 0.5
+    for _ in range(steps):
+        heavy ^= p.rng.random() < 1 / 30
+        p.begin("iteration")
+        p.copy(1, 1 << 20 if heavy else 1 << 14)
+        for _ in range(12 if heavy else 4):
+            p.kernel(GEMM, (200 if heavy else 60) * US, 2048 if heavy else 256)
+            p.kernel(ACT, 15 * US, 512)
+        p.finish(4)
+
+
 UNSEEN = [
     Pair("a solver's iterations go by the step before: nothing", (of(convergence), of(convergence)), {SAME, UNKNOWN}, set(), 150),
     Pair("a solver's iterations grow, and go by the step before", (of(convergence), of(convergence, drift=3)), {DIFFERENT, UNKNOWN}, None, 60),
@@ -136,4 +166,8 @@ UNSEEN = [
     Pair("gradients are reduced in every second step", (of(seldom, buckets=4), of(seldom, sync=2, buckets=4)), {DIFFERENT, UNKNOWN}, {"comm_exposed"}),
     Pair("gradients are reduced in 2 buckets, not in 8", (of(seldom, buckets=8), of(seldom, buckets=2)), {JOB, SAME}, set()),
     Pair("a mesh that is refined: nothing, four runs, nothing is marked", (of(refined), of(refined)), {SAME, UNKNOWN}, set(), 60, (False, False), runs=4),
+    Pair("batches of a server that vary slowly: nothing", (of(wandering), of(wandering)), {SAME, UNKNOWN}, set(), 60),
+    Pair("batches of a server that vary slowly: faster kernels", (of(wandering), of(wandering, 0.7)), {JOB, UNKNOWN, DIFFERENT}, {"compute"}, 60),
+    Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
+    Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
 ]

@@ -25,6 +25,8 @@ static double bytes_error(const struct guard *c, const struct side *side, enum c
 		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
 		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
 	}
+	if (c->variation.wanders && variance > 0)
+		return INFINITY;
 	return c->variation.seen > 0 ? c->chance * sqrt(variance / c->variation.seen) : 0;
 }
 

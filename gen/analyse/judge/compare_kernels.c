@@ -11,6 +11,7 @@
 
 static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
 static const double LEAST_MULTIPLE = 1.1; /* and one that is none is at least that: two batches against three */
+static const double APART = 1 / 3.;       /* shares of the GPU's work that one loop has on both sides are nearer */
 static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
@@ -155,6 +156,10 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
 	const struct work_multiple *m = &of->multiple;
+	if (c->a->steps.origin == STEPS_BY_PATTERN &&
+	    guard_distance(c->a->steps.coverage, c->b->steps.coverage) > APART)
+		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = c->a->steps.coverage,
+		                .fixed = c->b->steps.coverage);
 	if (c->a->steps.origin == STEPS_BY_PATTERN) {
 		const bool seldom = !m->name;
 		m = seldom ? &of->seldom : m;
@@ -183,6 +188,16 @@ static bool compare_units(struct guard *c, const struct work_kernels *k)
 	c->out.mismatch = other;
 	guard_doubt(c, other);
 	return true;
+}
+
+/* Work that chance may have made less. Where steps wander, it may have made all of the speedup. */
+static void add_by_chance(struct guard *c, const struct work_group *kernels)
+{
+	const struct fact *why = FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = kernels->n,
+	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
+	if (c->variation.wanders && !c->out.mismatch)
+		c->out.mismatch = why;
+	guard_doubt(c, why);
 }
 
 void guard_kernels(struct guard *c, const struct side_facts facts[2])
@@ -232,8 +247,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	if (k.by_chance.time > GUARD_MATERIAL * all)
-		guard_doubt(c, FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = k.by_chance.n,
-		                        .time = k.by_chance.time, .unit = guard_per(c), .largest = k.by_chance.name));
+		add_by_chance(c, &k.by_chance);
 	if (c->kernels_differ && graphs_hide(c))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))

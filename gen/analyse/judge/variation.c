@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+static const double MUCH = 0.02; /* of a step's kernels: clocks that drift make less */
+
 /* The kernels' time of each block of a run's steps, ns a step. */
 struct kernel_time {
 	double *ns, mean;
@@ -82,6 +84,7 @@ struct variation variation_of(const struct side_facts facts[2], double steps)
 	out.alike = n == facts[1].n_runs && steps > 0;
 	for (size_t r = 0; r < n && out.alike; r++)
 		out.alike = add_pair(&facts[0].runs[r], &facts[1].runs[r], &out);
+	out.wanders = !out.alike && out.seen < SERIES_INDEPENDENT && out.varies > MUCH;
 	out.together = sqrt(out.together / runs);
 	out.apart = sqrt(out.apart) / runs;
 	return out;

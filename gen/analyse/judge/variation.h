@@ -14,6 +14,7 @@ struct variation {
 	double together; /* standard deviation of a step's kernels' time, as a share of it, … */
 	double apart;    /* … and standard error of what of it is not alike, … */
 	double dof;      /* … with so many degrees of freedom */
+	bool wanders; /* they do not, vary much, and few are independent: chance may have made any amount that varies */
 };
 
 /* `steps`: of the shorter side. */

@@ -48,7 +48,9 @@ bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
 	const double a = r->instances[0], b = r->instances[1];
 	if (!work_differs(s, a, b) || !s->steps || is_whole(s, fmax(a, b)))
 		return work_differs(s, a, b);
-	return fabs(a - b) > s->slack + s->chance * hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
+	const double varies = hypot(r->varies[0], r->varies[1]);
+	return !(s->variation.wanders && varies > 0) &&
+	       fabs(a - b) > s->slack + s->chance * varies / sqrt(s->variation.seen);
 }
 
 /* ---- counting ---- */

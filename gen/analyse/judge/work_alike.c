@@ -117,6 +117,8 @@ static double ln_ratio(const struct work_scale *s, const struct work_row *r, boo
 		                    : mean_of(s, r, side, r->time[side], r->time2[side], &error[side]);
 	double seen = fmin(times_seen(s, r, 0), times_seen(s, r, 1)), spread = hypot(error[0], error[1]);
 	*slack = spread > 0 ? spread * (seen == s->variation.seen ? s->chance : work_chance(seen)) : 0;
+	if (s->variation.wanders && blocks && spread > 0)
+		*slack = INFINITY;
 	*slack = fmin(*slack, slack_apart(s, r, spread));
 	return mean[0] > 0 && mean[1] > 0 ? log(mean[1] / mean[0]) : mean[0] > 0 || mean[1] > 0 ? INFINITY : 0;
 }
