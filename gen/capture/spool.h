@@ -207,8 +207,9 @@ enum spool_event_type {
 	SPOOL_PYTHON_THREAD, /* text: what Python calls the thread `id` or, where that is not known, what the system
 	                      * calls it; goes before SPOOL_THREAD_NAME, and a later one replaces it */
 	SPOOL_NODE /* node `id` of a CUDA graph was made, or, where `payload` is not 0, is a copy of the node `payload`;
-	            * both may be said of one, then it is a copy. Text: struct spool_frame[], where in Python its thread
-	            * was, innermost first; `category` 1: there were more */
+	            * both may be said of one, then it is a copy. So is a node of a child graph of what it was before it
+	            * was moved into the graph that was instantiated. Text: struct spool_frame[], where in Python its
+	            * thread was, innermost first; `category` 1: there were more */
 };
 
 /* Whether a thread that was sampled waited for the global interpreter lock. */

@@ -81,7 +81,7 @@ size_t suite_done(const struct suite *suite)
 
 bool suite_next_nodes(const struct suite *suite, int side, bool logged, struct suite_run *next)
 {
-	if (suite->n_sides > 2 || !suite->graphs_whole[side] || suite->nodes[side].profile)
+	if (!suite->graphs_whole[side] || suite->nodes[side].profile)
 		return false;
 	const char *key = suite_side_key(suite->n_sides, side);
 	*next = (struct suite_run){.side = side,

@@ -93,7 +93,7 @@ bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
  * none. To look ahead; names are not filled. */
 bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run);
 
-/* The run of a side with the nodes of its graphs, where one is to be made. Only of two sides. */
+/* The run of a side with the nodes of its graphs, where one is to be made. */
 bool suite_next_nodes(const struct suite *suite, int side, bool logged, struct suite_run *next);
 
 /* Runs in all, as far as is known, and how many of them are finished. */

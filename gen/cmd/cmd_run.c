@@ -188,14 +188,15 @@ static int report(struct experiment *e)
 {
 	struct compare *c = &e->compare;
 	struct err err;
+	const char **nodes = e->variants.n ? e->variants.nodes : c->graph_nodes;
 	run_profiles(e, &c->arena, e->variants.n ? e->variants.of : c->given);
+	for (int s = 0; s < e->suite.n_sides; s++)
+		if (e->suite.nodes[s].profile)
+			nodes[s] = arena_format(&c->arena, "%s/%s", e->folder, e->suite.nodes[s].profile);
 	name_outputs(e);
 	if (e->variants.n)
 		return variants_report(c, &e->variants, &err);
 	run_outputs(e, &c->arena, c->outputs_of);
-	for (int s = 0; s < 2; s++)
-		if (e->suite.nodes[s].profile)
-			c->graph_nodes[s] = arena_format(&c->arena, "%s/%s", e->folder, e->suite.nodes[s].profile);
 	int status = compare_sides(c);
 	if (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE)
 		fprintf(stderr, "gapline: the report is %s\n", cmd_harmless(&c->arena, c->paths[COMPARE_HTML]));

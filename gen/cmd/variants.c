@@ -141,10 +141,14 @@ int variants_check(const struct compare *c, struct err *err)
 
 static int spare_inputs(const struct job *job, const struct output *output, struct err *err)
 {
-	for (size_t i = 0; i < job->n; i++)
-		for (size_t k = 0; k < job->given->of[i].n; k++)
-			if (output_replaces_path(output, job->given->of[i].item[k]))
-				return err_set(err, "%s: this output would replace an input", output->path);
+	const struct variants_given *given = job->given;
+	for (size_t i = 0; i < job->n; i++) {
+		bool replaces = given->nodes[i] && output_replaces_path(output, given->nodes[i]);
+		for (size_t k = 0; k < given->of[i].n; k++)
+			replaces = replaces || output_replaces_path(output, given->of[i].item[k]);
+		if (replaces)
+			return err_set(err, "%s: this output would replace an input", output->path);
+	}
 	return 0;
 }
 
@@ -206,6 +210,7 @@ static int compare_one(struct job *job, size_t i, struct err *err)
 	names_init(&pair->names, &pair->arena);
 	for (int s = 0; s < 2; s++) {
 		pair->given[s] = job->given->of[s ? i : 0];
+		pair->graph_nodes[s] = job->given->nodes[s ? i : 0];
 		pair->analysis.name[s] = job->list[s ? i : 0].name;
 		pair->note_as[s] = s || i == 1 ? pair->analysis.name[s] : "";
 	}

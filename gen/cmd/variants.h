@@ -12,6 +12,7 @@ struct variants_given {
 	size_t n;
 	const char *name[VARIANTS_MOST];
 	struct opt_list of[VARIANTS_MOST]; /* of each, what was given: its profiles, or its command */
+	const char *nodes[VARIANTS_MOST];  /* as compare's graph_nodes */
 	const char *parameter;             /* of which each has its own value; NULL: there is none */
 	const char *value[VARIANTS_MOST];
 };

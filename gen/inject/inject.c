@@ -3,9 +3,9 @@
 #include "cupti_api.h"
 #include "cupti_records.h"
 #include "cupti_window.h"
+#include "graph_nodes.h"
 #include "nvtx.h"
 #include "nvtx_payload.h"
-#include "py_here.h"
 #include "py_sampler.h"
 #include "spool_events.h"
 #include "spool_writer.h"
@@ -121,54 +121,18 @@ static void activities_on(void)
 		api.silence_driver(silent_driver[i], 0);
 }
 
-enum { NODE_DEPTH = 64 }; /* frames that are noted of a node */
-
-/* Calls that copy graphs, whose nodes are said to be made before they are said to be copies. */
-static const CUpti_CallbackId copies[] = {
-	CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate,
-	CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiate_v2,
-	CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags,
-	CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams,
-	CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz,
-	CUPTI_DRIVER_TRACE_CBID_cuGraphClone,
-};
-static __thread bool copying; /* the thread is in one */
-
-static void note_copying(CUpti_CallbackId id, bool enters)
-{
-	for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-		copying = id == copies[i] ? enters : copying;
-}
-
-/* A node of a graph was made, or is a copy. The thread that captures is in the call that is captured, and in its
- * ranges; for the copies that instantiating makes CUPTI says both, made and then copied. */
-static void note_node(const CUpti_ResourceData *resource, bool copied)
-{
-	const CUpti_GraphData *graph = resource->resourceDescriptor;
-	struct spool_event event = {.type = SPOOL_NODE, .time = spool_now()};
-	if (!spool_window(event.time) || api.graph_node_id(graph->node, &event.id) != CUPTI_SUCCESS ||
-	    (copied && api.graph_node_id(graph->originalNode, &event.payload) != CUPTI_SUCCESS))
-		return;
-	struct spool_frame frames[NODE_DEPTH];
-	bool cut = false;
-	size_t n = copied || copying ? 0 : here_frames(frames, NODE_DEPTH, &cut); /* a copy's are the original's */
-	event.category = cut;
-	spool_event_put(event, frames, n * sizeof *frames, NULL, 0);
-}
-
 /* Only the driver's calls are subscribed to: the runtime's end in them. */
 static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *details)
 {
 	const CUpti_CallbackData *call = details;
 	(void)data;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED && !by_node)
 		atomic_store(&has_graphs, true);
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && atomic_load(&usable) &&
-	    (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED))
-		note_node(details, id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && atomic_load(&usable))
+		graph_nodes_resource(id, details);
 	if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !atomic_load(&usable))
 		return;
-	note_copying(id, call->callbackSite == CUPTI_API_ENTER);
+	graph_nodes_call(id, call->callbackSite == CUPTI_API_ENTER);
 	if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call->callbackSite == CUPTI_API_EXIT)
 		window_note(true);
 	else if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call->callbackSite == CUPTI_API_ENTER)
@@ -212,21 +176,10 @@ static void choose_graphs(void)
 /* Who made the nodes of graphs, where they are seen one by one. */
 static void watch_nodes(void)
 {
-	static const CUpti_CallbackId ids[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-	                                       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
-	CUptiResult result = api.graph_node_id ? CUPTI_SUCCESS : CUPTI_ERROR_NOT_SUPPORTED;
-	if (!by_node)
-		return;
-	for (size_t i = 0; i < sizeof ids / sizeof *ids && result == CUPTI_SUCCESS; i++)
-		result = api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]);
-	/* Without one of the two, copies would be of the call that instantiates. */
-	for (size_t i = 0; i < sizeof ids / sizeof *ids && result != CUPTI_SUCCESS; i++)
-		api.cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]);
+	CUptiResult result = by_node ? graph_nodes_watch(&api, subscriber) : CUPTI_SUCCESS;
 	if (result != CUPTI_SUCCESS)
 		failed(SPOOL_WARNING,
 		       "to say who makes the nodes of CUDA graphs, which count for the phase of their replay", result);
-	for (size_t i = 0; i < sizeof copies / sizeof *copies && result == CUPTI_SUCCESS && sampler_wanted(); i++)
-		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, copies[i]);
 }
 
 /* Where XLA's graphs are traced whole, because that was asked for or because CUDA was there before XLA. */

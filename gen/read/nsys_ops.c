@@ -178,7 +178,7 @@ static int read_chains(struct nsys *r, struct nodes *n)
 /* Where the node was made that this one is a copy of: build_node; 0: not known. */
 static uint32_t node_made(struct nsys *r, struct nodes *n, uint64_t process, int64_t id)
 {
-	enum { COPIES = 64 }; /* of copies: each child graph in another one is a further one */
+	enum { COPIES = 64 }; /* of copies: each child graph in another one is a further one, or two */
 	if (!n->keys.n)
 		return 0;
 	uint32_t i = keymap_find(&n->keys, node_key(n, process, id));

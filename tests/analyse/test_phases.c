@@ -350,7 +350,7 @@ static void test_nodes_of_which_nothing_is_known_have_no_phase(void **state)
 	             {SOURCE_GAPLINE, "", true, false, "made before recording began"}, /* through nsys */
 	             {SOURCE_GAPLINE, "13.0.1", false, true, "made before recording began"},
 	             {SOURCE_GAPLINE, "13.0.1", true, true, "its CUPTI did not say who makes nodes"},
-	             {SOURCE_GAPLINE, "13.0.1", true, false, "as of the nodes in child graphs"},
+	             {SOURCE_GAPLINE, "13.0.1", true, false, "but CUPTI did not say who made these"},
 	             {SOURCE_KINETO, "", false, true, "The PyTorch profiler does not record captures"}};
 	struct scene *s = *state;
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -7,6 +7,7 @@
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -76,6 +77,32 @@ class Graphs(Case):
         self.run_both(*self.BOTH, "--recorded", "1", "-o", "none")
         self.assertEqual(self.state("none")["graph_nodes"], [])
         self.assertNotIn("graphs_inside", json.loads((self.folder / "none/report.json").read_text()))
+
+    def test_nodes_of_variants(self):
+        """Each variant whose graphs were traced whole has such a run, the baseline's is in every pair, and the numbers are
+        those of the pair without them."""
+        self.graph_sides("base", "fixed")
+        for r in range(4):
+            tiny_graphs.write(self.folder / f"third-{r}.sqlite", by_node=True, seed=80 + r)
+        words = [w for name in ("base-graphs", "fixed-graphs", "third") for w in ("--variant", f"{name}=true {name}-#.sqlite")]
+        _, said = self.run_both(*words, "-o", "out")
+        self.assertEqual(re.findall(r"^gapline: run (\d+) of 14: (.*): \d+\.\d s$", said, re.M)[-2:],
+                         [("13", "base-graphs, CUDA graphs node by node"), ("14", "fixed-graphs, CUDA graphs node by node")])  # fmt: skip
+        self.assertEqual([(r["side"], r["profile"]) for r in self.state()["graph_nodes"]],
+                         [(s, f"nodes-{s}.sqlite") for s in ("baseline", "variant-2")])
+        for pair, sides in ("fixed-graphs", 2), ("third", 1):
+            page = (self.folder / f"out/report-{pair}.html").read_text()
+            self.assertEqual(len(re.findall("graph 1, 1 per step, measured", page)), sides)
+            subprocess.run([captured.GAPLINE, "verify", self.folder / f"out/report-{pair}.html"], check=True, capture_output=True)
+        files = [w for name, side in zip(("base-graphs", "fixed-graphs", "third"), ("baseline", "variant-2", "variant-3")) for w in ("--variant", f"{name}=out/{side}-*.sqlite")]
+        self.gapline("report", *files, "--json", "without.json", "-o", "out/without.html", "-q")
+        found, without = (json.loads((self.folder / name).read_text()) for name in ("out/report.json", "without.json"))
+        for doc in found, without:
+            for variant in doc["variants"]:
+                variant.pop("report")
+        self.assertEqual(found, without)
+        _, said = self.run_both(*words, "-o", "out", "--resume", "--json", "out/nodes-baseline.sqlite", status=2)
+        self.assertIn("this output would replace an input", said)
 
     def test_a_run_by_node_that_fails(self):
         """The comparison does without it."""

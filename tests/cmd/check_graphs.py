@@ -194,4 +194,44 @@ def recorded(folder):
         close(shares(graph, "kernels"), known[launches], f"launched {launches} times")
 
 
-by_hand.run([known_shares, nothing_else, unlike, long_warm_up, refused, recorded])
+def children(folder):
+    """Kernels, copies and memsets of child graphs that were recorded on a GPU are of the range and line of Python that made
+    them, at every replay: what the programs printed, or what the same kernels took outside of graphs."""
+
+    def unpacked(name):
+        (folder / name).write_bytes(lzma.open(HERE / "recorded" / f"{name}.xz").read())
+        return folder / name
+
+    def about(found, right, what):
+        check(found.keys() == right.keys() and all(abs(found[n] - us) <= 1 + 0.01 * us for n, us in right.items()), f"{what}: {found}, not {right}")
+
+    def side(profile):
+        done = subprocess.run([GAPLINE, "show", "--json", "-", "-q", profile], capture_output=True, text=True)
+        found = json.loads(done.stdout)["profile"]
+        check(not [n for n in found["data"]["notes"] if n["id"] == "graph_nodes_unknown"], profile.name, found["data"]["notes"])
+        return found, {p["name"]: 1000 * p["gpu_ms_per_step"] for p in found["phases"] if p["gpu_ms_per_step"]}
+
+    graphs = unpacked("child-graphs.sqlite")
+    about(side(graphs)[1], {"inner": 400, "middle": 120, "outer": 30}, "children of children, twice each")
+    copies = unpacked("child-copies.sqlite")
+    db = sqlite3.connect(copies)
+    moved = sum(db.execute(f"SELECT AVG(end - start) FROM CUPTI_ACTIVITY_KIND_{kind} WHERE graphNodeId > 0").fetchone()[0] for kind in ("MEMCPY", "MEMSET"))
+    about(side(copies)[1], {"inner": 100, "copies": moved / 1000, "outer": 50}, "copies in a child")
+    lines = unpacked("child-lines.sqlite")
+    db = sqlite3.connect(lines)
+    alone = sorted(ns / 1000 for (ns,) in db.execute("SELECT end - start FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE graphNodeId IS NULL AND end - start > 50000"))
+    check(len(alone) == 2, "kernels outside of graphs:", alone)
+    found, phases = side(lines)
+    about(phases, {"inner": 2 * alone[0], "outer": alone[1]}, "ranges")
+    about({x["name"]: 1000 * x["own_gpu_ms_per_step"] for x in found["lines"] if x["own_gpu_ms_per_step"]},
+          {"torchchild.py:17 Sleeper.inner": 2 * alone[0], "torchchild.py:21 Sleeper.outer": alone[1]}, "lines")  # fmt: skip
+    db = sqlite3.connect(graphs)  # as CUPTI tells it, without the numbers by which the copies run: not known, and that is said
+    db.execute("DELETE FROM CUDA_GRAPH_NODE_EVENTS WHERE originalGraphNodeId >> 32 >= (SELECT MIN(graphNodeId >> 32) FROM CUPTI_ACTIVITY_KIND_KERNEL)")
+    db.commit()
+    db.close()
+    done = subprocess.run([GAPLINE, "show", "--json", "-", "-q", graphs], capture_output=True, text=True)
+    (unknown,) = [n["params"] for n in json.loads(done.stdout)["profile"]["data"]["notes"] if n["id"] == "graph_nodes_unknown"]
+    check(abs(unknown["share"] - 520 / 550) < 0.01 and unknown["why"] == "unseen", "without them:", unknown)
+
+
+by_hand.run([known_shares, nothing_else, unlike, long_warm_up, refused, recorded, children])

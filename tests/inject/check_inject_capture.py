@@ -127,6 +127,38 @@ class Capture(Case):
                 gpu = {r["name"]: round(r["gpu_ms"], 3) for r in side["nvtx"]}
                 self.assertEqual(gpu, {"step": 0.06, "forward": 0.04, "backward": 0.02})
 
+    def of_children(self, **more):
+        """The profile of graphs whose nodes are a child graph's, and what a report says of it."""
+        profile = pathlib.Path(self.folder.name) / "children.sqlite"
+        env = {k: v for k, v in self.environment(FAKE_EXACT="1", **more).items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+        done = subprocess.run([GAPLINE, "capture", "--collector", "cupti", "--cuda-graph-trace", "node", "--force", "-o", profile, "--", TARGET, "child_graphs"], env=env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = subprocess.run([GAPLINE, "show", "--json", "-", "--step", "step", profile], capture_output=True, text=True)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        db = sqlite3.connect(profile)
+        self.addCleanup(db.close)
+        return db, json.loads(shown.stdout)["profile"]
+
+    def test_nodes_of_child_graphs(self):
+        """The nodes of child graphs get other numbers when a graph is instantiated. The profile has both, also of what is
+        destroyed then, however many there are, and each is of the phase in which it was captured."""
+        db, side = self.of_children()
+        ids, moved = ([number << 32 | first + i for first in (1000, 2000) for i in range(300)] for number in (3, 5))
+        rows = db.execute("SELECT graphNodeId, originalGraphNodeId FROM CUDA_GRAPH_NODE_EVENTS WHERE originalGraphNodeId IS NOT NULL")
+        plain = (3 << 32 | 11, 3 << 32 | 1)
+        self.assertEqual(sorted(rows), sorted([plain, *((i, 3 << 32 | (i & 0xFFFFFFFF) // 1000) for i in ids), *zip(moved, ids)]))
+        self.assertEqual({p["name"]: round(p["gpu_ms_per_step"], 3) for p in side["phases"] if p["gpu_ms_per_step"]}, {"forward": 0.05, "backward": 0.02})
+        self.assertNotIn("graph_nodes_unknown", [n["id"] for n in side["data"]["notes"]])
+
+    def test_nodes_of_child_graphs_that_cannot_be_followed(self):
+        """A CUPTI that does not say when nodes are destroyed or when graphs are ready: no node is asked for its number that
+        may be gone, and that they are unknown is said."""
+        DESTROYED, READY = 14, 18
+        for callback in DESTROYED, READY:
+            _, side = self.of_children(FAKE_NO_CALLBACK=str(callback))
+            (unknown,) = [n["params"] for n in side["data"]["notes"] if n["id"] == "graph_nodes_unknown"]
+            self.assertEqual((round(unknown["share"], 3), unknown["why"]), (0.857, "unseen"))  # 60 us of 70
+
     def test_nodes_that_nobody_tells(self):
         """A CUPTI that does not say who makes nodes: the capture says so, and so does a report, of all of them."""
         CREATED, CLONED = 13, 20

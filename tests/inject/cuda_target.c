@@ -194,35 +194,60 @@ static void make_steps(unsigned wait_us)
 	}
 }
 
-/* A graph that is the whole step: captured in ranges, instantiated, replayed. Nodes 11 and 12 are copies of 1 and 2. */
-static void graph(void)
+/* A graph that is the whole step is captured in ranges: nodes 1 and 2. */
+static void capture_steps(void)
 {
 	static const char *const phases[] = {"forward", "backward"};
-	uint64_t node_ns[] = {40000, 20000};
 	cuda->use(0);
-	nvtxRangePushA("set up");
 	fake->graph(FAKE_BEGIN, 0, 0);
 	for (unsigned k = 0; k < 2; k++) {
 		nvtxRangePushA(phases[k]);
 		fake->graph(FAKE_CAPTURE, 1 + k, 0);
 		nvtxRangePop();
 	}
-	for (unsigned k = 0; k < 2; k++)
-		fake->graph(FAKE_INSTANTIATE, 11 + k, 1 + k);
-	nvtxRangePop();
+}
+
+/* The kernels of its nodes take 40, 20 and 10 us. */
+static void replay_steps(const uintptr_t *nodes, size_t n)
+{
+	static const uint64_t node_ns[] = {40000, 20000, 10000};
 	for (int i = 0; i < 20; i++) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		uint64_t start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + 100000;
 		nvtxRangePushA("step");
-		for (unsigned k = 0; k < 2; k++) {
-			fake->graph(FAKE_REPLAY, 11 + k, 0);
-			fake->launch(k ? "odd" : "even", start, start + node_ns[k]);
+		for (size_t k = 0; k < n; k++) {
+			fake->graph(FAKE_REPLAY, nodes[k], 0);
+			fake->launch(k % 2 ? "odd" : "even", start, start + node_ns[k]);
 			start += node_ns[k];
 		}
 		usleep(300);
 		nvtxRangePop();
 	}
+}
+
+/* It is instantiated: nodes 11 and 12 are copies of 1 and 2. */
+static void graph(void)
+{
+	nvtxRangePushA("set up");
+	capture_steps();
+	for (unsigned k = 0; k < 2; k++)
+		fake->graph(FAKE_INSTANTIATE, 11 + k, 1 + k);
+	nvtxRangePop();
+	replay_steps((const uintptr_t[]){11, 12}, 2);
+}
+
+/* Its nodes are those of children of two graphs: one's kernel is the last of its copies, the other's is the first. Node
+ * 11 is a copy of 1 that is no child's. */
+static void child_graphs(void)
+{
+	nvtxRangePushA("set up");
+	capture_steps();
+	for (unsigned k = 0; k < 2; k++)
+		fake->graph(FAKE_CHILD, 1000 * (1 + k), 1 + k);
+	fake->graph(FAKE_INSTANTIATE, 11, 1);
+	nvtxRangePop();
+	replay_steps((const uintptr_t[]){1000 + FAKE_CHILDREN - 1, 2000, 11}, 3);
 }
 
 static void steps(void)
@@ -372,6 +397,7 @@ int main(int argc, char **argv)
 	             {"later", later},
 	             {"longer_steps", longer_steps},
 	             {"graph", graph},
+	             {"child_graphs", child_graphs},
 	             {"server", server},
 	             {"short_server", short_server}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))

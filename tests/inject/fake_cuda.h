@@ -24,8 +24,12 @@
 #include <stdint.h>
 
 /* What happens around a graph: its capture begins; a call is captured, which makes the node `node`; it is instantiated,
- * which makes `node` as a copy of `original`; it is launched, and the kernel of the next launch is `node`. */
-enum fake_graph { FAKE_BEGIN, FAKE_CAPTURE, FAKE_INSTANTIATE, FAKE_REPLAY };
+ * which makes `node` as a copy of `original`; it is launched, and the kernel of the next launch is `node`. Or a graph
+ * is instantiated that has the graph of `original` as its child, FAKE_CHILDREN times: `node` and those behind it are
+ * the copies, which get other numbers while it becomes ready. Every second one is destroyed then, as it copies memory.
+ */
+enum fake_graph { FAKE_BEGIN, FAKE_CAPTURE, FAKE_INSTANTIATE, FAKE_REPLAY, FAKE_CHILD };
+enum { FAKE_CHILDREN = 300 };
 
 struct fake {
 	/* One launch: a runtime call and its kernel, written into the calling program's buffer. */

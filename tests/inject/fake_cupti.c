@@ -21,8 +21,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t used, room;
 static char kinds[256];
-static int on[64], started, stopped, launches, graphs, created, cloned, instantiates;
+static int on[64];
+static bool watched[CUPTI_CB_DOMAIN_SIZE][1024]; /* by domain and callback */
 static uintptr_t next_node;
+static bool moved[4096], gone[4096]; /* nodes */
 static _Atomic int launched_any;
 static uint32_t correlation = 1;
 static pid_t owner, beginner;
@@ -133,7 +135,10 @@ static void *record(uint32_t kind)
 }
 
 /* What cuptiGetGraphNodeId makes of a node. */
-static const uint64_t NODE_IDS = (uint64_t)3 << 32;
+static uint64_t node_id(uintptr_t node)
+{
+	return (uint64_t)(moved[node] ? 5 : 3) << 32 | node;
+}
 
 static void record_call(CUpti_CallbackId id, uint64_t before)
 {
@@ -149,41 +154,63 @@ static void record_call(CUpti_CallbackId id, uint64_t before)
 	correlation++;
 }
 
-static void call_callback(int enters)
+static void call_callback(CUpti_CallbackId id, bool enters)
 {
 	CUpti_CallbackData data = {.callbackSite = enters ? CUPTI_API_ENTER : CUPTI_API_EXIT};
-	if (instantiates)
-		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams,
-		           &data);
+	if (watched[CUPTI_CB_DOMAIN_DRIVER_API][id])
+		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
 }
 
-static void node_callback(int wanted, CUpti_CallbackIdResource id, uintptr_t node, uintptr_t original)
+static void node_callback(CUpti_CallbackIdResource id, uintptr_t node, uintptr_t original)
 {
 	CUpti_GraphData graph = {.node = (CUgraphNode)node, .originalNode = (CUgraphNode)original};
 	CUpti_ResourceData data = {.resourceDescriptor = &graph};
-	if (wanted)
+	if (watched[CUPTI_CB_DOMAIN_RESOURCE][id])
 		subscriber(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 /* A copy is made, and then said to be one. */
+static void make_copy(uintptr_t node, uintptr_t original)
+{
+	node_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
+	node_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original);
+}
+
+/* Copies of a child's node move into the graph that is instantiated, and what copies memory is another node then. Of
+ * none of them anything is to be asked later. */
+static void make_children(uintptr_t node, uintptr_t original)
+{
+	for (int i = 0; i < FAKE_CHILDREN; i++)
+		make_copy(node + i, original);
+	for (int i = 0; i < FAKE_CHILDREN; i++) {
+		moved[node + i] = true;
+		if (i % 2)
+			node_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, node + i, 0);
+		gone[node + i] = i % 2;
+	}
+	node_callback(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 0, 0);
+	memset(gone + node, true, FAKE_CHILDREN);
+}
+
 static void graph(enum fake_graph what, uintptr_t node, uintptr_t original)
 {
-	static const CUpti_CallbackId calls[] = {CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000,
-	                                         CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
-	                                         CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000};
+	static const CUpti_CallbackId calls[] = {[FAKE_BEGIN] = CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000,
+	                                         [FAKE_CAPTURE] = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+	                                         [FAKE_INSTANTIATE] =
+	                                                 CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000,
+	                                         [FAKE_CHILD] = CUPTI_RUNTIME_TRACE_CBID_cudaGraphInstantiate_v10000};
 	if (what == FAKE_REPLAY) {
 		next_node = node;
 		return;
 	}
 	uint64_t before = timestamp();
-	if (what == FAKE_INSTANTIATE)
-		call_callback(1);
-	if (what != FAKE_BEGIN)
-		node_callback(created, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
-	if (what == FAKE_INSTANTIATE)
-		node_callback(cloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, node, original);
-	if (what == FAKE_INSTANTIATE)
-		call_callback(0);
+	if (what == FAKE_CAPTURE)
+		node_callback(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0);
+	if (what == FAKE_INSTANTIATE || what == FAKE_CHILD) {
+		call_callback(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams, true);
+		what == FAKE_CHILD ? make_children(node, original) : make_copy(node, original);
+		call_callback(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams, false);
+	}
 	pthread_mutex_lock(&lock);
 	record_call(calls[what], before);
 	pthread_mutex_unlock(&lock);
@@ -191,8 +218,8 @@ static void graph(enum fake_graph what, uintptr_t node, uintptr_t original)
 
 static void launch(const char *kernel, uint64_t start, uint64_t end)
 {
-	if (graphs && !launched_any && getenv("FAKE_GRAPH")) /* one is made */
-		subscriber(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, NULL);
+	if (!launched_any && getenv("FAKE_GRAPH")) /* one is made */
+		node_callback(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 0, 0);
 	launched_any = 1;
 	pthread_mutex_lock(&lock);
 	uint64_t before = timestamp();
@@ -203,7 +230,7 @@ static void launch(const char *kernel, uint64_t start, uint64_t end)
 		k->start = start;
 		k->end = end;
 		k->correlationId = correlation;
-		k->graphNodeId = next_node ? NODE_IDS + next_node : 0;
+		k->graphNodeId = next_node ? node_id(next_node) : 0;
 	}
 	record_call(next_node ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
 	                      : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
@@ -244,20 +271,13 @@ static void *buffer_take(void)
 
 static void profiler(int start)
 {
-	CUpti_CallbackData data = {.callbackSite = start ? CUPTI_API_EXIT : CUPTI_API_ENTER};
-	if (start ? started : stopped)
-		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API,
-		           start ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop,
-		           &data);
+	call_callback(start ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, !start);
 }
 
 static void launched(void)
 {
-	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER};
-	for (int i = 0; launches && i < 2; i++) {
-		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
-		data.callbackSite = CUPTI_API_EXIT;
-	}
+	call_callback(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, true);
+	call_callback(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, false);
 }
 
 static const char *kinds_text(void)
@@ -327,20 +347,7 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
 	(void)handle;
 	if (enable && domain == CUPTI_CB_DOMAIN_RESOURCE && id == (CUpti_CallbackId)number("FAKE_NO_CALLBACK", 0))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart)
-		started = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)
-		stopped = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
-		launches = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
-		graphs = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
-		created = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
-		cloned = (int)enable;
-	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams)
-		instantiates = (int)enable;
+	watched[domain][id] = enable;
 	return CUPTI_SUCCESS;
 }
 
@@ -462,7 +469,11 @@ CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
 	here();
 	if (!node)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*id = NODE_IDS + (uintptr_t)node;
+	if (gone[(uintptr_t)node]) {
+		fputs("CUPTI was asked about a node that is gone\n", stderr);
+		abort();
+	}
+	*id = node_id((uintptr_t)node);
 	return CUPTI_SUCCESS;
 }
 

@@ -141,21 +141,152 @@ static cudaGraphExec_t nested()
 	return ready(outer);
 }
 
-/* The launch of a graph is captured. */
-static cudaGraphExec_t launch()
+/* A child of a child, which its graph has twice. */
+static cudaGraph_t middle(cudaGraph_t inner)
 {
-	cudaGraphExec_t inner = ready(captured("inner", 100));
-	CHECK(cudaGraphLaunch(inner, s)); /* its first one copies it to the GPU, which cannot be captured */
-	CHECK(cudaStreamSynchronize(s));
-	begin(s);
+	cudaGraph_t graph;
+	cudaGraphNode_t first, second;
+	CHECK(cudaGraphCreate(&graph, 0));
+	range in("middle");
+	CHECK(cudaGraphAddChildGraphNode(&first, graph, nullptr, 0, inner));
+	second = add(graph, first, 60);
+	CHECK(cudaGraphAddChildGraphNode(&first, graph, &second, 1, inner));
+	return graph;
+}
+
+static cudaGraph_t deep_graph(int us)
+{
+	cudaGraph_t children = middle(captured("inner", us)), outer;
+	cudaGraphNode_t nodes[3];
+	CHECK(cudaGraphCreate(&outer, 0));
 	{
 		range in("outer");
-		spin<<<1, 1, 0, s>>>(50);
-		CHECK(cudaGraphLaunch(inner, s));
+		nodes[0] = add(outer, nullptr, 30);
+		CHECK(cudaGraphAddChildGraphNode(&nodes[1], outer, &nodes[0], 1, children));
+		CHECK(cudaGraphAddChildGraphNode(&nodes[2], outer, &nodes[1], 1, children));
+	}
+	return outer;
+}
+
+static cudaGraphExec_t deep()
+{
+	printf("inner 400\nmiddle 120\nouter 30\n");
+	return ready(deep_graph(100));
+}
+
+/* The graph with the children is a copy, and what it was copied from is gone; what was ready before it is gone, too. */
+static cudaGraphExec_t copied_children()
+{
+	cudaGraph_t graph = deep_graph(100), copy;
+	cudaGraphExec_t before = ready(graph);
+	CHECK(cudaGraphClone(&copy, graph));
+	CHECK(cudaGraphDestroy(graph));
+	CHECK(cudaGraphExecDestroy(before));
+	printf("inner 400\nmiddle 120\nouter 30\n");
+	return ready(copy);
+}
+
+/* A graph with children that is ready becomes another one of the same shape. */
+static cudaGraphExec_t updated_children()
+{
+	cudaGraphExec_t exec = ready(deep_graph(50));
+	cudaGraphExecUpdateResultInfo info;
+	CHECK(cudaGraphExecUpdate(exec, deep_graph(100), &info));
+	printf("inner 400\nmiddle 120\nouter 30\n");
+	return exec;
+}
+
+/* A child with copies and memsets around its kernel: two captured ranges. */
+static cudaGraphExec_t copies()
+{
+	const size_t bytes = 64 << 20;
+	char *from, *to;
+	cudaGraph_t inner, outer;
+	cudaGraphNode_t node;
+	CHECK(cudaMalloc(&from, bytes));
+	CHECK(cudaMalloc(&to, bytes));
+	begin(s);
+	{
+		range in("copies");
+		CHECK(cudaMemsetAsync(from, 1, bytes, s));
+		CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, s));
+	}
+	{
+		range in("inner");
+		spin<<<1, 1, 0, s>>>(100);
+	}
+	inner = end(s);
+	CHECK(cudaGraphCreate(&outer, 0));
+	{
+		range in("outer");
+		CHECK(cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, inner));
+		add(outer, node, 50);
 	}
 	printf("inner 100\nouter 50\n");
-	return ready(end(s));
+	return ready(outer);
 }
+
+#if CUDART_VERSION >= 12090
+/* The child is not copied into the graph, but becomes part of it. */
+static cudaGraphExec_t moved()
+{
+	cudaGraph_t outer;
+	cudaGraphNode_t node;
+	cudaGraphNodeParams params = {};
+	params.type = cudaGraphNodeTypeGraph;
+	params.graph.graph = captured("inner", 100);
+	params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+	CHECK(cudaGraphCreate(&outer, 0));
+	{
+		range in("outer");
+		CHECK(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params));
+		add(outer, node, 50);
+	}
+	printf("inner 100\nouter 50\n");
+	return ready(outer);
+}
+#endif
+
+#if CUDART_VERSION >= 12040
+__global__ void choose(cudaGraphConditionalHandle handle)
+{
+	cudaGraphSetConditional(handle, 1);
+}
+
+/* What runs on a condition, a graph of its own within the graph. */
+static cudaGraphExec_t condition()
+{
+	cudaGraph_t outer, body;
+	cudaGraphNode_t first, node;
+	cudaGraphConditionalHandle handle;
+	cudaGraphNodeParams params = {};
+	CHECK(cudaGraphCreate(&outer, 0));
+	CHECK(cudaGraphConditionalHandleCreate(&handle, outer, 1, cudaGraphCondAssignDefault));
+	{
+		range in("outer");
+		first = add(outer, nullptr, 50);
+		params.type = cudaGraphNodeTypeConditional;
+		params.conditional.handle = handle;
+		params.conditional.type = cudaGraphCondTypeIf;
+		params.conditional.size = 1;
+#if CUDART_VERSION >= 13000
+		CHECK(cudaGraphAddNode(&node, outer, &first, nullptr, 1, &params));
+#else
+		CHECK(cudaGraphAddNode(&node, outer, &first, 1, &params));
+#endif
+	}
+	body = params.conditional.phGraph_out[0];
+	CHECK(cudaStreamBeginCaptureToGraph(s, body, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
+	{
+		range in("body");
+		spin<<<1, 1, 0, s>>>(100);
+		spin<<<1, 1, 0, s>>>(50);
+	}
+	CHECK(cudaStreamEndCapture(s, nullptr));
+	printf("body 150\nouter 50\n");
+	return ready(outer);
+}
+#endif
 
 /* A graph that is ready becomes another one. */
 static cudaGraphExec_t update()
@@ -236,10 +367,24 @@ static const struct {
 	const char *name;
 	cudaGraphExec_t (*make)();
 } cases[] = {
-	{"capture", by_capture}, {"hand", by_hand}, {"child", child},   {"nested", nested}, {"launch", launch},
-	{"update", update},      {"set", set},      {"thread", thread}, {"clone", clone},
+	{"capture", by_capture},
+	{"hand", by_hand},
+	{"child", child},
+	{"nested", nested},
+	{"update", update},
+	{"set", set},
+	{"thread", thread},
+	{"clone", clone},
+	{"deep", deep},
+	{"copied-children", copied_children},
+	{"updated-children", updated_children},
+	{"copies", copies},
 #if CUDART_VERSION >= 12040
 	{"device", device},
+	{"condition", condition},
+#endif
+#if CUDART_VERSION >= 12090
+	{"moved", moved},
 #endif
 };
 
