@@ -150,17 +150,19 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 		                        .fixed = graph[1], .unit = guard_per(c)));
 }
 
-/* Where nobody said what a step is, a critic may learn four times instead of three for each turn of its generator, and
- * an iteration of a solver has more or less of what comes once for all that a time step takes;
- * where somebody did, a step may hold several of the other side's, and then all that it has is there so many times. */
+/* Where nobody said what a step is, what repeats may be all that one side does and another part of the other's; a
+ * critic may learn four times instead of three for each turn of its generator, and an iteration of a solver has more or
+ * less of what comes once for all that a time step takes; where somebody did, a step may hold several of the other
+ * side's, and then all that it has is there so many times. */
 static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
 	const struct work_multiple *m = &of->multiple;
-	if (c->a->steps.origin == STEPS_BY_PATTERN &&
-	    guard_distance(c->a->steps.coverage, c->b->steps.coverage) > APART)
-		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = c->a->steps.coverage,
-		                .fixed = c->b->steps.coverage);
-	if (c->a->steps.origin == STEPS_BY_PATTERN) {
+	const struct side_steps *a = &c->a->steps, *b = &c->b->steps;
+	bool alike = !c->others_run && !of->by_chance.n;
+	if (a->origin == STEPS_BY_PATTERN && !alike && guard_distance(a->coverage, b->coverage) > APART)
+		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = a->coverage,
+		                .fixed = b->coverage);
+	if (a->origin == STEPS_BY_PATTERN) {
 		const bool seldom = !m->name;
 		m = seldom ? &of->seldom : m;
 		return m->name ? FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name,

@@ -1,10 +1,9 @@
-#include "analyse/judge/work_alike.h"
-#include "base/sort.h"
-
 #include "analyse/judge/kernel_key.h"
+#include "analyse/judge/work_alike.h"
 #include "analyse/judge/work_multiple.h"
 #include "base/keymap.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,9 +47,8 @@ bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
 	const double a = r->instances[0], b = r->instances[1];
 	if (!work_differs(s, a, b) || !s->steps || is_whole(s, fmax(a, b)))
 		return work_differs(s, a, b);
-	const double varies = hypot(r->varies[0], r->varies[1]);
-	return !(s->variation.wanders && varies > 0) &&
-	       fabs(a - b) > s->slack + s->chance * varies / sqrt(s->variation.seen);
+	const double varies = hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
+	return fabs(a - b) > s->slack + (s->variation.wanders && varies > 0 ? INFINITY : s->chance * varies);
 }
 
 /* ---- counting ---- */
