@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import random
 import re
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import made_program  # noqa: E402
 import tiny_kineto as kineto  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 import tiny_ranks as ranks  # noqa: E402
@@ -130,6 +132,50 @@ class Sentences(unittest.TestCase):
                 page = (self.folder / "r.html").read_text()
                 self.assertIn("No steps were found", page)
                 self.assertEqual([way for name, way in ways.items() if name in page], [kind])
+
+    def unmarked(self, name, steps, step):
+        """A program without ranges: `step` does what one step does."""
+        program = made_program.Program(random.Random(name))
+        for _ in range(steps):
+            step(program)
+            program.wait()
+        made_program.write(self.folder / name, [program])
+        return self.folder / name
+
+    def test_what_is_not_compared_is_not_said_to_be(self):
+        """A solver that looks at its residual in every iteration, or in every 25th: two things repeat, not as often."""
+        def iterations(n):
+            def step(program):
+                for _ in range(n):
+                    program.kernel("jacobi", length=3000)
+                program.kernel("residual", length=9000)
+                program.copy(2, 4)
+            return step
+
+        pair = [self.unmarked("each", 500, iterations(1)), self.unmarked("some", 20, iterations(25))]
+        text, result = self.said(*pair)
+        self.assertIsNone(result["verdict"]["speedup"], text)
+        self.assertEqual(result["verdict"]["same_work"], "unknown")
+        self.assertIn("Mark the steps of both programs", text)
+        self.assertNotIn("is compared", text)
+
+        text, result = self.said(self.unmarked("more", 90, iterations(1)), self.unmarked("less", 60, iterations(1)))
+        self.assertIn("Iteration counts differ (90, 60); the time per step is compared.", text)
+
+    def test_kernels_that_take_longer_are_no_others(self):
+        """Threads with a stream each: the kernels run in parallel, and one of them longer."""
+        def step(length):
+            def of(program):
+                program.copy(1, 400_000)
+                program.kernel("lookup", length=40_000)
+                program.kernel("rank_items", length=length)
+                program.copy(2, 4000)
+            return of
+
+        text, result = self.said(self.unmarked("base", 80, step(20_000)), self.unmarked("fixed", 80, step(28_000)))
+        self.assertEqual(result["verdict"]["same_work"], "same_job", text)
+        self.assertIn("Same work, other kernel times", text)
+        self.assertNotIn("different kernels", text + (self.folder / "r.html").read_text())
 
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""
