@@ -177,6 +177,19 @@ class Sentences(unittest.TestCase):
         self.assertIn("Same work, other kernel times", text)
         self.assertNotIn("different kernels", text + (self.folder / "r.html").read_text())
 
+    def test_launches_that_are_captured_do_not_bound_what_recording_costs(self):
+        """A program that captures a graph anew in every step: a launch into it takes 1 us, one of the graph 20."""
+        def step(program):
+            for _ in range(30):
+                program.called("cudaLaunchKernel_v7000", 1000)
+            program.graph(1, 30_000)
+            program.called("cudaGraphDestroy_v10000", 11_000)
+
+        text, _ = self.said(self.unmarked("base", 80, step), self.unmarked("fixed", 80, step))
+        said = re.search(r"Profiling adds up to ([\d.]+) \u00b5s to each CUDA call", text)
+        self.assertTrue(said, text)
+        self.assertGreater(float(said[1]), 6)
+
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""
         pair = self.pair(load=20_000, jitter=900_000)
