@@ -190,6 +190,24 @@ class Sentences(unittest.TestCase):
         self.assertTrue(said, text)
         self.assertGreater(float(said[1]), 6)
 
+    def test_what_no_profile_times_is_said(self):
+        """Migrations of managed memory that the collector does not record, and functions of the host in streams."""
+        words = {"migrations": "The program uses managed memory", "functions": "The program queues functions of the host"}
+        calls = {"none": None, "migrations": "cudaMallocManaged_v6000", "functions": "cudaLaunchHostFunc_v10000"}
+
+        def step(call):
+            def of(program):
+                if call:
+                    program.called(call, 2000)
+                program.kernel("blur", length=30_000)
+            return of
+
+        for kind, call in calls.items():
+            text, _ = self.said(self.unmarked(f"base-{kind}", 60, step(None)), self.unmarked(f"fixed-{kind}", 60, step(call)))
+            page = (self.folder / "r.html").read_text()
+            self.assertEqual([name for name, said in words.items() if said in text], [kind] if call else [], kind)
+            self.assertEqual([name for name, said in words.items() if said in page], [kind] if call else [], kind)
+
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""
         pair = self.pair(load=20_000, jitter=900_000)
