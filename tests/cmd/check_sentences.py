@@ -54,6 +54,7 @@ class Sentences(unittest.TestCase):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
+        self.programs = {}  # when each began, and what it did
 
     def said(self, *words):
         """What the terminal says, in one line, and the JSON."""
@@ -136,6 +137,7 @@ class Sentences(unittest.TestCase):
     def unmarked(self, name, steps, step):
         """A program without ranges: `step` does what one step does."""
         program = made_program.Program(random.Random(name))
+        self.programs[name] = program.now, program
         for _ in range(steps):
             step(program)
             program.wait()
@@ -156,8 +158,11 @@ class Sentences(unittest.TestCase):
         text, result = self.said(*pair)
         self.assertIsNone(result["verdict"]["speedup"], text)
         self.assertEqual(result["verdict"]["same_work"], "unknown")
-        self.assertIn("Mark the steps of both programs", text)
+        self.assertIn("Mark the steps of both programs, or compare whole runs (--step none)", text)
         self.assertNotIn("is compared", text)
+        own = [(done.now - began) for began, done in (self.programs["each"], self.programs["some"])]
+        text, result = self.said(*pair, "--step", "none")
+        self.assertAlmostEqual(result["verdict"]["speedup"], own[0] / own[1], delta=0.02 * own[0] / own[1])
 
         text, result = self.said(self.unmarked("more", 90, iterations(1)), self.unmarked("less", 60, iterations(1)))
         self.assertIn("Iteration counts differ (90, 60); the time per step is compared.", text)
