@@ -473,9 +473,10 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		leave_work_open(&c);
 	else
 		compare_jobs(&c, facts);
-	out->kernels = c.only_times_differ                                                 ? "times"
-	               : c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ ? "same"
-	                                                                                   : "others";
+	if (c.only_times_differ)
+		out->kernels = KERNELS_TIMES;
+	else if (c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ)
+		out->kernels = KERNELS_SAME;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
 	compare_names(&c, rest);
 	compare_iterations(&c);
