@@ -37,7 +37,7 @@ struct comparison {
 	const struct fact *mismatch; /* they cannot be judged against each other at all; else NULL */
 	bool strangers;              /* … for they repeat different things, so that no number is one of both */
 	enum same_work same_work;
-	bool same_kernels; /* both run them as often, with as many blocks, but for a clock as long */
+	enum same_kernels kernels;
 	struct same_result result;
 	bool other_conditions;         /* another GPU, driver, clock or way of recording on one side */
 	bool other_gpus;               /* of another model on one side, or in one run */

@@ -391,8 +391,8 @@ struct recording_cost {
 	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
 	double waited_ranges; /* ranges and operators of those threads that began in that time, per step */
 	double graph_nodes;   /* of graphs recorded node by node, per step and device */
-	double launch_pace;   /* ns from the start of a launch to the next call of its thread, for each that was noted
-	                       * between and for the launch: but for one in a hundred it is no less; 0: not known */
+	double launch_pace;   /* ns from the start of a launch that queues work to the next call of its thread, for each
+	                       * noted between and for the launch: but for one in a hundred no less; 0: not known */
 	double arrivals;      /* kernels whose launch found the GPU idle, per step and device … */
 	double arrival;       /* … and ns from the start of the launch to theirs, the median; 0: there are none */
 	struct launch_paces paces;

@@ -108,6 +108,9 @@ WORD_OF(result_state_name,
 WORD_OF(same_work_name, same_work, [SAME_WORK_SAME] = "same", [SAME_WORK_JOB] = "same_job",
         [SAME_WORK_DIFFERENT] = "different", [SAME_WORK_UNKNOWN] = "unknown")
 
+WORD_OF(same_kernels_name,
+        same_kernels, [KERNELS_OTHERS] = "others", [KERNELS_TIMES] = "times", [KERNELS_SAME] = "same")
+
 WORD_OF(diagnosis_result_name, diagnosis_result, [DIAGNOSIS_NONE] = "none", [DIAGNOSIS_CONFIRMED] = "confirmed",
         [DIAGNOSIS_PARTLY] = "partly", [DIAGNOSIS_EXCEEDED] = "exceeded")
 

@@ -156,6 +156,14 @@ const char *result_state_name(enum result_state state); /* "same", "different", 
  * and operators", of one of each "ranges". `begins`: at the beginning of a sentence. */
 const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins);
 
+/* Whether both ran the same kernels. */
+enum same_kernels {
+	KERNELS_OTHERS,
+	KERNELS_TIMES, /* as often, with as many blocks, but not as long */
+	KERNELS_SAME   /* and, but for a clock, as long */
+};
+const char *same_kernels_name(enum same_kernels kernels); /* "others", "times", "same" */
+
 const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
 
 /* By the cost's own change, measured in the same way on both sides. */

@@ -25,7 +25,7 @@ static uint64_t n_buffers;
 /* ---- kernel names ---- */
 
 /* A record points to its kernel's name. After a module is unloaded another name may get the same place, so a known
- * pointer is compared again once in every buffer. */
+ * pointer is compared again once in every buffer. Where that is seen once, it may have been so within a buffer, too. */
 struct kernel {
 	const char *pointer; /* NULL: unused */
 	char *name;
@@ -85,6 +85,17 @@ static const char *kernel_read(const char *pointer)
 	return refused ? text : NULL;
 }
 
+/* Once: as a program that makes a plan of cuFFT for every call does. */
+static void say_names_change(void)
+{
+	static bool said;
+	if (!said)
+		spool_message(SPOOL_WARNING, SPOOL_CODE_OTHER,
+		              "The program unloads modules while it runs, so some of its kernels may have the names of "
+		              "others: keep what it loads (a plan of cuFFT, say)");
+	said = true;
+}
+
 static void kernel_seen(const char *pointer)
 {
 	if (!pointer || (2 * n_kernels >= kernels_room && kernels_grow()))
@@ -102,6 +113,8 @@ static void kernel_seen(const char *pointer)
 	char *name = strdup(text);
 	if (!name)
 		return;
+	if (k->name)
+		say_names_change();
 	n_kernels += !k->pointer;
 	free(k->name);
 	*k = (struct kernel){pointer, name, n_buffers};

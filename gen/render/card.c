@@ -153,7 +153,7 @@ static void add_work(const struct analysis *a, struct rows *chips)
 	text[n++] = *words_same_result(a, arena)
 	                    ? words_same_result(a, arena)
 	                    : say(FACT_NEW(arena, work_means, FACT_NO_SIDE, .work = same_work_name(c->same_work),
-	                                   .kernels = c->same_kernels, .conditions = c->other_conditions),
+	                                   .kernels = same_kernels_name(c->kernels), .conditions = c->other_conditions),
 	                          chips->page);
 	for (uint32_t i = 0; i < c->differences.n && i < MOST_DIFFERENCES; i++)
 		text[n++] = said[i];
@@ -163,7 +163,7 @@ static void add_work(const struct analysis *a, struct rows *chips)
 		            chips->page);
 	add_chip(chips, class[c->same_work],
 	         FACT_NEW(arena, chip_work, FACT_NO_SIDE, .work = same_work_name(c->same_work),
-	                  .kernels = c->same_kernels, .conditions = c->other_conditions),
+	                  .kernels = same_kernels_name(c->kernels), .conditions = c->other_conditions),
 	         text, n);
 }
 

@@ -310,7 +310,7 @@ const char *words_gate(const struct analysis *a, struct arena *arena)
 const char *words_comparable(const struct analysis *a, struct arena *arena)
 {
 	return SAY(a->names, arena, chip_work, .work = same_work_name(a->comparison.same_work),
-	           .kernels = a->comparison.same_kernels, .conditions = a->comparison.other_conditions);
+	           .kernels = same_kernels_name(a->comparison.kernels), .conditions = a->comparison.other_conditions);
 }
 
 const char *words_same_result(const struct analysis *a, struct arena *arena)

@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import random
 import re
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import made_program  # noqa: E402
 import tiny_kineto as kineto  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 import tiny_ranks as ranks  # noqa: E402
@@ -52,6 +54,7 @@ class Sentences(unittest.TestCase):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
+        self.programs = {}  # when each began, and what it did
 
     def said(self, *words):
         """What the terminal says, in one line, and the JSON."""
@@ -130,6 +133,85 @@ class Sentences(unittest.TestCase):
                 page = (self.folder / "r.html").read_text()
                 self.assertIn("No steps were found", page)
                 self.assertEqual([way for name, way in ways.items() if name in page], [kind])
+
+    def unmarked(self, name, steps, step):
+        """A program without ranges: `step` does what one step does."""
+        program = made_program.Program(random.Random(name))
+        self.programs[name] = program.now, program
+        for _ in range(steps):
+            step(program)
+            program.wait()
+        made_program.write(self.folder / name, [program])
+        return self.folder / name
+
+    def test_what_is_not_compared_is_not_said_to_be(self):
+        """A solver that looks at its residual in every iteration, or in every 25th: two things repeat, not as often."""
+        def iterations(n):
+            def step(program):
+                for _ in range(n):
+                    program.kernel("jacobi", length=3000)
+                program.kernel("residual", length=9000)
+                program.copy(2, 4)
+            return step
+
+        pair = [self.unmarked("each", 500, iterations(1)), self.unmarked("some", 20, iterations(25))]
+        text, result = self.said(*pair)
+        self.assertIsNone(result["verdict"]["speedup"], text)
+        self.assertEqual(result["verdict"]["same_work"], "unknown")
+        self.assertIn("Mark the steps of both programs, or compare whole runs (--step none)", text)
+        self.assertNotIn("is compared", text)
+        own = [(done.now - began) for began, done in (self.programs["each"], self.programs["some"])]
+        text, result = self.said(*pair, "--step", "none")
+        self.assertAlmostEqual(result["verdict"]["speedup"], own[0] / own[1], delta=0.02 * own[0] / own[1])
+
+        text, result = self.said(self.unmarked("more", 90, iterations(1)), self.unmarked("less", 60, iterations(1)))
+        self.assertIn("Iteration counts differ (90, 60); the time per step is compared.", text)
+
+    def test_kernels_that_take_longer_are_no_others(self):
+        """Threads with a stream each: the kernels run in parallel, and one of them longer."""
+        def step(length):
+            def of(program):
+                program.copy(1, 400_000)
+                program.kernel("lookup", length=40_000)
+                program.kernel("rank_items", length=length)
+                program.copy(2, 4000)
+            return of
+
+        text, result = self.said(self.unmarked("base", 80, step(20_000)), self.unmarked("fixed", 80, step(28_000)))
+        self.assertEqual(result["verdict"]["same_work"], "same_job", text)
+        self.assertIn("Same work, other kernel times", text)
+        self.assertNotIn("different kernels", text + (self.folder / "r.html").read_text())
+
+    def test_launches_that_are_captured_do_not_bound_what_recording_costs(self):
+        """A program that captures a graph anew in every step: a launch into it takes 1 us, one of the graph 20."""
+        def step(program):
+            for _ in range(30):
+                program.called("cudaLaunchKernel_v7000", 1000)
+            program.graph(1, 30_000)
+            program.called("cudaGraphDestroy_v10000", 11_000)
+
+        text, _ = self.said(self.unmarked("base", 80, step), self.unmarked("fixed", 80, step))
+        said = re.search(r"Profiling adds up to ([\d.]+) \u00b5s to each CUDA call", text)
+        self.assertTrue(said, text)
+        self.assertGreater(float(said[1]), 6)
+
+    def test_what_no_profile_times_is_said(self):
+        """Migrations of managed memory that the collector does not record, and functions of the host in streams."""
+        words = {"migrations": "The program uses managed memory", "functions": "The program queues functions of the host"}
+        calls = {"none": None, "migrations": "cudaMallocManaged_v6000", "functions": "cudaLaunchHostFunc_v10000"}
+
+        def step(call):
+            def of(program):
+                if call:
+                    program.called(call, 2000)
+                program.kernel("blur", length=30_000)
+            return of
+
+        for kind, call in calls.items():
+            text, _ = self.said(self.unmarked(f"base-{kind}", 60, step(None)), self.unmarked(f"fixed-{kind}", 60, step(call)))
+            page = (self.folder / "r.html").read_text()
+            self.assertEqual([name for name, said in words.items() if said in text], [kind] if call else [], kind)
+            self.assertEqual([name for name, said in words.items() if said in page], [kind] if call else [], kind)
 
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""

@@ -114,7 +114,10 @@ class Cupti(Case):
         self.assertEqual(device.data[72:], b"Fake GPU")
 
     def test_name_at_a_place_used_again(self):
-        self.assertEqual(kernels(self.one("names")), [("first_kernel", 1, 2), ("second", 3, 4), ("second", 5, 6)])
+        s = self.one("names")
+        self.assertEqual(kernels(s), [("first_kernel", 1, 2), ("second", 3, 4), ("second", 5, 6)])
+        ((severity, _, text),) = s.messages()
+        self.assertEqual((severity, "may have the names of others" in text), (2, True), "within a buffer nobody would see it")
 
     def test_name_that_is_gone(self):
         self.assertEqual(kernels(self.one("unloaded")), [(None, 1, 2), ("there", 3, 4)])

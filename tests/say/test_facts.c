@@ -63,8 +63,8 @@ static void what_is_not_known(void **state)
 		said(FACT_NEW(&arena, machine_state, FACT_NO_SIDE, .gpu = 0.001, .slower_gpu = "none",
 	                      .slower_host = "unknown", .allows = "host", .busy = "none"),
 	             NULL),
-		"Shared work shows the machine's state: GPU alike (0.1 %), host not known (too few launches are "
-		"alike). The interval allows for the host's.");
+		"Shared work: kernels take as long (0.1 %), launches are too few to compare. The interval allows for "
+		"another state of the host.");
 }
 
 static const char *slow(double least, double most)

@@ -413,11 +413,11 @@ static void leave_work_open(struct guard *c)
 	guard_doubt(c, FACT_NEW(c->arena, work_not_compared, FACT_NO_SIDE));
 }
 
-/* How often the loop is there is no speed. A capture's ends take one or two. */
+/* How often the loop is there is no speed, where a step is compared with a step. A capture's ends take one or two. */
 static void compare_iterations(struct guard *c)
 {
 	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
-	if (!fewer || more - fewer <= 2)
+	if (c->out.mismatch || !fewer || more - fewer <= 2)
 		return;
 	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b);
 	guard_find(c, false, c->out.iterations);
@@ -465,7 +465,6 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	out->strangers = nothing_alike(facts, arena) != NULL;
 	guard_find(&c, true, out->mismatch);
 	compare_environment(&c, facts);
-	compare_iterations(&c);
 	out->other_conditions = out->differences.n > printed_differ;
 	uint32_t before = out->differences.n;
 	if (c.a->steps.found != c.b->steps.found || out->strangers)
@@ -474,9 +473,13 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		leave_work_open(&c);
 	else
 		compare_jobs(&c, facts);
-	out->same_kernels = c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ;
+	if (c.only_times_differ)
+		out->kernels = KERNELS_TIMES;
+	else if (c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ)
+		out->kernels = KERNELS_SAME;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
 	compare_names(&c, rest);
+	compare_iterations(&c);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return *out;

@@ -205,6 +205,22 @@ static const struct fact *say_found_apart(const struct side *side, int s, struct
 	return NULL;
 }
 
+/* What may keep GPUs from their work and is in no profile, once for both sides. */
+static void say_unseen(const struct side side[2], struct facts *said, struct arena *arena)
+{
+	static const enum fact_id unseen[] = {FACT_migrations_unseen, FACT_host_functions_unseen};
+	for (size_t k = 0; k < sizeof unseen / sizeof *unseen; k++) {
+		const struct fact *found = NULL;
+		for (int s = 0; s < 2; s++)
+			for (uint32_t i = 0; i < side[s].quality.notes.n; i++) {
+				const struct fact *note = side[s].quality.notes.list[i];
+				found = note->id == unseen[k] ? note : found;
+			}
+		if (found)
+			facts_add(said, arena, found);
+	}
+}
+
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
                                           struct arena *arena)
@@ -223,6 +239,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 			FACT_NEW(arena, capture_incomplete, s, .why = arena_copy(arena, broken[s], strlen(broken[s])));
 		facts_add(&out.rest, arena, out.broken_off);
 	}
+	say_unseen(side, &out.rest, arena);
 	out.shared = say_shared(facts, &out.rest, arena);
 	for (int s = 0; s < 2 && (!conditions->doubt || conditions->doubt != conditions->rest); s++) {
 		facts_add(&out.rest, arena, nothing_left_out(&facts[s], s, arena));

@@ -175,8 +175,8 @@ static int64_t find_begin(const struct trace *t, int64_t first)
 	return first;
 }
 
-/* A node of a graph that is updated keeps its number, whatever it does from then on. */
-static int64_t count_updates(const struct trace *t)
+/* How many calls have one of two words in their names. */
+static int64_t count_calls(const struct trace *t, const char *word, const char *other)
 {
 	ARENA_LOCAL(scratch);
 	enum { NEW, YES, NO };
@@ -185,7 +185,9 @@ static int64_t count_updates(const struct trace *t)
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint32_t name = t->calls.name[i];
 		if (is[name] == NEW)
-			is[name] = strstr(names_text(t->names, name), "GraphExecUpdate") ? YES : NO;
+			is[name] = strstr(names_text(t->names, name), word) || strstr(names_text(t->names, name), other)
+			                   ? YES
+			                   : NO;
 		n += is[name] == YES;
 	}
 	return n;
@@ -203,6 +205,7 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 		run->made_nodes = run->made_nodes || made;
 		first = start < first ? start : first;
 		run->last_op = end > run->last_op ? end : run->last_op;
+		run->migrates = run->migrates || t->ops.flags[i] & OPF_MANAGED;
 		if (!(t->ops.flags[i] & OPF_MANAGED)) {
 			run->first_explicit = start < run->first_explicit ? start : run->first_explicit;
 			run->last_explicit = end > run->last_explicit ? end : run->last_explicit;
@@ -216,7 +219,10 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 		run->early_ops++;
 		run->earliest = early > run->earliest ? early : run->earliest;
 	}
-	run->updates += run->made_nodes ? count_updates(t) : 0;
+	/* a node of a graph that is updated keeps its number, whatever it does from then on */
+	run->updates += run->made_nodes ? count_calls(t, "GraphExecUpdate", "GraphExecUpdate") : 0;
+	run->managed += count_calls(t, "AllocManaged", "MallocManaged") + count_calls(t, "MemPrefetch", "MemPrefetch");
+	run->host_functions += count_calls(t, "LaunchHostFunc", "StreamAddCallback");
 	run->first_op = first < run->first_op ? first : run->first_op;
 	int64_t begin = find_begin(t, first);
 	run->begin = begin < run->begin ? begin : run->begin;

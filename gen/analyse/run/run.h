@@ -129,6 +129,9 @@ struct run {
 	                             them, added up */
 	bool made_nodes;          /* of some nodes it does */
 	int64_t updates;          /* … and how often graphs were updated then */
+	bool migrates;            /* it has migrations of unified memory */
+	int64_t managed;          /* calls that allocate or prefetch such memory … */
+	int64_t host_functions;   /* … and that queue a function of the host in a stream */
 	int64_t clipped;          /* ranges that were still open when the capture stopped */
 	int64_t first_launched;   /* when the first op starts whose launch is known … */
 	uint32_t launcher;        /* … and its process; TRACE_NONE: there is none */

@@ -275,6 +275,15 @@ static void add_unmade(struct quality *q, const struct run *run, struct arena *a
 			FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share, .why = why_unmade(run)));
 }
 
+/* What may keep a GPU from its work, and is in no row. */
+static void add_unseen(struct quality *q, const struct run *run, struct arena *arena)
+{
+	if (run->managed && !run->migrates)
+		quality_find(q, arena, FACT_NEW(arena, migrations_unseen, FACT_NO_SIDE));
+	if (run->host_functions && run->host_functions >= run->n_steps)
+		quality_find(q, arena, FACT_NEW(arena, host_functions_unseen, FACT_NO_SIDE));
+}
+
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
                              const struct quality_notes *more, struct arena *arena)
 {
@@ -299,6 +308,7 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		if (t->source.graphs == GRAPHS_WHOLE)
 			quality_find(q, arena, FACT_NEW(arena, graphs_traced_whole, FACT_NO_SIDE));
 		add_unmade(q, &runs[r], arena);
+		add_unseen(q, &runs[r], arena);
 		if (runs[r].updates && t->source.has_ranges && !runs[r].by_work)
 			quality_find(q, arena,
 			             FACT_NEW(arena, graphs_updated, FACT_NO_SIDE, .updates = runs[r].updates));

@@ -175,15 +175,27 @@ static double size_at(const struct sizes *s, int of)
 	return 0;
 }
 
+/* By call, whether it queued GPU work: a launch into a graph that is captured does not, and takes less than others. */
+static const uint8_t *find_queuing(const struct trace *t, struct arena *arena)
+{
+	uint8_t *queues = ARENA_NEW(arena, t->calls.n + 1, uint8_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE)
+			queues[t->ops.launch[i]] = 1;
+	return queues;
+}
+
 /* From the start of a launch to that of the next call of its thread that is not a part of it, for each of what the
  * profiler noted between them. */
 static void count_paces(const struct watched *w, struct sizes *sizes)
 {
+	ARENA_LOCAL(scratch);
 	const struct trace *t = w->t;
+	const uint8_t *queues = find_queuing(t, &scratch);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		for (uint32_t i = t->first_call[thread], end = t->first_call[thread + 1]; i < end; i++) {
 			uint32_t next = i + 1;
-			if (t->calls.class[i] != CALL_LAUNCH || is_the_profilers(w, i))
+			if (t->calls.class[i] != CALL_LAUNCH || !queues[i] || is_the_profilers(w, i))
 				continue;
 			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(w, next)))
 				next++;

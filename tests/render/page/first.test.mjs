@@ -48,7 +48,7 @@ test('what happened, on what it rests, why and what next stand on the first scre
 		assert.equal(numbers.length, speedup === null ? 0 : wide ? 2 : 1, `${report}: ${said.headline}`);
 		assert.equal(/with (other work|another result): /.test(said.headline), json.verdict.same_work === 'different' && json.verdict.differences.length > 0, report);
 		assert.ok(said.chips.length >= 2 && said.chips.length <= 3, report);
-		assert.match(said.chips[0], { same: /^Same work$/, same_job: /different kernels/, different: /^Different work/, unknown: /unknown/ }[json.verdict.same_work], report);
+		assert.match(said.chips[0], { same: /^Same work$/, same_job: /different kernels|other kernel times/, different: /^Different work/, unknown: /unknown/ }[json.verdict.same_work], report);
 		assert.match(said.chips[1], json.verdict.measured === 'stopwatch' ? /timed run/ : /profiled run/, report);
 		assert.equal(Boolean(said.interval), speedup !== null, report);
 		if (ci95) assert.match(said.interval, /^Speedup [\d.]+× to [\d.]+× \(95 % CI\)/, report);
