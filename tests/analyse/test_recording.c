@@ -47,6 +47,30 @@ static void test_recording_makes_kernels_longer(void **unused)
 	assert_float_equal(beyond[1], log(7.9 / 4.9) - log(8.0 / 5), 1e-6);
 }
 
+static void test_ranks_wait_for_a_host_that_recording_held_up(void **unused)
+{
+	/* A rank makes 1000 calls a step of 20 ms, of which it is idle for 5: at 4 µs each, the pace of its launches
+	 * without the launch itself, recording took 4 ms. The ranks wait 3 ms for each other: they, too, may be gone
+	 * where there are two or more, but no more than the others' 4 ms, and nothing where there is one. */
+	static struct analysis a;
+	double beyond[4][2];
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		a.side[i] = (struct side){.budget.period = 20 * MS, .busy = i ? 20 * MS : 15 * MS};
+		a.side[i].recording.launch_pace = 4750;
+		for (int p = 0; p < RECORDING_PRICES && !i; p++)
+			a.side[i].recording.took[p] = 1000 * recording_price[p];
+	}
+	for (uint32_t n = 0; n < 4; n++) {
+		a.side[0].ranks.n = n == 3 ? 2 : n;
+		a.side[0].ranks.waiting = n == 3 ? 9 * MS : 3 * MS;
+		recording_bounds(a.side, false, beyond[n]);
+	}
+	assert_float_equal(beyond[0][0], beyond[1][0], 1e-6);
+	assert_float_equal(beyond[2][0] - beyond[1][0], log(20.0 - 4 - 3) - log(20.0 - 4), 1e-6);
+	assert_float_equal(beyond[3][0] - beyond[1][0], log(20.0 - 4 - 4) - log(20.0 - 4), 1e-6);
+}
+
 /* 40 steps: in each 50 kernels of 3 µs, one every 4 µs, and `ranges` around each launch but every tenth, of which begin
  * and end take 1 µs together: 4 µs of host code are in them, which begin while the kernel before still runs. */
 static const struct trace *ranges_run(struct scene *s, int ranges)
@@ -341,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded_steps_apart),
 		cmocka_unit_test(test_recording_makes_kernels_longer),
+		cmocka_unit_test(test_ranks_wait_for_a_host_that_recording_held_up),
 		SCENE(test_ranges_that_one_side_has),
 		cmocka_unit_test(test_paces_apart_by_hand),
 		cmocka_unit_test(test_paces_ratio_by_hand),

@@ -81,6 +81,13 @@ static struct apart prices_apart(const struct side side[2])
 	return out;
 }
 
+/* What recording took on a rank, ns of a step, holds the others up in collectives, for no longer than they waited
+ * there. Each rank may have been late at another one. */
+static double peers_waited(const struct ranks_result *ranks, double ns)
+{
+	return ranks->n > 1 ? fmin(ranks->waiting, (ranks->n - 1) * ns) : 0;
+}
+
 /* Share of a side's step that recording took at a price of `ns` a call, between the prices for which it is known. */
 static double took_at(const struct side *side, double ns)
 {
@@ -91,7 +98,8 @@ static double took_at(const struct side *side, double ns)
 	double part = (fmin(fmax(ns, 0), recording_price[p]) - recording_price[p - 1]) /
 	              (recording_price[p] - recording_price[p - 1]);
 	double all = took[p - 1] + part * (took[p] - took[p - 1]);
-	return side->budget.period > 0 ? fmin(all, side->budget.period - side->busy) / side->budget.period : 0;
+	double own = fmin(all, side->budget.period - side->busy);
+	return side->budget.period > 0 ? (own + peers_waited(&side->ranks, own)) / side->budget.period : 0;
 }
 
 /* The widest that prices from 0 to the highest make it, where the fixed side's is higher by `apart`. What recording
