@@ -110,8 +110,10 @@ in_image() {
 }
 # $1: image. The version, and a report of the examples, which is theirs byte for byte.
 speaks() {
-	[ "$(in_image "$1" gapline --version)" = "$(sed -n 's/^project(gapline VERSION \([0-9.]*\).*/gapline \1/p' CMakeLists.txt)" ] ||
-		fail "gapline --version in $1"
+	local said
+	said=$(in_image "$1" gapline --version 2>>"$log") || fail "gapline --version in $1: status $?"
+	[ "$said" = "$(sed -n 's/^project(gapline VERSION \([0-9.]*\).*/gapline \1/p' CMakeLists.txt)" ] ||
+		fail "gapline --version in $1 says $said"
 	fresh_out
 	in_image "$1" gapline report /examples/baseline.sqlite.gz /examples/fixed.sqlite.gz -o report.html --json report.json --quiet \
 		>>"$log" 2>&1 || fail "gapline report in $1"
