@@ -24,9 +24,10 @@ const char *words_pair(struct arena *arena, double before, double after)
 
 const char *words_side(const struct finding *f)
 {
-	return say_word(WORDS_finding_side, f->both   ? (f->status == FINDING_RESOLVED ? "less" : "both")
-	                                    : f->side ? "fixed"
-	                                              : "baseline");
+	return say_word(WORDS_finding_side, !f->both                        ? (f->side ? "fixed" : "baseline")
+	                                    : f->status == FINDING_RESOLVED ? "less"
+	                                    : f->status == FINDING_NEW      ? "more"
+	                                                                    : "both");
 }
 
 const char *words_status(const struct finding *f)

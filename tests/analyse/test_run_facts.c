@@ -136,6 +136,36 @@ static void test_step_whose_launch_never_ran_is_left_out(void **state)
 	assert_true(is_noted(side, "cuts the last step of"));
 }
 
+static void test_steps_that_were_queued_at_the_end_are_steps(void **state)
+{
+	/* The host was four steps ahead when the capture ended: they launched work that never ran. */
+	struct scene *s = *state;
+	steps_at(s, 0, 12);
+	for (int64_t t = 12000; t < 16000; t += 1000) {
+		scene_range(s, s->main, t, t + 900, "train");
+		scene_call(s, s->main, t + 100, t + 110, "cudaLaunchKernel", CALL_LAUNCH);
+	}
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->steps.origin, STEPS_BY_RANGE);
+	assert_int_equal(side->runs[0].n_periods, 11);
+	assert_true(is_noted(side, "cuts the last 4 steps of"));
+}
+
+static void test_more_than_half_may_have_been_queued(void **state)
+{
+	/* Five ran, the sixth in part, and six were queued. */
+	struct scene *s = *state;
+	steps_at(s, 0, 6);
+	scene_call(s, s->main, 5850, 5860, "cudaLaunchKernel", CALL_LAUNCH);
+	for (int64_t t = 6000; t < 12000; t += 1000) {
+		scene_range(s, s->main, t, t + 900, "train");
+		scene_call(s, s->main, t + 100, t + 110, "cudaLaunchKernel", CALL_LAUNCH);
+	}
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->runs[0].n_steps, 5);
+	assert_true(is_noted(side, "cuts the last 7 steps of"));
+}
+
 static void test_launches_that_never_run_cut_nothing(void **state)
 {
 	/* One in every step: a failing launch, or one whose rows were lost. */
@@ -384,6 +414,8 @@ int main(void)
 		SCENE(test_silent_diagnostics),
 		SCENE(test_open_step_is_left_out),
 		SCENE(test_step_whose_launch_never_ran_is_left_out),
+		SCENE(test_steps_that_were_queued_at_the_end_are_steps),
+		SCENE(test_more_than_half_may_have_been_queued),
 		SCENE(test_launches_that_never_run_cut_nothing),
 		SCENE(test_startup_without_steps),
 		SCENE(test_phases_that_touch),

@@ -268,6 +268,24 @@ static void more_steps(void **unused)
 	assert_int_equal(v->more_steps, (int64_t)ceil(fmax(fmax(20, independent), k * 15)));
 }
 
+/* Sides that vary alike vary as pairs: which of them was cut shorter does not depend on which is the baseline. */
+static void more_pairs(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 5;
+	add_even_run(p, 0, 90, 5e9, 0.5, 0);
+	add_run(p, 1, 90, 1);
+	for (int i = 0; i < 90; i++)
+		p->period[1][0][i] = (int64_t)((double)p->period[0][0][i] * (0.8 + 0.4 * uniform() + (i < 8 ? 3 : 0)));
+	struct verdict v = *judge(p);
+	assert_true(v.paired && v.series[0]->m > v.series[1]->m);
+	assert_int_equal(v.result, VERDICT_INCONCLUSIVE);
+	assert_true(v.more_steps > 20);
+	swap_sides(p);
+	assert_int_equal(judge(p)->more_steps, v.more_steps);
+}
+
 /* A quiet series that hangs together needs 12 independent steps, however narrow its interval. */
 static void more_independent_steps(void **unused)
 {
@@ -416,6 +434,7 @@ int main(void)
 		TEST(gate_takes_faster),
 		TEST(incomparable_sides),
 		TEST(more_steps),
+		TEST(more_pairs),
 		TEST(more_independent_steps),
 		TEST(more_steps_cannot_help),
 		TEST(more_runs),

@@ -120,8 +120,9 @@ static bool is_called_step(const struct walk *w, uint32_t name)
 	return strncmp(names_text(w->trace->names, name), "step", 4) == 0;
 }
 
-/* The rules that one process can tell: five instances, or a name that says it, 80 % of them launch, and of the GPU time
- * launched from the first to the last 70 % was launched while one was open. */
+/* The rules that one process can tell: five instances, or a name that says it, 80 % of them launch, whether or not it
+ * ran before the capture ended, and of the GPU time launched from the first to the last 70 % was launched while one was
+ * open. */
 static bool is_step(const struct walk *w, struct choice *c)
 {
 	const struct trace *trace = w->trace;
@@ -145,6 +146,10 @@ static bool is_step(const struct walk *w, struct choice *c)
 		c->stretch += t >= first && t < last ? op_length(trace, i) : 0;
 		inside += open ? op_length(trace, i) : 0;
 	}
+	for (size_t i = 0; i < trace->calls.n; i++)
+		for (size_t k = 0; k < c->n && trace->calls.class[i] == CALL_LAUNCH; k++)
+			launched[k] = launched[k] || (process_of(trace, trace->calls.thread[i]) == c->process &&
+			                              is_open(&c->marks[k], trace->calls.start[i]));
 	for (size_t k = 0; k < c->n; k++)
 		launching += launched[k];
 	return c->n >= (is_called_step(w, c->name) ? 1 : 5) && 10 * launching >= 8 * c->n && c->stretch > 0 &&

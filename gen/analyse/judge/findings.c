@@ -42,8 +42,8 @@ static struct evidence *look(const struct findings_input *in, uint32_t s, bool s
 
 /* What a finding's cost is on both sides, ns of as much as a step of the baseline does. */
 struct cost {
-	double amount[2]; /* by the rule, and what moved */
-	double moved[2];  /* of it, what the rule itself does not claim any more on that side */
+	double amount[2]; /* by the rule */
+	double moved[2];  /* what it claims on the other side, and not any more on this one */
 	double carried;   /* of a rule that speaks on one side: what is another one's cost on the other side */
 };
 
@@ -115,8 +115,9 @@ static uint32_t list_moved(const struct pair *p, size_t r, int s, double *const 
 }
 
 /* Rule r claims idle time on side `s`; how much of it is still there on the other side, by cause and phase, and claimed
- * by other rules or by none: beyond what was there and not claimed before. Whoever claims it there carries it. */
-static void find_moved(struct pair *p, size_t r, int s)
+ * by other rules or by none: beyond what was there and not claimed before. `carried`: whoever claims it there carries
+ * it. */
+static void find_moved(struct pair *p, size_t r, int s, bool carried)
 {
 	ARENA_LOCAL(scratch);
 	double *sum[2];
@@ -126,9 +127,9 @@ static void find_moved(struct pair *p, size_t r, int s)
 	uint32_t n = list_moved(p, r, s, sum, list);
 	for (uint32_t i = 0; i < n; i++)
 		p->cost[r].moved[1 - s] += list[i].moved;
-	for (size_t q = 0; n && q < n_rules; q++) {
+	for (size_t q = 0; n && carried && q < n_rules; q++) {
 		const struct evidence *other = &p->seen[1 - s][q];
-		if (q == r || other->per_step <= 0 || p->seen[s][q].per_step > 0)
+		if (q == r || other->per_step <= 0 || p->seen[s][q].per_step > 0 || rules[q].kind == RULE_ONCE)
 			continue;
 		const double *of_other = sum_keys(p, 1 - s, other->claims, sum[0]);
 		for (uint32_t i = 0; i < n; i++)
@@ -149,14 +150,9 @@ static void find_costs(struct pair *p)
 		for (int s = 0; s < 2; s++)
 			p->cost[r].amount[s] = p->as_much[s] * p->seen[s][r].amount;
 	for (size_t r = 0; r < n_rules; r++)
-		if (p->seen[0][r].per_step > 0)
-			find_moved(p, r, 0);
+		find_moved(p, r, 0, p->seen[0][r].per_step > 0);
 	for (size_t r = 0; r < n_rules; r++)
-		if (p->seen[1][r].per_step > 0 && p->seen[0][r].per_step <= 0 && speaks(p, r, 1))
-			find_moved(p, r, 1);
-	for (size_t r = 0; r < n_rules; r++)
-		for (int s = 0; s < 2; s++)
-			p->cost[r].amount[s] += p->cost[r].moved[s];
+		find_moved(p, r, 1, p->seen[0][r].per_step <= 0 && speaks(p, r, 1));
 }
 
 /* Whether one side cannot be held against the other: who is missing may be who was waited for. */
@@ -165,35 +161,29 @@ static bool is_unknown(const struct pair *p, const struct rule *rule)
 	return p->missing && rule->kind == RULE_RANKS;
 }
 
-static enum finding_status status_by(const double amount[2], bool before)
+/* Whether no more than `share` of what the rule claims on side `s` is left on the other one. `alike`: as if recording
+ * had taken as much on both sides: where it took more on one, as much of that side's host time may be the profiler's,
+ * and would be on the other side, too. */
+static bool is_left(const struct pair *p, size_t r, int s, double share, bool alike)
 {
-	if (!before)
-		return amount[0] <= GONE * amount[1] ? FINDING_NEW : FINDING_REMAINING;
-	return amount[1] <= GONE * amount[0]   ? FINDING_RESOLVED
-	       : amount[1] <= LESS * amount[0] ? FINDING_REDUCED
-	                                       : FINDING_REMAINING;
+	const struct cost *cost = &p->cost[r];
+	double claimed = cost->amount[s], left = cost->amount[!s] + cost->moved[!s];
+	double host = claimed - p->as_much[s] * p->seen[s][r].busy;
+	if (alike)
+		left += fmax(0, fmin(claimed - left, fmin(host, p->recorded_more[s])));
+	return left <= share * claimed;
 }
 
-/* The costs as if recording had taken as much on both sides: where it took more on one, as much of that side's host
- * time may be the profiler's, and would be on the other side, too. */
-static void recorded_alike(const struct pair *p, size_t r, double amount[2])
-{
-	for (int s = 0; s < 2; s++) {
-		double more = p->cost[r].amount[s] - p->cost[r].amount[!s];
-		double host = p->cost[r].amount[s] - p->as_much[s] * p->seen[s][r].busy;
-		amount[!s] = p->cost[r].amount[!s] + fmax(0, fmin(more, fmin(host, p->recorded_more[s])));
-	}
-}
-
-static enum finding_status status_of(const struct pair *p, size_t r, bool before)
+static enum finding_status status_of(const struct pair *p, size_t r, bool alike)
 {
 	const struct rule *rule = &rules[r];
-	double amount[2];
-	recorded_alike(p, r, amount);
 	/* nothing that is there to be fixed, or nobody knows */
 	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
 		return FINDING_SEEN;
-	return status_by(amount, before);
+	return is_left(p, r, 0, GONE, alike)   ? FINDING_RESOLVED
+	       : is_left(p, r, 1, GONE, alike) ? FINDING_NEW
+	       : is_left(p, r, 0, LESS, alike) ? FINDING_REDUCED
+	                                       : FINDING_REMAINING;
 }
 
 /* ---- what is said ---- */
@@ -212,7 +202,7 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 	}
 	FACT_ADD(said, arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s], .unit = rule_unit(e),
 	         .share = share >= 0.0005 ? share : NAN, .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0);
-	if (f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s] / 2)
+	if (f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s])
 		FACT_ADD(said, arena, same_waiting_there, s);
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
 		FACT_ADD(said, arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,
@@ -220,14 +210,12 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 }
 
 /* How sure the comparison with the other side is. */
-static void add_doubts(struct facts *said, const struct pair *p, size_t r, const struct evidence *e, bool before,
-                       enum finding_status status)
+static void add_doubts(struct facts *said, const struct pair *p, size_t r, const struct evidence *e)
 {
-	bool unknown = is_unknown(p, e->rule), compared = e->rule->kind != RULE_BOUND && e->rule->kind != RULE_ONCE;
-	if (!unknown && compared && status_by(p->cost[r].amount, before) != status)
+	if (status_of(p, r, false) != status_of(p, r, true))
 		FACT_ADD(said, e->arena, may_be_recording, p->recorded_more[1] > 0,
 		         .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e));
-	if (unknown)
+	if (is_unknown(p, e->rule))
 		FACT_ADD(said, e->arena, ranks_missing_there, 1);
 }
 
@@ -258,15 +246,16 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	for (int s = 0; s < 2 && p->seen[s]; s++) {
 		const struct evidence *of = &p->seen[s][r];
 		f->phase[s] = of->phase;
-		f->per_step[s] = p->cost[r].amount[s] / p->as_much[s];
+		double moved = s == f->side ? 0 : p->cost[r].moved[s]; /* the sentence says what the rule claims */
+		f->per_step[s] = (p->cost[r].amount[s] + moved) / p->as_much[s];
 		for (uint32_t i = 0; i < f->n_numbers; i++)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
 	rule_tell_places(e, &f->more);
 	if (after) {
-		f->status = status_of(p, r, said[0]);
+		f->status = status_of(p, r, true);
 		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
-		add_doubts(&f->more, p, r, e, said[0], f->status);
+		add_doubts(&f->more, p, r, e);
 	}
 	f->text = say_fact(fact, e->names, e->arena);
 	for (uint32_t i = 0; i < f->more.n; i++)

@@ -10,7 +10,9 @@ static const double SAID_IN_PERCENT = 0.3;
 
 int proof_noisy_side(const struct proof *p)
 {
-	return p->variance[1] > p->variance[0] || (p->variance[1] == p->variance[0] && p->m[1] < p->m[0]);
+	if (p->paired || p->variance[0] == p->variance[1]) /* a pair's variance is of no side */
+		return p->m[1] < p->m[0];
+	return p->variance[1] > p->variance[0];
 }
 
 /* The half-width shrinks with the root of the steps; twice that many leave room for bad luck. */

@@ -10,7 +10,7 @@
 enum { MAIN_PART = 10 }; /* a thread that launches less than one in so many of another's kernels is not the loop's */
 
 /* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
- */
+ * One whose work is not there (the capture ended before it ran) is a launch, too, of no time. */
 struct launches {
 	const int64_t *start;
 	const double *time; /* a sum of lengths has no bound, where many ops run side by side */
@@ -23,6 +23,8 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	double *by_call = ARENA_TAKE(&scratch, t->calls.n + 1, double);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
+	for (size_t c = 0; c < t->calls.n; c++)
+		launched[c] = t->calls.class[c] == CALL_LAUNCH;
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE) {
 			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);

@@ -290,7 +290,8 @@ static void agree_on_stretches(const struct pattern_side *sides, int n_sides)
 		}
 }
 
-/* Marks the runs of the other side that repeat something else than the first run does. */
+/* Marks the runs of the other side that repeat something else than the first run does: a side's name is of what it
+ * repeats itself, then. */
 static void find_strangers(const struct pattern_side *sides, int n_sides)
 {
 	const struct run *first = &sides[0].runs[0];
@@ -299,8 +300,8 @@ static void find_strangers(const struct pattern_side *sides, int n_sides)
 			struct run *run = &sides[s].runs[r];
 			run->stranger = !pattern_repeats_alike(&first->loops, first->loop, &run->loops, run->loop,
 			                                       first->trace->names);
-			if (!run->stranger)
-				run->steps.name = first->steps.name;
+			const struct run *named = run->stranger ? &sides[s].runs[0] : first;
+			run->steps.name = run->stranger ? named->loops.list[named->loop].name : first->steps.name;
 		}
 }
 

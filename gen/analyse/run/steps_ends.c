@@ -8,8 +8,9 @@
 enum { MIN_CLOSED = 3 }; /* steps left without the last ones */
 
 /* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
- * other thread of the process has instances, those of all others. */
-static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n)
+ * other thread of the process has instances, those of all others. `last`: the start of their latest call that has one.
+ */
+static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n, int64_t *last)
 {
 	const struct trace *t = b->trace;
 	const struct step_thread *s = &b->out->threads[i];
@@ -18,10 +19,13 @@ static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *lau
 	int64_t *start = NULL;
 	size_t room = 0;
 	*n = 0;
+	*last = INT64_MIN;
 	for (uint32_t u = 0; u < t->n_threads; u++) {
 		if (u != s->thread && (!alone || t->threads[u].process != s->process))
 			continue;
 		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
+			if (launched[c] && t->calls.start[c] > *last)
+				*last = t->calls.start[c];
 			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
 				continue;
 			LIST_ADD(&b->scratch, start, *n, room, t->calls.start[c]);
@@ -48,10 +52,15 @@ void steps_find_cut(struct steps_build *b)
 	for (uint32_t i = 0; i < b->out->n_threads; i++) {
 		const struct step_thread *s = &b->out->threads[i];
 		size_t n = 0;
-		const int64_t *missing = missing_of(b, i, launched, &n);
-		/* where some are missing in the first half, too, that says nothing */
-		bool tells = n && !is_missing_in(missing, n, s->start[0], s->start[s->n / 2]);
-		for (uint32_t k = s->n; k-- > s->n / 2;) {
+		int64_t last;
+		const int64_t *missing = missing_of(b, i, launched, &n, &last);
+		uint32_t first = s->n / 2 < MIN_CLOSED ? s->n / 2 : MIN_CLOSED;
+		/* that may be cut: of the second half, or behind all that ran */
+		while (first < s->n / 2 && s->end[first] <= last)
+			first++;
+		/* where some are missing before, too, that says nothing */
+		bool tells = n && !is_missing_in(missing, n, s->start[0], s->start[first]);
+		for (uint32_t k = s->n; k-- > first;) {
 			struct instance *x = steps_instance(b, b->first[i] + k);
 			x->cut = x->cut || (tells && is_missing_in(missing, n, x->start, x->end));
 			if (!x->cut)

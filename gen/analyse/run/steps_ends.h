@@ -5,7 +5,7 @@
 #include "analyse/run/steps_lanes.h"
 
 /* Marks instances as `cut` and counts them in `out`: the last ones of a thread, where they were open when the capture
- * ended, or launched what never ran, while nothing of the kind is true of the first half. */
+ * ended, or launched what never ran, while nothing of the kind is true of the first half, or of all that ran. */
 void steps_find_cut(struct steps_build *build);
 
 enum { STEPS_FEW = 8 }; /* marked steps: where there are no more, the first one counts */
