@@ -32,7 +32,7 @@ static uint32_t find_lowest(const struct card_slope *slope, uint32_t n, int side
  * the heading down again, with what is in its way. */
 static void place_labels(const struct card_slope *slope, uint32_t n, int side, double most, double *y)
 {
-	uint32_t placed[MOST], n_placed = 0, lowest;
+	uint32_t placed[MOST] = {0}, n_placed = 0, lowest;
 	double free = TOP + HEIGHT + LINE;
 	for (uint32_t i = 0; i < n; i++)
 		y[i] = -INFINITY;
@@ -78,7 +78,7 @@ bool slopes_differ(const struct analysis *a, struct arena *arena)
 void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena, xmlNode *parent)
 {
 	uint32_t n;
-	double y[2][MOST], most = 0, end[2][MOST], lowest = TOP;
+	double y[2][MOST], most = 0, end[2][MOST] = {{0}}, lowest = TOP;
 	const struct card_slope *slope = card_slopes(a, MOST, arena, &n);
 	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fmax(slope[i].time[0], slope[i].time[1]));

@@ -191,12 +191,13 @@ struct kernels_inside ncu_evidence(const struct ncu_input *input, struct arena *
 	struct kernels_inside out = {0};
 	struct ncu_side side[2] = {0};
 	for (int s = 0; s < input->n_sides; s++) {
+		const char *name = input->n_sides > 1 ? label[s] : "profile";
 		out.given[s] = input->report[s] != NULL;
-		if (input->report[s])
-			side[s] = ncu_match(&input->facts[s], input->report[s], input->names, arena);
-		else if (input->gpu_bound[s])
-			out.command[s] =
-				ncu_command(&input->facts[s], input->n_sides > 1 ? label[s] : "profile", arena);
+		if (!out.given[s]) {
+			out.command[s] = input->gpu_bound[s] ? ncu_command(&input->facts[s], name, arena) : NULL;
+			continue;
+		}
+		side[s] = ncu_match(&input->facts[s], input->report[s], input->names, arena);
 		out.groups[s] = side[s].n;
 		out.strangers[s] = side[s].strangers;
 		out.covered[s] = side[s].covered;
