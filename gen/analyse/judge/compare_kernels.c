@@ -150,7 +150,7 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 		                        .fixed = graph[1], .unit = guard_per(c)));
 }
 
-/* Where nobody said what a step is, what repeats may be all that one side does and another part of the other's; a
+/* Where nobody said what a step is, what repeats may be two loops of the same kernels, of which each side has both; a
  * critic may learn four times instead of three for each turn of its generator, and an iteration of a solver has more or
  * less of what comes once for all that a time step takes; where somebody did, a step may hold several of the other
  * side's, and then all that it has is there so many times. */
@@ -158,8 +158,8 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 {
 	const struct work_multiple *m = &of->multiple;
 	const struct side_steps *a = &c->a->steps, *b = &c->b->steps;
-	bool alike = !c->others_run && !of->by_chance.n;
-	if (a->origin == STEPS_BY_PATTERN && !alike && guard_distance(a->coverage, b->coverage) > APART)
+	bool other = !of->only[0].n && !of->only[1].n && (of->counts.n || of->by_chance.n);
+	if (a->origin == STEPS_BY_PATTERN && other && guard_distance(a->coverage, b->coverage) > APART)
 		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = a->coverage,
 		                .fixed = b->coverage);
 	if (a->origin == STEPS_BY_PATTERN) {

@@ -82,10 +82,11 @@ static struct apart prices_apart(const struct side side[2])
 }
 
 /* What recording took on a rank, ns of a step, holds the others up in collectives, for no longer than they waited
- * there. Each rank may have been late at another one. */
+ * there. Were it drawn by itself on each of n ranks, the last would be later than the mean by less than log2(n) times
+ * as much (exponentials: by 1/2 + … + 1/n). */
 static double peers_waited(const struct ranks_result *ranks, double ns)
 {
-	return ranks->n > 1 ? fmin(ranks->waiting, (ranks->n - 1) * ns) : 0;
+	return ranks->n > 1 ? fmin(ranks->waiting, log2(ranks->n) * ns) : 0;
 }
 
 /* Share of a side's step that recording took at a price of `ns` a call, between the prices for which it is known. */
