@@ -132,6 +132,19 @@ def wandering(p, steps, times=1.0):
         p.finish(4 * n)
 
 
+def iterating(p, steps):
+    """A solver whose iterations hang together with those of the steps before."""
+    x = p.rng.gauss(0, 1)
+    for _ in range(steps):
+        p.begin("time_step")
+        p.kernel("assemble(float*)", 200 * US, 1024)
+        for _ in range(15 + int(55 / (1 + math.exp(-1.5 * x)))):
+            p.kernel("spmv(float*)", 45 * US, 1024)
+            p.kernel("axpy(float*)", 10 * US, 512)
+        x = 0.95 * x + 0.31 * p.rng.gauss(0, 1)
+        p.finish(8)
+
+
 def regimes(p, steps):
     """Two kinds of work, some thirty steps of one, then of the other."""
     heavy = p.rng.random() < 0.5
@@ -168,6 +181,8 @@ UNSEEN = [
     Pair("a mesh that is refined: nothing, four runs, nothing is marked", (of(refined), of(refined)), {SAME, UNKNOWN}, set(), 60, (False, False), runs=4),
     Pair("batches of a server that vary slowly: nothing", (of(wandering), of(wandering)), {SAME, UNKNOWN}, set(), 60),
     Pair("batches of a server that vary slowly: faster kernels", (of(wandering), of(wandering, 0.7)), {JOB, UNKNOWN, DIFFERENT}, {"compute"}, 60),
+    # the number draws one whose launches would be other work
+    Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
 ]
