@@ -67,14 +67,18 @@ static bool as_often(const struct run_loop *a, const struct run_loop *b)
 	return more - fewer <= 2 || (more - fewer) * (uint64_t)10 <= more;
 }
 
-/* How much speaks for two loops to be the same one; 0: they are not. Their kernels, and how often they are there: a fix
- * changes kernels, a warm-up of the same kernels is not there as often, nor as large. Of several that are all of this,
- * the one of the same title: those of the same kernels are numbered in order of time, which no fix changes. */
+/* How much speaks for two loops to be the same one; 0: they are not. Their kernels, as many of them in a cycle, and how
+ * often they are there: a fix changes kernels, a warm-up of the same kernels is not there as often, nor as large. Of
+ * several that are all of this, the one of the same title: those of the same kernels are numbered in order of time,
+ * which no fix changes. */
 static double speaks_for(const struct run_loop *mine, const struct run_loop *like)
 {
 	double alike = run_loop_alike(mine, like);
 	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
-	return alike >= PATTERN_ALIKE || often ? alike + often + 0.1 * called + 0.5 * mine->share : 0;
+	bool as_long = about_as_many(mine->ops, like->ops, AS_MANY);
+	return alike >= PATTERN_ALIKE || often
+	               ? alike * (1 + as_long) + often + 0.1 * called + 0.5 * (mine->share + like->share)
+	               : 0;
 }
 
 /* An assignment of rows to columns while it grows: `worth` is by row and column, of which there are as many more as
@@ -149,19 +153,31 @@ static uint32_t assign(uint32_t rows, uint32_t columns, const double *worth, uin
 uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like)
 {
 	ARENA_LOCAL(scratch);
-	uint32_t rows = 0, wanted = 0, columns = mine->n + likes->n;
+	uint32_t columns = mine->n + likes->n;
 	double *worth = ARENA_NEW(&scratch, (size_t)columns * likes->n, double);
-	for (uint32_t l = 0; l < likes->n; l++) {
-		if (l != like && likes->list[l].share < LITTLE)
-			continue;
-		wanted = l == like ? rows : wanted;
-		for (uint32_t m = 0; m < mine->n; m++)
-			worth[(size_t)rows * columns + m] = speaks_for(&mine->list[m], &likes->list[l]);
-		rows++;
-	}
-	uint32_t found = assign(rows, columns, worth, wanted, &scratch);
-	bool is_one = found < mine->n && worth[(size_t)wanted * columns + found] > 0;
+	for (uint32_t l = 0; l < likes->n; l++)
+		for (uint32_t m = 0; m < mine->n; m++) {
+			bool little = likes->list[l].share < LITTLE && mine->list[m].share < LITTLE;
+			if (l == like || !little)
+				worth[(size_t)l * columns + m] = speaks_for(&mine->list[m], &likes->list[l]);
+		}
+	uint32_t found = assign(likes->n, columns, worth, like, &scratch);
+	bool is_one = found < mine->n && worth[(size_t)like * columns + found] > 0;
 	return is_one ? found : UINT32_MAX;
+}
+
+bool pattern_match_most(const struct run_loops *a, const struct run_loops *b, uint32_t most[2])
+{
+	double share = LITTLE;
+	for (uint32_t l = 0; l < a->n; l++) {
+		uint32_t other = pattern_match(b, a, l);
+		if (other == UINT32_MAX || a->list[l].share + b->list[other].share <= share)
+			continue;
+		share = a->list[l].share + b->list[other].share;
+		most[0] = l;
+		most[1] = other;
+	}
+	return share > LITTLE;
 }
 
 /* How many cycles of `shorter` are one of `longer`, as often as they are there and as many as it has copies to the

@@ -27,6 +27,10 @@ bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struc
  */
 uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like);
 
+/* Of the loops of two runs that are matched, the two that are most of the GPU time of both: `most`, one of each run.
+ * False: none are, and `most` is left as it was. */
+bool pattern_match_most(const struct run_loops *a, const struct run_loops *b, uint32_t most[2]);
+
 /* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, or so many times
  * the copies to the device and back as it is there less often, unless it is there as often. (A fix may well put 300
  * kernels into one: then the steps are as many as before.) `names`: those of the makeup. */

@@ -352,10 +352,15 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	const struct run_loop *like = &first->loops.list[first->loop];
 	uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
 	bool same = mine != UINT32_MAX;
-	if (same && !wanted && is_a_rest(&run->loops, mine, like)) {
-		/* what it spends its time on, if that is about as long */
-		if (!is_about_as_long(&run->loops.list[0], like))
+	if (same && !wanted &&
+	    (is_a_rest(&run->loops, mine, like) || is_a_rest(&first->loops, first->loop, &run->loops.list[mine]))) {
+		/* what they spend their time on, if that is about as long */
+		if (!is_about_as_long(&run->loops.list[0], &first->loops.list[0]))
 			return NOT_AGREED;
+		if (first->loop != 0) {
+			pattern_steps(first, 0);
+			return OTHERS_CHANGED;
+		}
 		same = false;
 	}
 	if (!same) {
@@ -411,6 +416,11 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 	if (wanted) { /* by now the first run may have loops that it had not */
 		index = named(&first->loops, wanted);
 		index = index == UINT32_MAX ? 0 : index;
+	}
+	if (!wanted && n_sides == 2) { /* both sides are asked: either may be the baseline */
+		uint32_t most[2] = {0};
+		pattern_match_most(&first->loops, &sides[1].runs[0].loops, most);
+		index = most[0];
 	}
 	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
 		pattern_steps(first, index);
