@@ -62,6 +62,7 @@ static void make(struct made *made, uint32_t n)
 					(struct run_loop_op){.name = name + 1, .n = 1, .time = time};
 				loop->time += time;
 			}
+		loop->ops = 10 + below(20);
 		loop->share = 0.06 + below(1000) / 2000.;
 	}
 }
@@ -74,7 +75,9 @@ static double worth(const struct run_loop *mine, const struct run_loop *like)
 	double alike = run_loop_alike(mine, like);
 	if (alike < PATTERN_ALIKE && !often)
 		return 0;
-	return alike + often + (strcmp(mine->title, like->title) == 0 ? 0.1 : 0) + 0.5 * mine->share;
+	double most = fmax(mine->ops, like->ops), least = fmin(mine->ops, like->ops);
+	return alike * (most <= 1.1 * least ? 2 : 1) + often + (strcmp(mine->title, like->title) == 0 ? 0.1 : 0) +
+	       sqrt(mine->share * like->share);
 }
 
 /* The best sum of all pairings of the likes from `row` on with those of mine that are not taken. */
@@ -125,6 +128,32 @@ static void all_pairings(void **unused)
 			}
 	}
 	assert_true(none > 100 && not_the_nearest > 100);
+}
+
+/* Whichever side is asked first, the same two loops are most of both. */
+static void asked_of_both(void **unused)
+{
+	(void)unused;
+	uint32_t none = 0, not_the_first = 0;
+	for (uint32_t i = 0; i < 3000; i++) {
+		seed = i * 6971u + 1;
+		struct made a, b;
+		make(&a, 1 + below(MOST));
+		make(&b, 1 + below(MOST));
+		uint32_t there[2] = {UINT32_MAX, UINT32_MAX}, back[2] = {UINT32_MAX, UINT32_MAX};
+		bool found = pattern_match_most(&a.loops, &b.loops, there);
+		assert_int_equal(pattern_match_most(&b.loops, &a.loops, back), found);
+		none += !found;
+		if (!found) {
+			assert_int_equal(there[0], UINT32_MAX);
+			continue;
+		}
+		double share = a.list[there[0]].share + b.list[there[1]].share;
+		assert_true(worth(&b.list[there[1]], &a.list[there[0]]) > 0);
+		assert_true(fabs(a.list[back[1]].share + b.list[back[0]].share - share) < 1e-12);
+		not_the_first += there[0] > 0;
+	}
+	assert_true(none > 10 && not_the_first > 1000);
 }
 
 /* Three lengths of a sequence, of which the last is 42 times there on one side, and the second on the other one. */
@@ -207,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_pairings),
+		cmocka_unit_test(asked_of_both),
 		cmocka_unit_test(as_often_by_chance),
 		cmocka_unit_test(as_many_cycles_as_they_are_often),
 		cmocka_unit_test(waiting_ranks_are_alike_by_their_work),

@@ -78,7 +78,7 @@ def wrong_of(pair, doc):
     yield from (f"finding {i}" for i in pair.never if i in ids)
     if pair.shown and v["result"] == "inconclusive":
         yield f"inconclusive {v['ci95']}: {v['reasons'][0]}"
-    yield from (f"says: {s}" for s in v["reasons"] + v["notes"] if pair.unsaid and re.search(pair.unsaid, s))
+    yield from (f"says: {s}" for s in v["reasons"] + v["notes"] + v["differences"] if pair.unsaid and re.search(pair.unsaid, s))
 
 
 def like(gapline, folder, seeds):

@@ -13,7 +13,7 @@ from made_real import *  # noqa: F403: programs by name
 SAME, JOB, DIFFERENT, UNKNOWN = "same", "same_job", "different", "unknown"
 
 # `programs`: the baseline's and the fixed one; `work`: what may be said of it; `why`: parts that may be named; `doubt`: nothing may be decided, but for gates that it names; `options` of the report; `edit` of
-# the fixed side's rows; `finds`: a finding that has to be there; `never`: one that must not be; `unsaid`: what no reason and no note may say; `shown`: it has to be decided; `items`: of a step of the fixed side, of one of the baseline; `runs`: of each side, in turns
+# the fixed side's rows; `finds`: a finding that has to be there; `never`: one that must not be; `unsaid`: what no reason, difference or note may say; `shown`: it has to be decided; `items`: of a step of the fixed side, of one of the baseline; `runs`: of each side, in turns
 Pair = collections.namedtuple("Pair", "what programs work why steps marked options doubt edit lengths machine finds never items unsaid shown runs",
                               defaults=[{"compute"}, 40, (True, True), (), False, None, (1, 1), {}, (), (), 1, None, False, 1])
 

@@ -132,6 +132,20 @@ def wandering(p, steps, times=1.0):
         p.finish(4 * n)
 
 
+def resident(p, steps):
+    """The same of a kernel that stays resident: as many blocks, however much there is to do."""
+    x = p.rng.gauss(0, 1)
+    for _ in range(steps):
+        n = 2 + int(62 / (1 + math.exp(-1.5 * x)))
+        x = 0.98 * x + math.sqrt(1 - 0.98 * 0.98) * p.rng.gauss(0, 1)
+        p.begin("iteration")
+        p.host(60 * US)
+        p.copy(1, 4096 * n)
+        for _ in range(8):
+            p.kernel("persistent_decode(half*)", (20 + 5 * n) * US, 132)
+        p.finish(4 * n)
+
+
 def iterating(p, steps):
     """A solver whose iterations hang together with those of the steps before."""
     x = p.rng.gauss(0, 1)
@@ -181,7 +195,9 @@ UNSEEN = [
     Pair("a mesh that is refined: nothing, four runs, nothing is marked", (of(refined), of(refined)), {SAME, UNKNOWN}, set(), 60, (False, False), runs=4),
     Pair("batches of a server that vary slowly: nothing", (of(wandering), of(wandering)), {SAME, UNKNOWN}, set(), 60),
     Pair("batches of a server that vary slowly: faster kernels", (of(wandering), of(wandering, 0.7)), {JOB, UNKNOWN, DIFFERENT}, {"compute"}, 60),
-    # the number draws one whose launches would be other work
+    # the numbers draw what would have a direction, an answer that differs, launches that are other work
+    Pair("a resident kernel's batches hang together, 71: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
+    Pair("a resident kernel's batches hang together, 48: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
     Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),

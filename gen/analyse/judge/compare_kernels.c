@@ -193,13 +193,17 @@ static bool compare_units(struct guard *c, const struct work_kernels *k)
 }
 
 /* Work that chance may have made less. Where steps wander, it may have made all of the speedup. */
-static void add_by_chance(struct guard *c, const struct work_group *kernels)
+static void add_by_chance(struct guard *c, const struct work_kernels *k, double all)
 {
+	const struct work_group *kernels = k->by_chance.time > GUARD_MATERIAL * all ? &k->by_chance : &k->wandering;
+	if (kernels->time <= GUARD_MATERIAL * all)
+		return;
 	const struct fact *why = FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = kernels->n,
 	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
 	if (c->variation.wanders && !c->out.mismatch)
 		c->out.mismatch = why;
-	guard_doubt(c, why);
+	if (kernels == &k->by_chance)
+		guard_doubt(c, why);
 }
 
 void guard_kernels(struct guard *c, const struct side_facts facts[2])
@@ -248,8 +252,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
-	if (k.by_chance.time > GUARD_MATERIAL * all)
-		add_by_chance(c, &k.by_chance);
+	add_by_chance(c, &k, all);
 	if (c->kernels_differ && graphs_hide(c))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))

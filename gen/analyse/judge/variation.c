@@ -73,6 +73,16 @@ static bool add_pair(const struct run_table *a, const struct run_table *b, struc
 	return true;
 }
 
+/* Whether each step of all runs has less to do than the one before it: that is a law, and no chance. */
+static bool all_shrink(const struct side_facts facts[2])
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			if (!facts[s].runs[r].shrinks)
+				return false;
+	return true;
+}
+
 struct variation variation_of(const struct side_facts facts[2], double steps)
 {
 	struct variation out = {0};
@@ -84,7 +94,7 @@ struct variation variation_of(const struct side_facts facts[2], double steps)
 	out.alike = n == facts[1].n_runs && steps > 0;
 	for (size_t r = 0; r < n && out.alike; r++)
 		out.alike = add_pair(&facts[0].runs[r], &facts[1].runs[r], &out);
-	out.wanders = !out.alike && out.seen < SERIES_INDEPENDENT && out.varies > MUCH;
+	out.wanders = !out.alike && !all_shrink(facts) && out.seen < SERIES_INDEPENDENT && out.varies > MUCH;
 	out.together = sqrt(out.together / runs);
 	out.apart = sqrt(out.apart) / runs;
 	return out;

@@ -75,7 +75,9 @@ struct work_kernels {
 	 * by three standard errors. */
 	double known[2], alike[2];
 	struct work_group
-		by_chance;   /* of those, what is more than 5 % apart: chance may be why, and more work as well */
+		by_chance; /* of those, what is more than 5 % apart: chance may be why, and more work as well */
+	struct work_group
+		wandering;   /* … and what takes 5 % more or less time as steps wander: of these, nothing is known */
 	double factor;       /* so many times as long on the fixed side; 1: as long */
 	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
 	                      * baseline, the median by time … */

@@ -212,7 +212,14 @@ static double taken_by_chance(const struct work_row *r)
 	return fabs(log(of[1] / of[0]));
 }
 
-/* Fills k->alike, factor, by_chance. Blocks that were not recorded may have changed where times did. */
+/* Whether how long a launch takes goes up and down with steps that wander, and is another on the two sides: of a kernel
+ * that stays resident, blocks are as many for any amount of work. `slack`: what chance makes of `far`, as ln. */
+static bool is_wandering(const struct work_scale *s, double far, double slack)
+{
+	return s->variation.wanders && slack > SAME_RATIO && far > FALLS;
+}
+
+/* Fills k->alike, factor, by_chance, wandering. Blocks that were not recorded may have changed where times did. */
 void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *k)
 {
@@ -236,6 +243,8 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 		double chance = known ? taken_by_chance(r) : 0;
 		if (chance > FALLS)
 			work_group_add(&k->by_chance, r->key, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]));
+		if (known && is_wandering(s, fabs(ln - factor), slack))
+			work_group_add(&k->wandering, r->key, fabs(r->time[1] - exp(factor) * r->time[0]));
 	}
 	bool little = off <= CLOSE * fmax(time[0], time[1]);
 	for (int side = 0; side < 2; side++) {

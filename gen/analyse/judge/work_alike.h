@@ -60,8 +60,8 @@ static inline void work_group_add(struct work_group *g, const char *key, double 
 	}
 }
 
-/* Fills known, alike, factor and by_chance of `out` from the kernels of all phases, n of them. Blocks that were not
- * recorded may have changed where times did. `arena`: for the time of the call. */
+/* Fills known, alike, factor, by_chance and wandering of `out` from the kernels of all phases, n of them. Blocks that
+ * were not recorded may have changed where times did. `arena`: for the time of the call. */
 void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *out);
 

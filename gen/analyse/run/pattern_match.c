@@ -77,7 +77,7 @@ static double speaks_for(const struct run_loop *mine, const struct run_loop *lik
 	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
 	bool as_long = about_as_many(mine->ops, like->ops, AS_MANY);
 	return alike >= PATTERN_ALIKE || often
-	               ? alike * (1 + as_long) + often + 0.1 * called + 0.5 * (mine->share + like->share)
+	               ? alike * (1 + as_long) + often + 0.1 * called + sqrt(mine->share * like->share)
 	               : 0;
 }
 
