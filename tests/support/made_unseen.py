@@ -146,6 +146,20 @@ def resident(p, steps):
         p.finish(4 * n)
 
 
+def inner(p, steps):
+    """Of each input one small kernel again and again, as often as it takes: that hangs together with the inputs before."""
+    x = p.rng.gauss(0, 1)
+    for _ in range(steps):
+        n = 2 + int(62 / (1 + math.exp(-1.5 * x)))
+        x = 0.95 * x + 0.31 * p.rng.gauss(0, 1)
+        p.begin("iteration")
+        p.host(60 * US)
+        p.copy(1, 4096)
+        for _ in range(n):
+            p.kernel(ACT, 3 * US, 64)
+        p.finish(4)
+
+
 def iterating(p, steps):
     """A solver whose iterations hang together with those of the steps before."""
     x = p.rng.gauss(0, 1)
@@ -199,6 +213,7 @@ UNSEEN = [
     Pair("a resident kernel's batches hang together, 71: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
     Pair("a resident kernel's batches hang together, 48: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
     Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
+    Pair("one kernel as often as each of 60 inputs takes, nothing is marked: nothing", (of(inner), of(inner)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
 ]

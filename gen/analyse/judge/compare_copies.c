@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+static const double SELDOM = 0.5, SAME_LOOP = 0.05; /* as in work_multiple.c */
+
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
 static double largest_copy(const struct side *side, enum copy_kind kind)
 {
@@ -34,6 +36,31 @@ double guard_bytes_slack(const struct guard *c, enum copy_kind kind)
 {
 	return c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
 	       hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
+}
+
+static double copies_of(const struct side *side, enum copy_kind kind, double share)
+{
+	double n = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		n += side->copies[i].kind == kind && !side->copies[i].memset ? share * side->copies[i].instances : 0;
+	return n;
+}
+
+static bool is_seldom(const double n[2])
+{
+	return fmin(n[0], n[1]) > 0 && fmax(n[0], n[1]) <= SELDOM;
+}
+
+bool guard_seldom_copies(const struct guard *c, double copies[2])
+{
+	double back[2];
+	for (int s = 0; s < 2; s++) {
+		copies[s] = copies_of(&c->side[s], COPY_H2D, c->share[s]);
+		back[s] = copies_of(&c->side[s], COPY_D2H, c->share[s]);
+	}
+	return is_seldom(copies) && is_seldom(back) && guard_distance(copies[0], copies[1]) > SAME_LOOP &&
+	       fabs(copies[0] - copies[1]) > c->slack &&
+	       guard_distance(copies[0] * back[1], copies[1] * back[0]) <= SAME_LOOP;
 }
 
 /* Copies to the host: how many a step, and their bytes. */

@@ -53,6 +53,11 @@ void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 /* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
 double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
 
+/* Steps that nobody marked, of which fewer than half have a copy to the device and fewer than half one back, are part
+ * of a loop around them. Whether that has so many of them on one side and so many on the other, in both directions
+ * alike: then `copies` becomes the copies to the device a step, by side. */
+bool guard_seldom_copies(const struct guard *guard, double copies[2]);
+
 /* Whether steps give answers of a few bytes, of another length each time, that are longer on one side: as many tokens,
  * say, as a draft got right. Steps are no unit then. */
 void guard_answers(struct guard *guard);
