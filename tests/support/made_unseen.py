@@ -210,8 +210,8 @@ UNSEEN = [
     Pair("batches of a server that vary slowly: nothing", (of(wandering), of(wandering)), {SAME, UNKNOWN}, set(), 60),
     Pair("batches of a server that vary slowly: faster kernels", (of(wandering), of(wandering, 0.7)), {JOB, UNKNOWN, DIFFERENT}, {"compute"}, 60),
     # the numbers draw what would have a direction, an answer that differs, launches that are other work
-    Pair("a resident kernel's batches hang together, 71: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
-    Pair("a resident kernel's batches hang together, 48: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
+    Pair("a resident kernel's batches hang together, 33: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
+    Pair("a resident kernel's batches hang together, 35: nothing", (of(resident), of(resident)), {SAME, UNKNOWN}, set(), 60, unsaid="reads back"),
     Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
     Pair("one kernel as often as each of 60 inputs takes, nothing is marked: nothing", (of(inner), of(inner)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
