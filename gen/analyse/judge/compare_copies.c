@@ -1,8 +1,7 @@
 #include "analyse/judge/compare_parts.h"
+#include "analyse/judge/work_multiple.h"
 
 #include <math.h>
-
-static const double SELDOM = 0.5, SAME_LOOP = 0.05; /* as in work_multiple.c */
 
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
 static double largest_copy(const struct side *side, enum copy_kind kind)
@@ -48,7 +47,7 @@ static double copies_of(const struct side *side, enum copy_kind kind, double sha
 
 static bool is_seldom(const double n[2])
 {
-	return fmin(n[0], n[1]) > 0 && fmax(n[0], n[1]) <= SELDOM;
+	return fmin(n[0], n[1]) > 0 && fmax(n[0], n[1]) <= WORK_SELDOM;
 }
 
 bool guard_seldom_copies(const struct guard *c, double copies[2])
@@ -58,9 +57,9 @@ bool guard_seldom_copies(const struct guard *c, double copies[2])
 		copies[s] = copies_of(&c->side[s], COPY_H2D, c->share[s]);
 		back[s] = copies_of(&c->side[s], COPY_D2H, c->share[s]);
 	}
-	return is_seldom(copies) && is_seldom(back) && guard_distance(copies[0], copies[1]) > SAME_LOOP &&
+	return is_seldom(copies) && is_seldom(back) && guard_distance(copies[0], copies[1]) > WORK_SAME_LOOP &&
 	       fabs(copies[0] - copies[1]) > c->slack &&
-	       guard_distance(copies[0] * back[1], copies[1] * back[0]) <= SAME_LOOP;
+	       guard_distance(copies[0] * back[1], copies[1] * back[0]) <= WORK_SAME_LOOP;
 }
 
 /* Copies to the host: how many a step, and their bytes. */

@@ -10,8 +10,6 @@ static const double SAME_INPUT = 0.05; /* ratios of input that are so near are o
 static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
-static const double SELDOM = 0.5;      /* times a step: what runs no more often is of a loop around it, … */
-static const double SAME_LOOP = 0.05;  /* … of which a step is the same part where counts are so near */
 static const double LITTLE = 0.01;     /* of the kernels' time, that one side has more of them */
 
 /* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches. */
@@ -66,8 +64,8 @@ struct work_multiple work_find_seldom(const struct work_row *all, size_t n)
 		const double most = fmax(r->time[0], r->time[1]);
 		time += r->comm ? 0 : most;
 		if (r->comm || !(fmin(r->instances[0], r->instances[1]) > 0) ||
-		    fmax(r->instances[0], r->instances[1]) > SELDOM ||
-		    work_distance(r->instances[0], r->instances[1]) <= SAME_LOOP)
+		    fmax(r->instances[0], r->instances[1]) > WORK_SELDOM ||
+		    work_distance(r->instances[0], r->instances[1]) <= WORK_SAME_LOOP)
 			continue;
 		apart += most * work_distance(r->instances[0], r->instances[1]);
 		if (!longest || most > fmax(longest->time[0], longest->time[1]))

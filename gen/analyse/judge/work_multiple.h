@@ -4,6 +4,9 @@
 
 #include "analyse/judge/work_alike.h"
 
+#define WORK_SELDOM 0.5     /* times a step: what comes no more often is of a loop around it, … */
+#define WORK_SAME_LOOP 0.05 /* … of which a step is the same part where counts are so near */
+
 /* Of the kernels of all phases, n of them. The ratio is that of the kernel that runs longest; what an optimizer runs
  * once behind several micro-batches, as long on both sides, says nothing of it. */
 struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
