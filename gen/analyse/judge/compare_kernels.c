@@ -164,8 +164,8 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 		                .fixed = b->coverage);
 	double copies[2];
 	if (a->origin == STEPS_BY_PATTERN && !m->name && guard_seldom_copies(c, copies))
-		return FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = "[CUDA memcpy Host-to-Device]",
-		                .baseline = copies[0], .fixed = copies[1], .seldom = true);
+		return FACT_NEW(c->arena, loops_of_other_copies, FACT_NO_SIDE, .baseline = 1 / copies[0],
+		                .fixed = 1 / copies[1]);
 	if (a->origin == STEPS_BY_PATTERN) {
 		const bool seldom = !m->name;
 		m = seldom ? &of->seldom : m;
