@@ -9,6 +9,7 @@ why that may not be said, a decision where the recording is in doubt, a finding 
 and pairs of unmarked programs that have nothing to do with each other, of which none may have a number.
 """
 import argparse
+import itertools
 import json
 import pathlib
 import re
@@ -112,6 +113,27 @@ def unrelated(gapline, folder):
     return bad
 
 
+def foreign(gapline, folder):
+    """A profile of another program among the two runs of a side: no number is one of steps."""
+    bad, names = 0, list(made.UNRELATED)
+    for name, side in itertools.product(names, (0, 1, 2, 3)):
+        made.write_unrelated(name, folder / f"{name}-{side}.sqlite", side)
+    for one, side in itertools.product(names, (0, 1)):
+        other = names[(names.index(one) + 1) % len(names)]
+        sides = [[f"{one}-{s}.sqlite", f"{other if s == side else one}-{s + 2}.sqlite"] for s in (0, 1)]
+        doc = judge(gapline, [word for s in (0, 1) for file in sides[s] for word in (("--baseline", "--fixed")[s], folder / file)])
+        v = doc["verdict"]
+        whose = ("baseline", "fixed side")[side]
+        words = f"runs of the {whose} repeat different things", f"In 1 of 2 runs of the {whose} nothing repeats"
+        said = any(w in reason for w in words for reason in v["differences"] + v["reasons"])
+        whole = not doc["baseline"]["steps"]["found"] and not doc["fixed"]["steps"]["found"]
+        if v["result"] != "inconclusive" or not (whole or said and v["speedup"] is None):
+            bad += 1
+            print(f"{one}, and {other} among the runs of side {side}: {v['result']} {v['speedup']}")
+    print(f"{2 * len(names)} pairs with a run of another program, {bad} wrong")
+    return bad
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("gapline")
@@ -130,6 +152,7 @@ def main():
             for what in wrong:
                 print(f"{pair.what}: {what}")
         print(f"{n} pairs, {bad} wrong")
+        bad += foreign(args.gapline, folder)
         if args.like:
             bad += like(args.gapline, folder, args.like) + unrelated(args.gapline, folder)
     return bad > 0

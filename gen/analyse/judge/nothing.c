@@ -74,8 +74,23 @@ const struct fact *nothing_to_compare(const struct side_facts facts[2], struct a
 	return NULL;
 }
 
+/* Two runs of a side of which one is a stranger and the other is not; NULL: there are none. */
+static const struct fact *runs_of_two_programs(const struct side_facts *facts, int side, struct arena *arena)
+{
+	for (size_t r = 1; r < facts->n_runs; r++)
+		if (facts->runs[r].stranger != facts->runs[0].stranger)
+			return FACT_NEW(arena, runs_differ, side, .one = facts->runs[0].file,
+			                .other = facts->runs[r].file);
+	return NULL;
+}
+
 const struct fact *nothing_alike(const struct side_facts facts[2], struct arena *arena)
 {
+	for (int s = 0; s < 2; s++) {
+		const struct fact *two = runs_of_two_programs(&facts[s], s, arena);
+		if (two)
+			return two;
+	}
 	const struct run_table *a = &facts[0].runs[0];
 	for (size_t r = 0; r < facts[1].n_runs; r++) {
 		const struct run_table *b = &facts[1].runs[r];

@@ -290,14 +290,16 @@ static void agree_on_stretches(const struct pattern_side *sides, int n_sides)
 		}
 }
 
-/* Marks the runs of the other side that repeat something else than the first run does: a side's name is of what it
- * repeats itself, then. */
+/* Marks the runs that repeat something else than the first run does: the other side's name is of what it repeats
+ * itself, then. */
 static void find_strangers(const struct pattern_side *sides, int n_sides)
 {
 	const struct run *first = &sides[0].runs[0];
-	for (int s = 1; s < n_sides; s++)
+	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++) {
 			struct run *run = &sides[s].runs[r];
+			if (run == first)
+				continue;
 			run->stranger = !pattern_repeats_alike(&first->loops, first->loop, &run->loops, run->loop,
 			                                       first->trace->names);
 			const struct run *named = run->stranger ? &sides[s].runs[0] : first;
@@ -363,11 +365,13 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 		}
 		same = false;
 	}
-	if (!same) {
+	if (!same)
 		mine = 0;
-	} else if (!pattern_same_unit(like, &run->loops.list[mine], run->trace->names)) {
+	const struct run_loop *own = &run->loops.list[mine];
+	/* what is matched with nothing, for another loop is more like it, may still be of these kernels */
+	if ((same || pattern_alike(like, own, run->trace->names)) && !pattern_same_unit(like, own, run->trace->names)) {
 		if (!group_like(run, mine, like))
-			return group_like(first, first->loop, &run->loops.list[mine]) ? OTHERS_CHANGED : NOT_AGREED;
+			return group_like(first, first->loop, own) ? OTHERS_CHANGED : NOT_AGREED;
 		if (run->steps.origin == STEPS_BY_PATTERN)
 			mine = run->loop;
 	}

@@ -112,7 +112,7 @@ struct run {
 		                          known of this one; NULL: not asked for, or no step has a time of its own */
 		uint32_t unclear;      /* steps of which it is not known whose ranges are whose */
 	} tokens;
-	bool stranger;    /* what it repeats is nothing that the baseline repeats: pattern_agree */
+	bool stranger;    /* what it repeats is nothing that the baseline's first run repeats: pattern_agree */
 	bool forgot;      /* it had steps, but not those of all other runs, and counts as without: pattern_agree */
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */
 	uint32_t warmup;  /* leading steps left out; 0 without steps */

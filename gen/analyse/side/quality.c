@@ -230,10 +230,10 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 		quality_find(q, arena, FACT_NEW(arena, no_calls, FACT_NO_SIDE, .tool = tool));
 	if (!t->source.has_ranges)
 		quality_find(q, arena, FACT_NEW(arena, no_ranges, FACT_NO_SIDE, .tool = tool, .steps = steps->found));
-	else if (!steps->found && forgot)
-		quality_find(q, arena, FACT_NEW(arena, steps_forgotten, FACT_NO_SIDE));
-	else if (!steps->found && !steps->span_named)
+	else if (!steps->found && !forgot && !steps->span_named)
 		quality_find(q, arena, FACT_NEW(arena, no_range_is_step, FACT_NO_SIDE, .tool = tool));
+	if (!steps->found && forgot)
+		quality_find(q, arena, FACT_NEW(arena, steps_forgotten, FACT_NO_SIDE));
 }
 
 /* What a run's profile says of itself. */
