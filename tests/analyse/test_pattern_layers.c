@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* A letter is a kernel, of which 'u' is an optimizer's; '>' a copy in, '<' a copy out, for which the host waits. */
+/* A letter is a kernel, of which 'u' is an optimizer's; '?' one that looks an input up; '>' a copy in, '<' a copy out,
+ * for which the host waits. */
 struct written {
 	struct arena arena;
 	char text[20000];
@@ -50,11 +51,12 @@ static uint32_t joined(struct written *w, struct pattern_found *out)
 		s.flags[i] = c == '<'               ? PATTERN_HOST
 		             : c == '>'             ? PATTERN_HOST | PATTERN_INPUT
 		             : c == 'u' || c == 'U' ? PATTERN_WORK | PATTERN_UPDATE
+		             : c == '?'             ? PATTERN_WORK | PATTERN_LOOKUP
 		                                    : PATTERN_WORK;
 		if (c == 'a')
 			cut[n++] = i;
 	}
-	assert_true(pattern_cuts_try(&s, cut, n, &w->arena, &layers));
+	assert_true(pattern_cuts_try(&s, cut, n, false, &w->arena, &layers));
 	assert_int_equal(layers.most, 0);
 	*out = (struct pattern_found){0};
 	bool good = pattern_layers_join(&s, &layers, &w->arena, out);
@@ -175,6 +177,40 @@ static void the_last_step_ends_the_profile(void **state)
 	assert_int_equal(found.most, 4);
 }
 
+#define LAYER "abcdefghijkl"
+#define WIDE "PQRSTVWXYZPQRSTVWXYZPQRSTVWXYZ"
+
+/* Five prompts, each with its tokens one after the other: what is calculated of a prompt is more than one op in twenty,
+ * and parts their runs, which are too few to be of different lengths. Those of layers are not, as now and then a token
+ * has more behind it. */
+static uint32_t joined_tokens(const char *first, int tokens, struct pattern_found *out)
+{
+	struct written w = {0};
+	for (int prompt = 0; prompt < 5; prompt++) {
+		add(&w, first, 1);
+		add(&w, WIDE WIDE WIDE, 1);
+		for (int i = 0; i < tokens + prompt; i++) {
+			add(&w, first, 1);
+			add(&w, LAYER, 6);
+			add(&w, i * i % 11 == 4 ? "xyPQRSTVW" : "xy", 1);
+		}
+	}
+	uint32_t n = joined(&w, out) ? out->cycles : 0;
+	arena_release(&w.arena);
+	return n;
+}
+
+static void tokens_of_one_prompt_after_the_other(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	assert_in_range(joined_tokens("?", 20, &found), 5 * 20 + 5, 5 * 20 + 10);
+	assert_int_equal(found.fit.ops, 1 + 6 * 12 + 2);
+	assert_true(found.bursts);
+	/* what looks nothing up may be anything else */
+	assert_int_equal(joined_tokens("z", 20, &found), 0);
+}
+
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
@@ -208,6 +244,7 @@ int main(void)
 		cmocka_unit_test(micro_batches_end_with_an_optimizer),
 		cmocka_unit_test(few_that_are_all_alike),
 		cmocka_unit_test(the_last_step_ends_the_profile),
+		cmocka_unit_test(tokens_of_one_prompt_after_the_other),
 		cmocka_unit_test(too_few_or_uneven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			}
 			effort += span + (uint64_t)(RULE_QUARTER * (double)s->n);
 			/* as much explained by a shorter cycle, or more by any */
-			bool good = pattern_cuts_try(s, cut, list[i].n, &own, &found);
+			bool good = pattern_cuts_try(s, cut, list[i].n, false, &own, &found);
 			if (good &&
 			    (!have || pattern_cuts_weight(&best) < pattern_cuts_weight(&found) * RULE_EXPLAINED ||
 			     (pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * RULE_EXPLAINED &&
@@ -147,7 +147,7 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
 			cut[n++] = fit->cut[f->to] + best;
 		struct pattern_found found = {0};
-		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
+		if (pattern_cuts_try(s, cut, n, false, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
 		    found.share.ops >= f->share.ops - RULE_LITTLE) {
 			found.fewest = f->fewest;
 			found.most = f->most;

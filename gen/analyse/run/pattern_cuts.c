@@ -12,7 +12,7 @@
  * Runs come again and again, as many cycles in each or not: layers of a step, or steps with a validation between them,
  * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
  * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
- * in every step. A few runs may be loops of their own. */
+ * in every step; or a lookup at each cut tells that it is one. A few runs may be loops of their own. */
 struct bursts {
 	uint32_t runs, cycles;      /* runs of RULE_CYCLES cycles at least; cycles in all runs */
 	uint32_t first, end;        /* the cycles of the longest run */
@@ -146,8 +146,9 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
 }
 
-/* The runs of the cycles [from, to). Marks in `fit->more` cycles that hold half as much again as is usual. */
-static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+/* The runs of the cycles [from, to). Marks in `fit->more` cycles that hold half as much again as is usual. `told`: they
+ * are no layers. */
+static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to, bool told,
                         struct bursts *out)
 {
 	uint32_t first = from, end, in_runs = 0;
@@ -166,9 +167,10 @@ static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s,
 	}
 	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
 	             out->cycles >= RULE_EXPLAINED * (to - from);
-	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
-	                (pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
-	                !vary_between(f, s, from, to, out->cycles);
+	out->are_loop =
+		out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
+		(told || pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
+		!vary_between(f, s, from, to, out->cycles);
 	if (out->are_loop)
 		out->written = all_written(s, f, from, to);
 	if (out->are_loop || out->runs > RULE_FEW)
@@ -349,7 +351,7 @@ static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fi
 }
 
 /* Whether cuts make a loop; which part of them. */
-static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
+static bool accept(const struct pattern_sequence *s, bool told, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
 	bool good = false;
@@ -371,7 +373,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		goto done;
 
 	struct bursts bursts;
-	find_bursts(f, s, out->from, out->to, &bursts);
+	find_bursts(f, s, out->from, out->to, told, &bursts);
 	if (!bursts.runs)
 		goto done;
 	if (bursts.are_loop || bursts.runs > RULE_FEW) {
@@ -393,7 +395,7 @@ done:
 }
 
 /* Whether `n` cuts, put right, make a loop. */
-static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
+static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
                      struct pattern_found *out)
 {
 	pattern_fit_init(&out->fit, s, cut, n, arena);
@@ -407,7 +409,7 @@ static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, 
 		if (split > n)
 			pattern_fit_init(&out->fit, s, more, split, arena);
 	}
-	return accept(s, out);
+	return accept(s, told, out);
 }
 
 static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
@@ -417,7 +419,7 @@ static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
 	memcpy(some, cut, RULE_WINDOW * sizeof *some);
 	bool good =
-		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
+		fit_cuts(s, some, RULE_WINDOW, false, &scratch, &found) ||
 		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
 	return good;
 }
@@ -445,7 +447,7 @@ static bool is_promising(const struct pattern_sequence *s, const size_t *cut, ui
 	return false;
 }
 
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
                       struct pattern_found *out)
 {
 	/* ops of one launch belong together: nodes of a graph, in an order of their own */
@@ -455,7 +457,7 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
+	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, told, arena, out);
 }
 
 double pattern_cuts_weight(const struct pattern_found *f)

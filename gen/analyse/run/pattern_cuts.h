@@ -17,8 +17,10 @@ struct pattern_found {
 };
 
 /* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop; `out` is the part of them
- * that does. Cuts inside a launch are moved to its first op, so `cut` is written to. Everything is in `arena`. */
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
+ * that does. Cuts inside a launch are moved to its first op, so `cut` is written to. `told`: what stands at each cut
+ * says that it parts steps, so they may come in runs (tokens of one prompt after the other) without the host's doing.
+ * Everything is in `arena`. */
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
                       struct pattern_found *out);
 
 /* Ops of the loop: the larger one explains more. */

@@ -131,7 +131,7 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 		cut[i + whole] = fit->cut[last[i] + 1];
 	struct pattern_found found = {0};
 	/* where each begins with a lookup, one that casts weights beside what the others do is a pass like any */
-	bool good = pattern_cuts_try(s, cut, n + whole, arena, &found) && !found.bursts &&
+	bool good = pattern_cuts_try(s, cut, n + whole, looked == n, arena, &found) && (looked == n || !found.bursts) &&
 	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * (looked == n ? RULE_HALF : RULE_MOST);
 	found.fewest = fewest;
 	found.most = most;
