@@ -75,6 +75,36 @@ static void scaled_times(void **unused)
 	}
 }
 
+/* One step of many extreme ones is nearly all that was measured: once is no evidence. The same in every run of several
+ * is. */
+static void one_step_decides_nothing(void **unused)
+{
+	(void)unused;
+	for (int swapped = 0; swapped < 2; swapped++)
+		for (int runs = 1; runs <= 3; runs += 2) {
+			struct pair *p = pair_new();
+			for (int r = 0; r < runs; r++) {
+				int64_t *a = add_run(p, swapped, 200, 18000), *b = add_run(p, !swapped, 300, 18000);
+				for (size_t i = 0; i < 300; i++) {
+					a[i % 200] += (int64_t)(100 * uniform());
+					b[i] += (int64_t)(100 * uniform());
+				}
+				for (size_t i = 10; i < 300; i += 33)
+					b[i] += 370000;
+				b[150] += 3000000000 + (int64_t)(1000 * uniform());
+			}
+			judge(p);
+			if (runs == 1) {
+				assert_int_equal(p->v.result, VERDICT_INCONCLUSIVE);
+				assert_int_equal(p->v.aside[!swapped], 10);
+				assert_true(p->v.lo < 1 && p->v.hi > 1);
+			} else {
+				assert_int_equal(p->v.result, swapped ? VERDICT_FASTER : VERDICT_SLOWER);
+				assert_int_equal(p->v.aside[!swapped], 0);
+			}
+		}
+}
+
 /* A pause in every 20th step: ten times a step of one side, and half of that of the other, or as long and seen once
  * more. It counts on both; what one side has alone is set aside. */
 static void a_pause_of_both_sides_counts(void **unused)
@@ -426,6 +456,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(swapped_sides_mirror),
 		TEST(scaled_times),
+		TEST(one_step_decides_nothing),
 		TEST(a_pause_of_both_sides_counts),
 		TEST(order_of_runs),
 

@@ -91,6 +91,25 @@ size_t series_slow(const struct verdict_run *run, const struct series *cut, doub
 	return n;
 }
 
+static bool is_one_step(const struct verdict_run *run, const struct series *cut)
+{
+	double sum = 0, longest = 0;
+	for (size_t i = cut->cut; i < run->n; i++) {
+		double step = (double)run->period[i];
+		sum += step;
+		longest = fmax(longest, step);
+	}
+	return !run->shrinks && cut->m > 1 && longest > sum / 2;
+}
+
+bool series_are_one_step(const struct verdict_run *runs, const struct series *cut, size_t n)
+{
+	size_t ones = 0;
+	for (size_t r = 0; r < n; r++)
+		ones += is_one_step(&runs[r], &cut[r]);
+	return ones > 0 && ones <= SERIES_ASIDE;
+}
+
 /* Steps that have less and less to do: each relative to those around it. The mean stays what it is. */
 static void take_out_trend(double *x, size_t m)
 {

@@ -76,6 +76,10 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut, 
 /* How many of the measured periods are at least twice their median and exceed it by `excess` ns. */
 size_t series_slow(const struct verdict_run *run, const struct series *cut, double excess);
 
+/* Whether one step is more than half of all that was measured of a run, in one or two of a side's `n` runs: what was
+ * there once is no evidence, however long it took. */
+bool series_are_one_step(const struct verdict_run *runs, const struct series *cut, size_t n);
+
 /* Measures what series_cut left. `set_aside`: extreme steps are. `short_capture`: four cosines, and no `more`, because
  * the doubling covers it. */
 void series_measure(const struct verdict_run *run, bool set_aside, bool short_capture, struct arena *arena,

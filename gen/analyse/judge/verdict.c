@@ -43,18 +43,20 @@ static size_t slow_steps(const struct verdict_side *side, const struct series *s
 /* A side's extreme steps are set aside when there are one or two of them, and no more at least half as slow: what comes
  * more often is the program's, and ten times a step is no border between its checkpoints. Nor are they set aside where
  * the other side counts such ones, by a tenth of the excess: a pause that both sides make were left out of the one
- * where it is ten times a step, and made up for in the speedup. */
+ * where it is ten times a step, and made up for in the speedup. Where one step is more than all others of its run, both
+ * sides' are set aside, however many there are. */
 static void measure_sides(const struct verdict_side side[2], int warmup, struct arena *arena, struct series *series[2])
 {
 	const double peer = 0.5, same = 0.1;
 	double excess[2];
-	bool few[2], aside[2];
+	bool few[2], aside[2], one = false;
 	for (int i = 0; i < 2; i++) {
 		size_t extremes = cut_side(&side[i], warmup, series[i], &excess[i]);
 		few[i] = extremes > 0 && slow_steps(&side[i], series[i], peer * excess[i]) <= SERIES_ASIDE;
+		one = one || series_are_one_step(side[i].runs, series[i], side[i].n_runs);
 	}
 	for (int i = 0; i < 2; i++)
-		aside[i] = few[i] && (few[!i] || !slow_steps(&side[!i], series[!i], same * excess[i]));
+		aside[i] = one || (few[i] && (few[!i] || !slow_steps(&side[!i], series[!i], same * excess[i])));
 	for (int i = 0; i < 2; i++)
 		for (size_t r = 0; r < side[i].n_runs; r++)
 			series_measure(&side[i].runs[r], aside[i], false, arena, &series[i][r]);
