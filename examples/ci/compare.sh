@@ -12,7 +12,7 @@
 # OUT gets report.html, result.json, gaps.svg, summary.md, comment.md, gapline.xml and status, which holds gapline's exit
 # status; the profiles of two command lines are in OUT/run. What an earlier job left there under these names is removed
 # first, so that no result of it is shown again; where gapline fails (2, 3), result.json, summary.md, comment.md and
-# gapline.xml say why. It ends with gapline's status, so that a gate that is not passed (1), or stays open (4), fails the
+# gapline.xml say why, and where it is not found or the job is ended early, comment.md says that there is no result. It ends with gapline's status, so that a gate that is not passed (1), or stays open (4), fails the
 # job.
 set -euo pipefail
 
@@ -23,6 +23,8 @@ out=$1 baseline=$2 fixed=$3
 mkdir -p -- "$out"
 out=$(cd -- "$out" && pwd)
 rm -f -- "$out"/{report.html,result.json,gaps.svg,summary.md,comment.md,gapline.xml,status,run/report.html}
+# What stands there where gapline is not found, or the job is ended before it has a result.
+printf '<!-- gapline -->\n### Not measured\n\nThis push has no result: the job ended before gapline had one. Its log says why.\n' >"$out/comment.md"
 
 outputs=(--json "$out/result.json" --svg "$out/gaps.svg" --markdown "$out/summary.md" --markdown-short "$out/comment.md"
 	--junit "$out/gapline.xml")

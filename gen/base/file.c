@@ -21,6 +21,11 @@ int file_open(const char *path, int64_t *size, struct err *err)
 {
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, "%s: no such file; check its name, and the folder that it is looked for in", path);
+	if (fd < 0 && errno == EACCES)
+		return err_set(err, "%s: cannot be opened: %s; make it readable, or run as its owner", path,
+		               err_reason(errno));
 	if (fd < 0)
 		return err_set(err, "%s: cannot be opened: %s", path, err_reason(errno));
 	struct stat st;

@@ -24,10 +24,15 @@ static bool is_number(const char *text, bool decimal)
 
 static int parse_number(const struct opt *o, const char *shown, const char *value, double *out, struct err *err)
 {
-	bool decimal = o->kind == OPT_DECIMAL, negative = *value == '-';
-	if (!is_number(value + negative, decimal))
+	bool decimal = o->kind == OPT_DECIMAL, negative = *value == '-', percent = !strcmp(o->value, "PCT");
+	BUF_LOCAL(number);
+	size_t n = strlen(value);
+	buf_add(&number, value, percent && n > 1 && value[n - 1] == '%' ? n - 1 : n);
+	if (!is_number(number.data + negative, decimal))
 		return err_set(err, "%s: '%s' is not a %s", shown, value,
-		               decimal ? "number; write it like 1.25" : "whole number");
+		               percent   ? "percentage; write it like 2.5"
+		               : decimal ? "number; write it like 1.25"
+		                         : "whole number");
 	*out = strtod(value, NULL); /* the locale is never set, so the point is a point */
 	if (negative || *out < o->min || *out > o->max)
 		return err_set(err, "%s: %s is out of range: it goes from %g to %.10g", shown, value, o->min, o->max);

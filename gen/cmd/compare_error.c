@@ -30,6 +30,20 @@ static bool is_input(const struct compare *c, const struct opt_list *operands, c
 	return is;
 }
 
+/* Another of the outputs that were asked for, which may be whole, from before. */
+static bool is_other_output(const struct compare *c, size_t kind, const struct output *o)
+{
+	bool is = false;
+	for (size_t k = 0; k < COMPARE_OUTPUTS && !is; k++) {
+		struct output other = {0};
+		struct err ignored;
+		is = k != kind && c->paths[k] && *c->paths[k] && !output_prepare(&other, c->paths[k], &ignored) &&
+		     !other.standard && output_same(&other, o);
+		output_release(&other);
+	}
+	return is;
+}
+
 static int render(size_t kind, const char *path, const struct render_error *e, struct buf *out, struct err *err)
 {
 	switch (kind) {
@@ -88,7 +102,7 @@ void compare_write_error(struct compare *c, const struct opt_list *operands, int
 		struct output o = {0};
 		BUF_LOCAL(bytes);
 		bool wanted = path && *path && !output_prepare(&o, path, &err) && !(o.standard && printed) &&
-		              !is_input(c, operands, &o, &arena);
+		              !is_other_output(c, kinds[i], &o) && !is_input(c, operands, &o, &arena);
 		if (wanted && !render(kinds[i], path, &e, &bytes, &err)) {
 			printed = printed || o.standard;
 			o.bytes = bytes.data;

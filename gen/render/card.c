@@ -265,6 +265,20 @@ static void add_part(struct rows *rows, int which, const char *name, const char 
 	page_fill(row, "change", change);
 }
 
+/* "−3.17 ± 0.04"; or, where more than all of it would have gone or come, how much at least. */
+static const char *change_of(const struct waterfall_part *part, struct unit unit, const struct page *page)
+{
+	struct arena *arena = page->arena;
+	const double size = fabs(part->delta), most = fmax(part->baseline, part->fixed);
+	const bool least = size + part->half > most && part->half < size;
+	const char *change = format_change(arena, unit, part->delta);
+	if (!part->has_interval)
+		return change;
+	return say(FACT_NEW(arena, change_said, FACT_NO_SIDE, .change = change, .least = least,
+	                    .half = format_number(arena, unit, least ? size - part->half : part->half)),
+	           page);
+}
+
 /* Parts that explain the change, the largest first, and the rest as one line: together they are the change. */
 static void fill_why(const struct analysis *a, struct page *page)
 {
@@ -275,9 +289,7 @@ static void fill_why(const struct analysis *a, struct page *page)
 	struct rows *rows = page_rows(&page->top, "part");
 	for (uint32_t i = 0; i < w->n_reasons; i++) {
 		const struct waterfall_part *part = &w->reason[i].part;
-		const char *change = format_change(arena, unit, part->delta);
-		if (part->has_interval)
-			change = arena_format(arena, "%s \xC2\xB1 %s", change, format_number(arena, unit, part->half));
+		const char *change = change_of(part, unit, page);
 		add_part(rows, palette_of_part(part), say(words_reason(a, &w->reason[i], arena), page),
 		         brief_pair(arena, part->baseline, part->fixed),
 		         arena_format(arena, "%s %s", change, unit.name));

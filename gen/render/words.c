@@ -152,6 +152,9 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	const struct verdict *v = &a->verdict;
 	double before = view_time(&a->side[0], a->side[0].headline.step);
 	double after = view_time(&a->side[1], a->side[1].headline.step);
+	/* an interval that is clear of 1, and proves nothing all the same */
+	const bool clear = v->has_interval && (v->lo > 1 || v->hi < 1);
+	const struct fact *why = clear && v->reasons.n ? v->reasons.list[0] : NULL;
 	return SAY(a->names, arena, verdict_said, .result = verdict_result_name(v->result),
 	           .how = !v->has_speedup     ? "none"
 	                  : words_promises(v) ? "least"
@@ -159,7 +162,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	                                      : "one",
 	           .speedup = v->speedup, .low = v->lo, .high = v->hi, .said = speedup_of(a, arena),
 	           .times = per_step(a, words_pair(arena, before, after), arena), .profiled = a->while_recorded,
-	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN);
+	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN, .doubted = why != NULL, .why = why);
 }
 
 const char *words_part(const struct analysis *a, struct arena *arena, const struct waterfall_part *part)
@@ -329,7 +332,7 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	return SAY(a->names, arena, prediction,
 	           .result = d->combined_ceiling > 0 ? diagnosis_result_name(d->result) : "untested",
 	           .least = d->combined_least > 0 ? d->combined_least : NAN, .predicted = d->combined_ceiling,
-	           .measured = d->measured, .profiled = a->recorded_apart, .share = d->share, .gain = d->gain,
-	           .rest = rest ? words_part(a, arena, &d->rest) : NULL,
+	           .measured = d->measured, .profiled = a->verdict.measured == VERDICT_STOPWATCH, .share = d->share,
+	           .gain = d->gain, .rest = rest ? words_part(a, arena, &d->rest) : NULL,
 	           .times = rest ? words_pair(arena, d->rest.baseline, d->rest.fixed) : NULL, .missed = missed);
 }

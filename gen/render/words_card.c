@@ -148,6 +148,9 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 		                .what = a->verdict.has_speedup                        ? "runs"
 		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
 		                                                                      : "mark");
+	if (open && a->verdict.has_interval && a->verdict.reasons.n &&
+	    fact_info[a->verdict.reasons.list[0]->id].place == FACT_IN_WORK)
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "same");
 	if (card.next)
 		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
 		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),

@@ -71,7 +71,8 @@ static void mistakes_say_where(void **state)
 		const char *text, *says;
 	} cases[] = {
 		{"", "character 1: what is held against the limit is one of"},
-		{"idel<5%", "character 1: what is held against the limit is one of"},
+		{"idel<5%", "character 1: did you mean idle?"},
+		{"gigaflops<5%", "character 1: what is held against the limit is one of"},
 		{"idle", "character 5: one of < <= > >= is expected"},
 		{"idle=5%", "character 5: one of < <= > >= is expected"},
 		{"idle<", "character 6: a number is expected"},

@@ -54,6 +54,10 @@ static void test_never_what_it_is_not(void **state)
 	kind_is("heat_diffusion(float *, int)", "heat_diffusion");
 	kind_is("convertTensor(float *)", "convertTensor");
 	kind_is("void flash_memory_fill<int>(int *)", "flash_memory_fill");
+	/* a return type may be a template, too */
+	kind_is("std::enable_if<!T7, void>::type internal::march::kernel<int, float>(cublasGemvParams<T1>)", "kernel");
+	kind_is("thrust::pair<int, float> minmax<float>(float *)", "minmax");
+	kind_is("gather<int> [clone]", "gather");
 	/* an element-wise kernel of what a softmax needs is no softmax */
 	kind_is("void at::native::unrolled_elementwise_kernel<softmax_scale<float>>(int, T1)", "elementwise kernels");
 }

@@ -36,7 +36,9 @@ body = json.load(open(data[0][1:])) if method != "GET" else data
 with open(os.environ["FORGE_LOG"], "a") as log:
     log.write(json.dumps({"method": method, "url": url, "body": body, "headers": headers, "arguments": arguments}) + "\n")
 answers = json.load(open(os.environ["FORGE_ANSWERS"]))
-print(json.dumps(next((answer for end, answer in answers.items() if url.split("?")[0].endswith(end)), {})))
+answer = next((answer for end, answer in answers.items() if url.split("?")[0].endswith(end)), {})
+page = next((int(word[5:]) for word in url.split("?")[-1].split("&") if word.startswith("page=")), 0)
+print(json.dumps(answer[100 * (page - 1):100 * page] if page else answer))
 '''
 
 
@@ -45,6 +47,7 @@ def run(script, *arguments, **environment):
     return subprocess.run([script, *map(str, arguments)], env=keep | {k: str(v) for k, v in environment.items()}, capture_output=True, text=True)
 
 
+NO_RESULT = "This push has no result"
 GOOD = {"report.html", "result.json", "gaps.svg", "summary.md", "comment.md", "gapline.xml", "status"}
 FAILED = GOOD - {"report.html", "gaps.svg"}
 
@@ -102,7 +105,8 @@ def check_profiles(gapline, folder):
         pages = [(out / page).read_text() for page in ("summary.md", "comment.md")]
         assert all((f"\nCommits {'a' * 40} → {fixed}\n" in page) == named and ("Commits" in page) == named for page in pages), fixed
     done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=folder / "is not there")
-    assert done.returncode == 127 and {path.name for path in out.iterdir()} == {"status"}, "gapline is not there"
+    assert done.returncode == 127 and {path.name for path in out.iterdir()} == {"status", "comment.md"}, "gapline is not there"
+    assert NO_RESULT in (out / "comment.md").read_text() and (out / "comment.md").read_text().startswith("<!-- gapline -->\n")
     done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline)
     assert done.returncode == 0 and check_output(out, 0)
 
@@ -161,6 +165,13 @@ def check_github(forge, comment):
         assert all("secret" in request["headers"] and "secret" not in " ".join(request["arguments"]) for request in asked)
     done, asked = forge.run(script, comment, {"/pulls": pulls[:2]}, **event)
     assert done.returncode == 0 and len(asked) == 1, "no pull request has this head"
+    # the job had no artifact: what is said of an older push does not stay
+    done, asked = forge.run(script, comment.with_name("no such.md"), {"/pulls": pulls, "/issues/7/comments": [*others, mine]}, **event)
+    assert done.returncode == 0 and asked[-1]["method"] == "PATCH" and NO_RESULT in asked[-1]["body"]["body"], done.stderr
+    # a long conversation
+    long = [others[0]] * 100 + [mine]
+    done, asked = forge.run(script, comment, {"/pulls": pulls, "/issues/7/comments": long}, **event)
+    assert done.returncode == 0 and asked[-1]["method"] == "PATCH" and len(asked) == 4, done.stderr
     there = {"/pulls": pulls, "/issues/7/comments": [*others, mine]}
     check_comment_on(forge, script, comment, {"/pulls": pulls, "/issues/7/comments": others}, there, event)
     bad = forge.folder / "bad.md"
@@ -220,6 +231,8 @@ def check_gitlab(forge, comment):
         assert asked[-1]["body"] == {"body": comment.read_text()}
     notes = [*others, {"id": 3, "author": {"id": 4}, "body": "<!-- gapline -->\nold"}]
     check_comment_on(forge, script, comment, {"/user": {"id": 4}, "/notes": others}, {"/user": {"id": 4}, "/notes": notes}, job)
+    done, asked = forge.run(script, comment.with_name("no such.md"), {"/user": {"id": 4}, "/notes": [others[0]] * 100 + notes}, **job)
+    assert done.returncode == 0 and asked[-1]["method"] == "PUT" and NO_RESULT in asked[-1]["body"]["body"], done.stderr
     calling = comment.with_name("calling.md")
     calling.write_text(comment.read_text() + "\n@everyone and a@b.c, `@team/x`\n")
     done, asked = forge.run(script, calling, {"/user": {"id": 4}, "/notes": others}, **job)

@@ -57,7 +57,7 @@ static void told_by_content(void **state)
 	support_gzip(packed, "", 0, "wb");
 	REFUSED(s, packed, "holds nothing");
 	REFUSED(s, s->folder, "is a folder");
-	REFUSED(s, support_path(s, "absent"), "No such file");
+	REFUSED(s, support_path(s, "absent"), "no such file; check its name");
 	REFUSED(s, "/dev/null", "is not a regular file");
 	const char *pipe = support_path(s, "pipe");
 	assert_int_equal(mkfifo(pipe, 0600), 0);

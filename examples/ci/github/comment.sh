@@ -19,6 +19,12 @@ api=${API:-https://api.github.com}/repos/$GITHUB_REPOSITORY
 file=$1
 
 [[ $HEAD_SHA =~ ^[0-9a-f]{40}$ ]] || { echo "comment.sh: HEAD_SHA is no commit" >&2; exit 1; }
+body=$(mktemp) none=$(mktemp)
+trap 'rm -f "$body" "$none"' EXIT
+if [ ! -e "$file" ] && [ ! -L "$file" ]; then # the job ended before there was an artifact: what is there is of another push
+	printf '%s\n### Not measured\n\nThis push has no result: the job ended before gapline had one. Its log says why.\n' "$marker" >"$none"
+	file=$none
+fi
 [ -f "$file" ] && [ ! -L "$file" ] || { echo "comment.sh: $file is no file" >&2; exit 1; }
 [ "$(head -n 1 "$file")" = "$marker" ] || { echo "comment.sh: $file is not gapline's" >&2; exit 1; }
 
@@ -47,13 +53,15 @@ number=$(request --get --data-urlencode "head=$owner:$HEAD_BRANCH" --data-urlenc
 		'[.[] | select(.head.sha == $sha and .head.repo.full_name == $repository)][0].number // empty')
 [ -n "$number" ] || { echo "no open pull request has the head $HEAD_SHA any more: nothing to say"; exit 0; }
 
-body=$(mktemp)
-trap 'rm -f "$body"' EXIT
 head -c 65536 "$file" | jq --raw-input --slurp '{body: (gsub("@(?=[A-Za-z0-9])"; "@\u200b") | .[0:65536])}' >"$body"
 
-mine=$(request "$api/issues/$number/comments?per_page=100" |
-	jq -r --arg marker "$marker" \
-		'[.[] | select(.user.login == "github-actions[bot]" and (.body | startswith($marker)))][0].id // empty')
+mine='' page=1 n=100
+while [ -z "$mine" ] && [ "$n" -eq 100 ]; do
+	comments=$(request "$api/issues/$number/comments?per_page=100&page=$page")
+	mine=$(jq -r --arg marker "$marker" \
+		'[.[] | select(.user.login == "github-actions[bot]" and (.body | startswith($marker)))][0].id // empty' <<<"$comments")
+	n=$(jq length <<<"$comments") page=$((page + 1))
+done
 if [ -n "$mine" ]; then
 	request --request PATCH --data "@$body" "$api/issues/comments/$mine" >/dev/null
 elif worth_it; then

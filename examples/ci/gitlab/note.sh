@@ -12,6 +12,12 @@ case $on in regression | change | always) ;; *) echo "${0##*/}: --comment-on tak
 marker='<!-- gapline -->'
 file=$1
 [[ $CI_MERGE_REQUEST_IID =~ ^[0-9]+$ ]] || { echo "note.sh: this is no merge request's pipeline" >&2; exit 1; }
+body=$(mktemp) none=$(mktemp)
+trap 'rm -f "$body" "$none"' EXIT
+if [ ! -e "$file" ]; then # the job ended before there was an artifact: what is there is of another push
+	printf '%s\n### Not measured\n\nThis push has no result: the job ended before gapline had one. Its log says why.\n' "$marker" >"$none"
+	file=$none
+fi
 [ "$(head -n 1 "$file")" = "$marker" ] || { echo "note.sh: $file is not gapline's" >&2; exit 1; }
 if [ -z "${GAPLINE_TOKEN-}" ]; then
 	echo "no GAPLINE_TOKEN: the result is in the job's artifacts"
@@ -37,13 +43,15 @@ request() {
 		<<<"PRIVATE-TOKEN: $GAPLINE_TOKEN"
 }
 
-body=$(mktemp)
-trap 'rm -f "$body"' EXIT
 head -c 65536 "$file" | jq --raw-input --slurp '{body: (gsub("@(?=[A-Za-z0-9])"; "@\u200b") | .[0:65536])}' >"$body"
 me=$(request "$CI_API_V4_URL/user" | jq -r .id)
-mine=$(request "$notes?per_page=100" |
-	jq -r --arg marker "$marker" --arg me "$me" \
-		'[.[] | select((.author.id | tostring) == $me and (.body | startswith($marker)))][0].id // empty')
+mine='' page=1 n=100
+while [ -z "$mine" ] && [ "$n" -eq 100 ]; do
+	found=$(request "$notes?per_page=100&page=$page")
+	mine=$(jq -r --arg marker "$marker" --arg me "$me" \
+		'[.[] | select((.author.id | tostring) == $me and (.body | startswith($marker)))][0].id // empty' <<<"$found")
+	n=$(jq length <<<"$found") page=$((page + 1))
+done
 if [ -n "$mine" ]; then
 	request --request PUT --data "@$body" "$notes/$mine" >/dev/null
 elif worth_it; then

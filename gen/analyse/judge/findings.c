@@ -229,6 +229,8 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	const struct fact *fact = rule_fact(e);
 	if (!fact)
 		return;
+	/* what the host still has to do may be more than the step: then waiting less makes nothing faster */
+	const bool faster = e->ceiling > 0 && e->ceiling < e->side->budget.period;
 	struct finding *f = &out->list[out->n++];
 	*f = (struct finding){.id = fact_info[fact->id].id,
 	                      .fact = fact,
@@ -236,10 +238,10 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	                      .side = !said[0],
 	                      .both = said[0] && said[1],
 	                      .status = FINDING_SEEN,
-	                      .has_ceiling = e->ceiling > 0,
-	                      .ceiling_step = e->ceiling,
-	                      .ceiling_least = e->least,
-	                      .ceiling_speedup = e->ceiling > 0 ? e->side->budget.period / e->ceiling : 0,
+	                      .has_ceiling = faster,
+	                      .ceiling_step = faster ? e->ceiling : 0,
+	                      .ceiling_least = faster ? e->least : 0,
+	                      .ceiling_speedup = faster ? e->side->budget.period / e->ceiling : 0,
 	                      .advice = say_form(fact, SAY_ADVICE, e->names, e->arena),
 	                      .n_numbers = e->n_numbers};
 	memcpy(f->number, e->number, sizeof f->number);

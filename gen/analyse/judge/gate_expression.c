@@ -1,5 +1,6 @@
 #include "analyse/judge/gate_expression.h"
 #include "base/format.h"
+#include "base/opt.h"
 
 #include "analyse/analysis.h"
 
@@ -170,6 +171,9 @@ static int read_metric(struct parser *p, struct gate_expression *out, enum kind 
 			return read_latency(p, out);
 		return out->metric == METRIC_IDLE && *p->at == ':' ? read_cause(p, out) : 0;
 	}
+	for (size_t i = 0; i < METRICS; i++)
+		if (opt_near(name, metrics[i].name))
+			return expected(p, from, arena_format(p->arena, "did you mean %s?", metrics[i].name));
 	return expected(p, from, arena_format(p->arena, "what is held against the limit is one of %s", all));
 }
 

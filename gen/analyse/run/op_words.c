@@ -7,22 +7,26 @@ size_t op_words_short(const char **text)
 	const char *s = *text;
 	if (*s == '[') /* copies, memsets and graphs */
 		return strlen(s);
-	size_t depth = 0, begin = 0, i = 0;
+	size_t depth = 0, begin = 0, end = 0,
+	       i = 0; /* `end`: where its template arguments begin; 0: it has none so far */
 	for (; s[i]; i++) {
 		if (s[i] == '<') {
-			if (depth++ == 0 && i > begin && s[i - 1] != ' ')
-				break;
+			if (depth++ == 0 && !end && i > begin && s[i - 1] != ' ')
+				end = i;
 		} else if (s[i] == '>') {
 			depth -= depth > 0;
 		} else if (depth == 0 && s[i] == '(') {
 			if (strncmp(s + i, "(anonymous namespace)", 21) != 0)
 				break;
 			i += 20;
-		} else if (depth == 0 && (s[i] == ' ' || (s[i] == ':' && s[i + 1] == ':'))) {
-			begin = i + 1 + (s[i] == ':');
-			i += s[i] == ':';
+		} else if (depth == 0 && s[i] == ' ' && (!end || strpbrk(s + i, "(<"))) {
+			begin = i + 1; /* what lies before it is a return type, which may be a template, too */
+			end = 0;
+		} else if (depth == 0 && !end && s[i] == ':' && s[i + 1] == ':') {
+			begin = i++ + 2;
 		}
 	}
+	i = end ? end : i;
 	if (i <= begin)
 		return strlen(s);
 	*text = s + begin;

@@ -234,7 +234,9 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	const struct side *b = &side[0], *f = &side[1];
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
-	const struct fact *apart = find_apart(side, arena);
+	/* where the same launches say the opposite (controls.h), it is not told whose host was slower */
+	const bool told = !c->controls || c->controls->host * prices_apart(side).ns <= 0;
+	const struct fact *apart = told ? find_apart(side, arena) : NULL;
 	const bool operators = are_noted(b) || are_noted(f);
 	return FACT_NEW(arena, recorded_speedup, FACT_NO_SIDE, .most = highest_price(side),
 	                .ranges = !operators && b->recording.waited_ranges + f->recording.waited_ranges > 0,

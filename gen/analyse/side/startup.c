@@ -210,7 +210,7 @@ static bool go_through(struct run *run, struct begin *b, struct arena *arena)
 {
 	const struct step_thread *first = first_steps(run);
 	uint32_t process_of = first ? first->process : run->launcher;
-	if (process_of == TRACE_NONE)
+	if (process_of == TRACE_NONE || run->trace->source.kind == SOURCE_KINETO) /* it begins within the program */
 		return false;
 	run = parts_open(run, parts_of_process(run, process_of), arena);
 	*b = (struct begin){.run = run, .from = INT64_MIN, .until = INT64_MIN};
