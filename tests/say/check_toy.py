@@ -29,6 +29,7 @@ gen/analyse/judge/findings.c
 gen/analyse/judge/functions_words.c
 gen/analyse/judge/gate_metric.c
 gen/analyse/judge/gates.c
+gen/analyse/judge/measured.c
 gen/analyse/judge/ncu_evidence.c
 gen/analyse/judge/nothing.c
 gen/analyse/judge/plan.c

@@ -61,6 +61,8 @@ struct proof {
 	size_t common, longest; /* periods of the shortest and the longest run, where they differ; else 0 */
 	double change_common;   /* ln S of the first `common` periods of each run */
 	bool lengths_open;      /* without those there would be a result */
+	size_t warmup_common;   /* a warm-up of both sides that was found on one (measured_common_warmup); else 0 */
+	double change_warm;     /* ln S without it */
 	double queue[2];        /* as the conditions say */
 	bool queue_opens;       /* without that there would be a result */
 	double rhythm;          /* of timed runs: what whole cycles of a rhythm may add */

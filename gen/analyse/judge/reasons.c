@@ -188,6 +188,13 @@ static void add_lengths(struct list *list, const struct proof *p)
 		    .longest = (int64_t)p->longest + 1, .common = exp(p->change_common));
 }
 
+static void add_warmups(struct list *list, const struct proof *p)
+{
+	if (p->warmup_common && fabs(p->change_warm - p->change) > LN_FLOOR_SEVERAL)
+		ADD(list, warmups_differ, p->cut[0] > p->cut[1] ? 0 : 1, .steps = (int64_t)p->warmup_common,
+		    .common = exp(p->change_warm));
+}
+
 static void add_open(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
@@ -347,6 +354,8 @@ static void add_limits(struct list *list, const struct proof *p, int warmup)
 		add_queues(list, p);
 	if (v->has_interval && !p->lengths_open)
 		add_lengths(list, p);
+	if (v->has_interval)
+		add_warmups(list, p);
 	if (v->result == VERDICT_UNCHANGED) /* a direction has said it, and that this one counts */
 		add_short_capture(list, p);
 	if (v->has_interval && p->paired)

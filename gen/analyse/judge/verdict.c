@@ -4,6 +4,7 @@
 
 #include "analyse/judge/controls.h"
 #include "analyse/judge/evidence.h"
+#include "analyse/judge/measured.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"
@@ -18,57 +19,6 @@ const char *verdict_measure_name(enum verdict_measure measure)
 }
 
 /* ---- the runs of a side ---- */
-
-/* Finds a side's warm-ups; returns how many of its steps are extreme, and by how much the least of them. */
-static size_t cut_side(const struct verdict_side *side, int warmup, struct series *series, double *excess)
-{
-	size_t extremes = 0;
-	*excess = INFINITY;
-	for (size_t r = 0; r < side->n_runs; r++) {
-		series_cut(&side->runs[r], warmup, &series[r]);
-		extremes += series_extremes(&side->runs[r], &series[r], excess);
-	}
-	return extremes;
-}
-
-/* Steps of a side that are longer than usual by that share of `excess`, and at least twice as long. */
-static size_t slow_steps(const struct verdict_side *side, const struct series *series, double excess)
-{
-	size_t n = 0;
-	for (size_t r = 0; r < side->n_runs; r++)
-		n += series_slow(&side->runs[r], &series[r], excess);
-	return n;
-}
-
-/* A side's extreme steps are set aside when there are one or two of them, and no more at least half as slow: what comes
- * more often is the program's, and ten times a step is no border between its checkpoints. Nor are they set aside where
- * the other side counts such ones, by a tenth of the excess: a pause that both sides make were left out of the one
- * where it is ten times a step, and made up for in the speedup. Where one step is more than all others of its run, both
- * sides' are set aside, however many there are. */
-static void measure_sides(const struct verdict_side side[2], int warmup, struct arena *arena, struct series *series[2])
-{
-	const double peer = 0.5, same = 0.1;
-	double excess[2];
-	bool few[2], aside[2], one = false;
-	for (int i = 0; i < 2; i++) {
-		size_t extremes = cut_side(&side[i], warmup, series[i], &excess[i]);
-		few[i] = extremes > 0 && slow_steps(&side[i], series[i], peer * excess[i]) <= SERIES_ASIDE;
-		one = one || series_are_one_step(side[i].runs, series[i], side[i].n_runs);
-	}
-	for (int i = 0; i < 2; i++)
-		aside[i] = one || (few[i] && (few[!i] || !slow_steps(&side[!i], series[!i], same * excess[i])));
-	for (int i = 0; i < 2; i++)
-		for (size_t r = 0; r < side[i].n_runs; r++)
-			series_measure(&side[i].runs[r], aside[i], false, arena, &series[i][r]);
-}
-
-static void measure_short(const struct verdict_side *side, struct arena *arena, struct series *series)
-{
-	for (size_t r = 0; r < side->n_runs; r++) {
-		bool set_aside = series[r].aside > 0;
-		series_measure(&side->runs[r], set_aside, true, arena, &series[r]);
-	}
-}
 
 /* With an even number of runs the smaller of the two in the middle: a side is judged by what it surely has. */
 static size_t median_of(double *values, size_t n)
@@ -352,7 +302,7 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		series[i] = ARENA_NEW(arena, side[i].n_runs, struct series);
 		v->series[i] = series[i];
 	}
-	measure_sides(side, warmup, arena, series);
+	measured_sides(side, warmup, arena, series);
 	for (int i = 0; i < 2; i++) {
 		p->opened[i] = side[i].runs[0].opened;
 		sum_up(series[i], side[i].n_runs, i, arena, p, v);
@@ -369,7 +319,7 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 	if (!p->short_capture)
 		return;
 	for (int i = 0; i < 2; i++)
-		measure_short(&side[i], arena, series[i]);
+		measured_short(&side[i], arena, series[i]);
 	if (!p->paired || !add_pairs(side, v, true, p))
 		add_sides(v, true, p);
 }
@@ -399,8 +349,24 @@ static void find_change(const struct verdict_side side[2], const struct verdict_
 	p->floor = fmax(v->floor, v->surer);
 }
 
-/* Runs of other lengths meet other things, a checkpoint at step 50 say: the interval also holds the speedup over the
- * steps that all runs have, and the larger of both floors counts. */
+/* The interval also holds what is found over other parts of the runs, `cut` and `warmup`, and the larger of both floors
+ * counts. Returns ln S of those. */
+static double add_other_part(const struct verdict_side cut[2], int warmup, const struct verdict_conditions *conditions,
+                             struct arena *arena, struct proof *p, struct verdict *v)
+{
+	struct proof common = begin(cut);
+	struct verdict of_common = {0};
+	measure(cut, warmup, arena, &common, &of_common);
+	find_change(cut, conditions, arena, &common, &of_common);
+	p->lo = fmin(p->lo, common.lo);
+	p->hi = fmax(p->hi, common.hi);
+	p->floor = fmax(p->floor, common.floor);
+	v->floor = fmax(v->floor, of_common.floor);
+	v->surer = fmax(v->surer, of_common.surer);
+	return common.change;
+}
+
+/* Runs of other lengths meet other things, a checkpoint at step 50 say: the steps that all runs have. */
 static void add_common_steps(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena, struct proof *p, struct verdict *v)
 {
@@ -421,21 +387,25 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, cons
 		}
 		cut[i] = (struct verdict_side){run, side[i].n_runs, side[i].steps, side[i].items};
 	}
-	struct proof common = begin(cut);
-	struct verdict of_common = {0};
-	measure(cut, warmup, arena, &common, &of_common);
-	find_change(cut, conditions, arena, &common, &of_common);
+	bool without = v->judged && proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
 	p->common = least;
 	p->longest = most;
-	p->change_common = common.change;
-	v->lengths = common.change - p->change;
-	bool without = v->judged && proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
-	p->lo = fmin(p->lo, common.lo);
-	p->hi = fmax(p->hi, common.hi);
-	p->floor = fmax(p->floor, common.floor);
-	v->floor = fmax(v->floor, of_common.floor);
-	v->surer = fmax(v->surer, of_common.surer);
+	p->change_common = add_other_part(cut, warmup, conditions, arena, p, v);
+	v->lengths = p->change_common - p->change;
 	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
+}
+
+/* A start that is slow on both sides, and was found in the data of one alone: what is left when it is left out of all.
+ */
+static void add_common_warmup(const struct verdict_side side[2], int warmup,
+                              const struct verdict_conditions *conditions, struct arena *arena, struct proof *p,
+                              struct verdict *v)
+{
+	if (warmup >= 0 || !p->steps)
+		return;
+	p->warmup_common = measured_common_warmup(side, (const struct series *const *)v->series);
+	if (p->warmup_common)
+		p->change_warm = add_other_part(side, (int)p->warmup_common, conditions, arena, p, v);
 }
 
 /* Of runs without steps: what lies before the shorter span grew by a tenth of what the span lost, or more. A kernel
@@ -482,6 +452,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	}
 	if (v.has_interval) {
 		add_common_steps(side, warmup, conditions, arena, &p, &v);
+		add_common_warmup(side, warmup, conditions, arena, &p, &v);
 		v.surer = v.surer > v.floor ? v.surer : 0;
 		if (p.steps)
 			add_queues(conditions, &v, &p);
