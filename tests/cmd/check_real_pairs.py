@@ -23,9 +23,10 @@ import made_fixes  # noqa: E402
 import made_moves  # noqa: E402
 import made_real_pairs as made  # noqa: E402
 import made_strange  # noqa: E402
+import made_units  # noqa: E402
 import made_unseen  # noqa: E402
 
-PAIRS = made.PAIRS + made_fixes.FIXES + made_moves.MOVES + made_strange.STRANGE + made_unseen.UNSEEN
+PAIRS = made.PAIRS + made_fixes.FIXES + made_moves.MOVES + made_strange.STRANGE + made_unseen.UNSEEN + made_units.UNITS
 
 SLACK = 1.015
 GATES = ["--min-speedup", "1.05", "--max-regression", "3", "--require-comparable"]

@@ -85,7 +85,8 @@ WHOLE = """
 
 Each row is a made program in the spirit of a real one and a change of it ([made_real.py](../../tests/support/made_real.py),
 [made_fixes.py](../../tests/support/made_fixes.py), [made_moves.py](../../tests/support/made_moves.py),
-[made_strange.py](../../tests/support/made_strange.py), [made_unseen.py](../../tests/support/made_unseen.py)): a host that
+[made_strange.py](../../tests/support/made_strange.py), [made_unseen.py](../../tests/support/made_unseen.py),
+[made_units.py](../../tests/support/made_units.py)): a host that
 launches, waits and copies, and its GPU. *True* is the speedup of the same two programs over a long run. *Right* is for everything: the direction, the interval, gates, *same work*
 and *why*; where a recording cannot be true, that nothing is decided.
 

@@ -37,29 +37,48 @@ double guard_bytes_slack(const struct guard *c, enum copy_kind kind)
 	       hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
 }
 
-static double copies_of(const struct side *side, enum copy_kind kind, double share)
+/* What is copied in a direction, a step, by side. */
+struct copied {
+	double n[2], bytes[2];
+};
+
+static struct copied copied(const struct guard *c, enum copy_kind kind)
 {
-	double n = 0;
-	for (uint32_t i = 0; i < side->n_copies; i++)
-		n += side->copies[i].kind == kind && !side->copies[i].memset ? share * side->copies[i].instances : 0;
-	return n;
+	struct copied out = {0};
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < c->side[s].n_copies; i++) {
+			const struct copy_result *r = &c->side[s].copies[i];
+			if (r->kind != kind || r->memset)
+				continue;
+			out.n[s] += c->share[s] * r->instances;
+			out.bytes[s] += c->share[s] * r->bytes;
+		}
+	return out;
+}
+
+/* Whether both differ, and by one ratio. */
+static bool by_one_ratio(const double in[2], const double back[2])
+{
+	return fmin(in[0], in[1]) > 0 && fmin(back[0], back[1]) > 0 && guard_distance(in[0], in[1]) > WORK_SAME_LOOP &&
+	       guard_distance(in[0] * back[1], in[1] * back[0]) <= WORK_SAME_LOOP;
 }
 
 static bool is_seldom(const double n[2])
 {
-	return fmin(n[0], n[1]) > 0 && fmax(n[0], n[1]) <= WORK_SELDOM;
+	return fmin(n[0], n[1]) <= WORK_SELDOM;
 }
 
-bool guard_seldom_copies(const struct guard *c, double copies[2])
+const struct fact *guard_copies_of_loop(const struct guard *c)
 {
-	double back[2];
-	for (int s = 0; s < 2; s++) {
-		copies[s] = copies_of(&c->side[s], COPY_H2D, c->share[s]);
-		back[s] = copies_of(&c->side[s], COPY_D2H, c->share[s]);
-	}
-	return is_seldom(copies) && is_seldom(back) && guard_distance(copies[0], copies[1]) > WORK_SAME_LOOP &&
-	       fabs(copies[0] - copies[1]) > c->slack &&
-	       guard_distance(copies[0] * back[1], copies[1] * back[0]) <= WORK_SAME_LOOP;
+	const struct copied in = copied(c, COPY_H2D), back = copied(c, COPY_D2H);
+	if (by_one_ratio(in.n, back.n) && is_seldom(in.n) && is_seldom(back.n) && fabs(in.n[0] - in.n[1]) > c->slack)
+		return FACT_NEW(c->arena, loops_of_other_copies, FACT_NO_SIDE, .baseline = 1 / in.n[0],
+		                .fixed = 1 / in.n[1]);
+	if (by_one_ratio(in.bytes, back.bytes) && fabs(in.bytes[0] - in.bytes[1]) > guard_bytes_slack(c, COPY_H2D) &&
+	    fabs(back.bytes[0] - back.bytes[1]) > guard_bytes_slack(c, COPY_D2H))
+		return FACT_NEW(c->arena, loops_of_other_bytes, FACT_NO_SIDE, .baseline = in.bytes[0],
+		                .fixed = in.bytes[1]);
+	return NULL;
 }
 
 /* Copies to the host: how many a step, and their bytes. */

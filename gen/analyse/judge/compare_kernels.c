@@ -162,10 +162,9 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	if (a->origin == STEPS_BY_PATTERN && other && guard_distance(a->coverage, b->coverage) > APART)
 		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = a->coverage,
 		                .fixed = b->coverage);
-	double copies[2];
-	if (a->origin == STEPS_BY_PATTERN && !m->name && guard_seldom_copies(c, copies))
-		return FACT_NEW(c->arena, loops_of_other_copies, FACT_NO_SIDE, .baseline = 1 / copies[0],
-		                .fixed = 1 / copies[1]);
+	const struct fact *copies = a->origin == STEPS_BY_PATTERN && !m->name ? guard_copies_of_loop(c) : NULL;
+	if (copies)
+		return copies;
 	if (a->origin == STEPS_BY_PATTERN) {
 		const bool seldom = !m->name;
 		m = seldom ? &of->seldom : m;
@@ -185,11 +184,30 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	                .runs = m->runs[fixed], .instead = m->runs[!fixed]);
 }
 
-/* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
-static bool compare_units(struct guard *c, const struct work_kernels *k)
+/* Where graphs hide most kernels, what a step is given is all that tells how much it holds: a whole number of times the
+ * input, and about as many times the GPU's time. */
+static const struct fact *graphs_of_several(const struct guard *c, const double input[2])
 {
-	const struct fact *other = c->out.mismatch || c->a->items > 0 ? NULL : other_unit(c, k);
-	if (!other)
+	const int more = input[1] > input[0];
+	const double k = input[more] / input[!more];
+	double time[2] = {0};
+	bool hidden = false;
+	for (int s = 0; s < 2; s++) {
+		for (uint32_t i = 0; i < c->side[s].n_kernels; i++)
+			time[s] += c->share[s] * c->side[s].kernels[i].per_step;
+		hidden = hidden || c->share[s] * graph_time(&c->side[s]) > time[s] / 2;
+	}
+	const bool whole = round(k) >= 2 && fabs(k - round(k)) <= SAME_MULTIPLE * k;
+	if (!hidden || !whole || !c->a->steps.found || fmin(input[0], input[1]) < GUARD_FEW_BYTES ||
+	    time[more] < (1 + (k - 1) / 2) * time[!more])
+		return NULL;
+	return FACT_NEW(c->arena, step_input_several, more, .times = (int64_t)round(k));
+}
+
+/* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
+static bool is_other_unit(struct guard *c, const struct fact *other)
+{
+	if (!other || c->out.mismatch || c->a->items > 0)
 		return false;
 	c->out.mismatch = other;
 	guard_doubt(c, other);
@@ -223,6 +241,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           c->variation,
 	                           0};
 	uint32_t before = c->out.differences.n;
+	if (is_other_unit(c, graphs_of_several(c, scale.input)))
+		return;
 	if (amounts_hidden(c->a, c->b)) {
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 		return;
@@ -237,7 +257,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->grows[1] = k.only[1].n > 0;
 	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
-	if (compare_units(c, &k))
+	if (is_other_unit(c, other_unit(c, &k)))
 		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
 		add_left_out(c, facts, &k.left_out[s], s, all);

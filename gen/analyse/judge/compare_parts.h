@@ -53,10 +53,10 @@ void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 /* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
 double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
 
-/* Steps that nobody marked, of which fewer than half have a copy to the device and fewer than half one back, are part
- * of a loop around them. Whether that has so many of them on one side and so many on the other, in both directions
- * alike: then `copies` becomes the copies to the device a step, by side. */
-bool guard_seldom_copies(const struct guard *guard, double copies[2]);
+/* What repeats, and nobody marked, is a part of a step, or holds several, where the sides copy to the device and back
+ * more on one of them, by one ratio: as many copies, where those of a side come in fewer than half of its steps, for a
+ * loop around them makes them; or as many bytes, beyond what varies by chance. Says which; NULL: neither. */
+const struct fact *guard_copies_of_loop(const struct guard *guard);
 
 /* Whether steps give answers of a few bytes, of another length each time, that are longer on one side: as many tokens,
  * say, as a draft got right. Steps are no unit then. */

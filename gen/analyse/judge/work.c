@@ -10,6 +10,7 @@
 
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
+static const double MOST = 0.75;       /* of the blocks that went: so many more has what takes over their work */
 static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
 
 struct rows {
@@ -18,38 +19,6 @@ struct rows {
 	const struct names *names;
 	struct arena *arena;
 };
-
-static bool is_whole(const struct work_scale *s, double count)
-{
-	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
-}
-
-/* What the edges of the window make of a kernel that runs `count` times a step: a step that is cut through lacks some
- * of them. Half a time a step is no edge's. */
-static double edge(const struct work_scale *s, double count)
-{
-	return fmax(s->slack, fmin(0.5, s->slack * count));
-}
-
-bool work_differs(const struct work_scale *s, double a, double b)
-{
-	double far = fabs(a - b), most = fmax(a, b);
-	if (!s->steps)
-		return far > s->slack && work_distance(a, b) > CLOSE;
-	if (is_whole(s, most) && (is_whole(s, fmin(a, b)) || s->variation.varies < CLOSE))
-		return far > edge(s, most);
-	return work_distance(a, b) > CLOSE &&
-	       far > s->slack + s->chance * hypot(sqrt(most / s->variation.seen), s->variation.varies * most);
-}
-
-bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
-{
-	const double a = r->instances[0], b = r->instances[1];
-	if (!work_differs(s, a, b) || !s->steps || is_whole(s, fmax(a, b)))
-		return work_differs(s, a, b);
-	const double varies = hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
-	return fabs(a - b) > s->slack + (s->variation.wanders && varies > 0 ? INFINITY : s->chance * varies);
-}
 
 /* ---- counting ---- */
 
@@ -189,7 +158,7 @@ static struct work_row *add_phases(const struct rows *rows, struct arena *arena,
 static bool comes_by_chance(const struct work_scale *s, const struct work_row *r)
 {
 	const double a = r->instances[0], b = r->instances[1];
-	return a > 0 && b > 0 && (!work_runs_differ(s, r) || (!is_whole(s, a) && !is_whole(s, b)));
+	return a > 0 && b > 0 && (!work_runs_differ(s, r) || (!work_is_whole(s, a) && !work_is_whole(s, b)));
 }
 
 /* What a kernel's mean launch is, of phases of which chance has one side do more (an evaluation in some steps): each
@@ -295,10 +264,10 @@ static bool shrinks_in(const struct search *s, size_t missing, uint32_t phase)
 static enum work_instead stands_in(const struct search *s, size_t grown, size_t missing)
 {
 	double left = s->all[missing].instances[s->less];
-	bool now_and_then = left > s->scale->slack && !is_whole(s->scale, left) &&
-	                    is_whole(s->scale, s->all[missing].instances[1 - s->less]);
+	bool now_and_then = left > s->scale->slack && !work_is_whole(s->scale, left) &&
+	                    work_is_whole(s->scale, s->all[missing].instances[1 - s->less]);
 	enum work_instead found = WORK_NOTHING;
-	if (!may_grow(s, &s->all[grown]) || (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less])))
+	if (!may_grow(s, &s->all[grown]) || (now_and_then && work_is_whole(s->scale, s->all[grown].instances[s->less])))
 		return WORK_NOTHING;
 	for (size_t g = s->first[grown]; g < s->first[grown + 1] && found != WORK_LITTLE; g++) {
 		const struct work_row *r = &s->rows->row[g];
@@ -351,18 +320,26 @@ static bool goes_with_fills(const struct search *s, const struct work_row *r)
 	                                                   work_distance(fills[1], lost[1]) <= CLOSE);
 }
 
-/* What may do the work of `missing` instead; WORK_REPLACED: something takes as long as better code may. */
+/* What may do the work of `missing` instead; WORK_REPLACED: something takes as long as better code may. What both sides
+ * run has work of its own: requests of a cheaper kind, or layers that were skipped, run more of it and replace nothing.
+ */
 static enum work_instead find_instead(const struct search *s, size_t missing, double lost)
 {
 	enum work_instead found = WORK_NOTHING;
-	double grown = 0;
+	double grown = 0, shared = 0, blocks = 0, gone[2] = {0};
+	lost_of(s, &s->all[missing], gone);
 	for (size_t g = 0; g < s->n; g++) {
 		const enum work_instead place = stands_in(s, g, missing);
 		const double *runs = s->all[g].instances;
 		found = place > found ? place : found;
-		if (place == WORK_LITTLE)
-			grown += s->all[g].time[s->less] * (1 - runs[1 - s->less] / runs[s->less]);
+		if (place != WORK_LITTLE)
+			continue;
+		const double more = s->all[g].time[s->less] * (1 - runs[1 - s->less] / runs[s->less]);
+		const bool own = !(runs[1 - s->less] > 0) || s->all[g].unsized[0] > 0 || s->all[g].unsized[1] > 0;
+		*(own ? &grown : &shared) += more;
+		blocks += own ? 0 : s->all[g].blocks[s->less] - s->all[g].blocks[1 - s->less];
 	}
+	grown += blocks >= MOST * gone[1] ? shared : 0;
 	if (grown > 0 && grown >= HARDLY * lost)
 		return WORK_REPLACED;
 	return found == WORK_NOTHING && is_done_beside(s, missing) ? WORK_BESIDE : found;

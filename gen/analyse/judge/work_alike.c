@@ -5,7 +5,7 @@
 #include <math.h>
 
 static const double SURE = 0.99865;      /* three standard errors, where there are many */
-static const double CLOSE = 0.01;        /* of time: so little is no difference */
+static const double CLOSE = 0.01;        /* of counts and time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
 static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
@@ -13,6 +13,40 @@ static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a secon
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
 static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
 static const double FOLLOWS = 1 / 3.;    /* of that ratio, as ln: so much time goes with work that is left out */
+
+/* ---- how often ---- */
+
+bool work_is_whole(const struct work_scale *s, double count)
+{
+	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
+}
+
+/* What the edges of the window make of a kernel that runs `count` times a step: a step that is cut through lacks some
+ * of them. Half a time a step is no edge's. */
+static double edge(const struct work_scale *s, double count)
+{
+	return fmax(s->slack, fmin(0.5, s->slack * count));
+}
+
+bool work_differs(const struct work_scale *s, double a, double b)
+{
+	double far = fabs(a - b), most = fmax(a, b);
+	if (!s->steps)
+		return far > s->slack && work_distance(a, b) > CLOSE;
+	if (work_is_whole(s, most) && (work_is_whole(s, fmin(a, b)) || s->variation.varies < CLOSE))
+		return far > edge(s, most);
+	return work_distance(a, b) > CLOSE &&
+	       far > s->slack + s->chance * hypot(sqrt(most / s->variation.seen), s->variation.varies * most);
+}
+
+bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
+{
+	const double a = r->instances[0], b = r->instances[1];
+	if (!work_differs(s, a, b) || !s->steps || work_is_whole(s, fmax(a, b)))
+		return work_differs(s, a, b);
+	const double varies = hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
+	return fabs(a - b) > s->slack + (s->variation.wanders && varies > 0 ? INFINITY : s->chance * varies);
+}
 
 /* ---- by the step or by the item ---- */
 

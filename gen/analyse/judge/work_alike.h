@@ -73,4 +73,7 @@ void work_find_fall(const struct work_scale *scale, const struct work_row *all, 
 double work_placed(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
                    const struct work_row *all, size_t n, struct arena *arena);
 
+/* Whether a count a step is a whole number, one at least, but for the edges of the window. */
+bool work_is_whole(const struct work_scale *scale, double count);
+
 #endif

@@ -8,24 +8,27 @@ static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are 
 static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
 static const double SAME_INPUT = 0.05; /* ratios of input that are so near are one */
 static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
+static const double A_THIRD = 0.33;    /* … and so much of it with what is apart, */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 static const double LITTLE = 0.01;     /* of the kernels' time, that one side has more of them */
 
-/* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches. */
-static bool is_apart(const struct work_row *r)
+/* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches, and so
+ * may any other, where the input says how much there is to do (`fed`). */
+static bool is_apart(const struct work_row *r, bool fed)
 {
-	return r->comm || (classify_update(r->key) && work_distance(r->instances[0], r->instances[1]) <= SAME_RATIO &&
-	                   work_distance(r->time[0], r->time[1]) <= SAME_LENGTH);
+	return r->comm ||
+	       ((fed || classify_update(r->key)) && work_distance(r->instances[0], r->instances[1]) <= SAME_RATIO &&
+	        work_distance(r->time[0], r->time[1]) <= SAME_LENGTH);
 }
 
 /* Of those that both sides have; NULL: there is none. */
-static const struct work_row *find_longest(const struct work_row *all, size_t n)
+static const struct work_row *find_longest(const struct work_row *all, size_t n, bool fed)
 {
 	const struct work_row *longest = NULL;
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
-		if (r->instances[0] > 0 && r->instances[1] > 0 && !is_apart(r) &&
+		if (r->instances[0] > 0 && r->instances[1] > 0 && !is_apart(r, fed) &&
 		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
 			longest = r;
 	}
@@ -34,22 +37,27 @@ static const struct work_row *find_longest(const struct work_row *all, size_t n)
 
 struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
 {
-	const struct work_row *longest = find_longest(all, n);
-	double time[2] = {0}, agree[2] = {0};
+	const bool fed = fmax(scale->input[0], scale->input[1]) > FEW_BYTES;
+	const struct work_row *longest = find_longest(all, n, fed);
+	double time[2] = {0}, agree[2] = {0}, whole[2] = {0};
 	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
 		return (struct work_multiple){0};
 	const double *runs = longest->instances, ratio = runs[1] / runs[0];
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
 		bool same = work_distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
-		for (int s = 0; s < 2 && !is_apart(r); s++) {
+		for (int s = 0; s < 2; s++) {
+			whole[s] += r->comm ? 0 : r->time[s];
+			if (is_apart(r, fed))
+				continue;
 			time[s] += r->time[s];
 			agree[s] += same ? r->time[s] : 0;
 		}
 	}
 	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
-	bool fed = fmax(scale->input[0], scale->input[1]) > FEW_BYTES;
-	bool several = fed ? share >= MOST_TIME && work_distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+	double of_all = fmax(agree[0] / whole[0], agree[1] / whole[1]);
+	bool several = fed ? share >= MOST_TIME && of_all >= A_THIRD &&
+	                               work_distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
 	                   : share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
 	const char *name = *longest->key ? longest->key : "(no name)";
 	return several ? (struct work_multiple){name, {runs[0], runs[1]}, fed} : (struct work_multiple){0};

@@ -1,0 +1,142 @@
+"""Pairs for check_real_pairs.py whose steps are not the same unit: what repeats, and nobody marked, is a part of a step, or
+holds several; and steps that do less of what both sides run.
+"""
+from made_strange import *  # noqa: F403: its programs, Pair, of
+
+
+def layers(p, n, ns, name="gemm(P)", blocks=512):
+    for _ in range(n):
+        p.kernel(name, ns, blocks)
+
+
+def tiles(p, images, n=8):
+    """An image in so many tiles, each copied there and back."""
+    for _ in range(images):
+        p.begin("image")
+        p.host(100 * US)
+        for _ in range(n):
+            p.copy(1, (1 << 21) // n)
+            layers(p, 3, (400 / n + 8) * US, "conv(P)", 2048 // n)
+            p.copy(2, (1 << 20) // n)
+        p.finish()
+
+
+def dear(p, steps, every):
+    """Cheap and dear iterations in turns."""
+    for i in range(steps):
+        p.begin("step")
+        p.host(80 * US)
+        p.copy(1, 1 << 18)
+        layers(p, 8, 60 * US)
+        if i % every:
+            layers(p, 8, 60 * US, "bwd(P)")
+            layers(p, 4, 40 * US, "adam(P)")
+        else:
+            layers(p, 24, 60 * US, "metric(P)")
+        p.finish(4)
+
+
+def cached(p, requests, hits):
+    """A request that hits a cache has hardly anything to do."""
+    for _ in range(requests):
+        p.begin("request")
+        p.host(80 * US)
+        p.copy(1, 1 << 14)
+        p.kernel("lookup(P)", 20 * US, 64)
+        if p.rng.random() >= hits:
+            layers(p, 10, 60 * US, "embed(P)")
+            p.kernel("insert(P)", 15 * US, 64)
+        p.finish(4096)
+
+
+def book(p, books, options=48, batched=False):
+    """Prices of a book of options: a kernel and an answer for each, or for all of them."""
+    for _ in range(books):
+        p.begin("book")
+        p.host(40 * US)
+        p.copy(1, 4 * options)
+        if batched:
+            p.kernel("price(float*)", (30 + 6 * options) * US, 64 * options)
+            p.copy(2, 8 * options)
+            p.sync()
+        for _ in range(0 if batched else options):
+            p.kernel("price(float*)", 36 * US, 64)
+            p.copy(2, 8)
+            p.sync()
+        p.finish()
+
+
+def accumulated(p, steps, batches):
+    """Gradients of so many batches, then an update whose name does not say that it is one."""
+    for _ in range(steps):
+        p.begin("step")
+        p.host(60 * US)
+        for _ in range(batches):
+            p.copy(1, 1 << 18)
+            layers(p, 8, 60 * US)
+        layers(p, 20, 60 * US, "param_update(P)", 320)
+        p.units += batches - 1
+        p.finish(4)
+
+
+def graphs(p, steps, batches):
+    """So many batches in a CUDA graph that was traced whole."""
+    for _ in range(steps // batches):
+        p.begin("step")
+        p.host(60 * US)
+        p.copy(1, batches << 19)
+        p.graph(7, (800 - 50 * (batches > 1)) * batches * US)
+        p.units += batches - 1
+        p.finish(4)
+
+
+def traffic(p, requests, big):
+    """Requests of two kinds."""
+    for i in range(requests):
+        p.begin("request")
+        p.host(100 * US)
+        p.copy(1, 1 << 16)
+        if (i * big) % 1 + big >= 1:
+            layers(p, 12, 60 * US, "large(P)")
+        else:
+            layers(p, 4, 30 * US, "small(P)", 128)
+        p.finish(4096)
+
+
+def skipping(p, steps, skipped):
+    """Some layers have a normalisation in the place of their product."""
+    for _ in range(steps):
+        p.begin("step")
+        p.copy(1, 1 << 16)
+        for i in range(12):
+            p.kernel("norm(P)", 9 * US, 64)
+            p.kernel(*(("norm(P)", 9 * US, 64) if i < skipped else ("gemm(P)", 100 * US, 512)))
+        p.finish(64)
+
+
+def smaller(p, steps, moved):
+    """Some layers are calculated by a kernel that others have, in as many blocks."""
+    for _ in range(steps):
+        p.begin("step")
+        p.copy(1, 1 << 16)
+        for i in range(12):
+            p.kernel("norm(P)", 9 * US, 64)
+            p.kernel(*(("gemm_fp8(P)", 55 * US, 512) if i < 4 + moved else ("gemm_bf16(P)", 100 * US, 512)))
+        p.finish(64)
+
+
+NOT_MARKED = (False, False)
+UNITS = [
+    Pair("an image in 16 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 16)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
+    Pair("an image in 4 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 4)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
+    Pair("every third iteration is dear, not every second, nothing is marked", (of(dear, 2), of(dear, 3)), {DIFFERENT, UNKNOWN}, None, 120, NOT_MARKED, doubt=True),
+    Pair("every second iteration is dear, not every third, nothing is marked", (of(dear, 3), of(dear, 2)), {DIFFERENT, UNKNOWN}, None, 120, NOT_MARKED, doubt=True),
+    Pair("a cache is hit more often, nothing is marked", (of(cached, 0.3), of(cached, 0.8)), {DIFFERENT, UNKNOWN}, None, 150, NOT_MARKED, doubt=True),
+    Pair("a book of 48 options is priced by one kernel, nothing is marked", (of(book), of(book, batched=True)), {DIFFERENT, UNKNOWN}, None, 60, NOT_MARKED, doubt=True),
+    Pair("gradients of one batch, not of two, and an update without a name", (of(accumulated, 2), of(accumulated, 1)), {UNKNOWN}, None, doubt=True),
+    Pair("gradients of 8 batches, not of 4, and an update without a name", (of(accumulated, 4), of(accumulated, 8)), {UNKNOWN}, None, doubt=True),
+    Pair("two batches in a graph that was traced whole, not one", (of(graphs, 1), of(graphs, 2)), {UNKNOWN}, None, 120, doubt=True),
+    Pair("fewer requests of the larger kind", (of(traffic, 0.5), of(traffic, 0.25)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
+    Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
+    Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
+]
