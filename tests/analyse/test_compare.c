@@ -241,14 +241,12 @@ static void test_a_step_of_several(void **state)
 	two.part[3] = two.part[1];
 	two.input = 2 << 20;
 	const struct analysis *a = expect(*state, one, two, SAME_WORK_UNKNOWN);
-	assert_non_null(a->comparison.mismatch);
 	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
 	                       "A step of the fixed side holds 2 times the other side's work"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
-	/* one kernel more, of a step that does something else for the most part: another program, not another unit */
+	/* one kernel more in a step of longer ones: another program, not another unit */
 	one.part[1].length = thrice.part[1].length = 500 * US;
-	thrice.part[2] = thrice.part[0];
-	thrice.input = 2 << 20;
+	thrice.part[2] = thrice.part[0], thrice.input = 2 << 20;
 	a = scene_compare(*state, program_run(*state, &one), program_run(*state, &thrice));
 	assert_null(a->comparison.mismatch);
 }
