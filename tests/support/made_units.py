@@ -125,6 +125,34 @@ def smaller(p, steps, moved):
         p.finish(64)
 
 
+def solves(p, steps):
+    """A solver whose iterations vary by two."""
+    for _ in range(steps):
+        p.begin("solve")
+        p.host(80 * US)
+        p.kernel("rhs(double*)", 60 * US, 512)
+        for _ in range(60 + p.rng.randint(-2, 2)):
+            p.kernel("spmv(double*)", 30 * US, 1024)
+            p.kernel("dot(double*)", 6 * US, 64)
+            p.copy(2, 8)
+            p.kernel("axpy(double*)", 12 * US, 512)
+            p.kernel("axpy(double*)", 12 * US, 512)
+        p.finish(8)
+
+
+def two_kinds(p, requests):
+    """Requests of two kinds, drawn."""
+    for _ in range(requests):
+        p.begin("request")
+        p.host(100 * US)
+        p.copy(1, 1 << 16)
+        if p.rng.random() < 0.5:
+            layers(p, 12, 60 * US, "large(P)")
+        else:
+            layers(p, 4, 30 * US, "small(P)", 128)
+        p.finish(4096)
+
+
 NOT_MARKED = (False, False)
 UNITS = [
     Pair("an image in 16 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 16)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
@@ -137,6 +165,8 @@ UNITS = [
     Pair("gradients of 8 batches, not of 4, and an update without a name", (of(accumulated, 4), of(accumulated, 8)), {UNKNOWN}, None, doubt=True),
     Pair("two batches in a graph that was traced whole, not one", (of(graphs, 1), of(graphs, 2)), {UNKNOWN}, None, 120, doubt=True),
     Pair("fewer requests of the larger kind", (of(traffic, 0.5), of(traffic, 0.25)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
+    Pair("requests of two kinds, nothing is marked: nothing", (of(two_kinds), of(two_kinds)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
+    Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
 ]

@@ -42,9 +42,10 @@ bool work_differs(const struct work_scale *s, double a, double b)
 bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
 {
 	const double a = r->instances[0], b = r->instances[1];
-	if (!work_differs(s, a, b) || !s->steps || work_is_whole(s, fmax(a, b)))
-		return work_differs(s, a, b);
 	const double varies = hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
+	/* a mean of numbers that vary may be near a whole one by chance */
+	if (!work_differs(s, a, b) || !s->steps || (work_is_whole(s, fmax(a, b)) && !(varies > 0)))
+		return work_differs(s, a, b);
 	return fabs(a - b) > s->slack + (s->variation.wanders && varies > 0 ? INFINITY : s->chance * varies);
 }
 
