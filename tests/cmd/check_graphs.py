@@ -161,7 +161,7 @@ def refused(folder):
     for words, status, said in (
         ([f"{folder}/out.html:baseline", folder / "fixed.sqlite", "--baseline-graph-nodes", folder / "nodes.sqlite"], 2, "--baseline-graph-nodes needs the profiles themselves"),
         ([folder / "base.sqlite", folder / "fixed.sqlite", "--fixed-graph-nodes", folder / "nodes.sqlite", "--json", folder / "nodes.sqlite"], 2, "this output would replace an input"),
-        ([folder / "base.sqlite", folder / "fixed.sqlite", "--fixed-graph-nodes", folder / "none.sqlite"], 3, "none.sqlite: cannot be opened"),
+        ([folder / "base.sqlite", folder / "fixed.sqlite", "--fixed-graph-nodes", folder / "none.sqlite"], 3, "none.sqlite: no such file; check its name"),
     ):
         done = subprocess.run([GAPLINE, "report", *words], capture_output=True, text=True)
         check(done.returncode == status and said in done.stderr, said, done.returncode, done.stderr)

@@ -18,7 +18,7 @@ CHANGES = [  # file below gen, what stands there, what takes its place, the test
     ("analyse/run/gaps.c", "\tpiece.earlier = w->shift;\n", "", "test_causes_others"),
     ("analyse/run/pattern.c", "GRADE_EXACT) < RULE_NEARLY_ALL", "GRADE_EXACT) < 1 - RULE_NEARLY_ALL", "test_pattern"),
     ("analyse/run/pattern.c", "GRADE_EXACT) < RULE_NEARLY_ALL", "GRADE_EXACT) < .6", "test_pattern"),
-    ("analyse/judge/work.c", "(now_and_then && is_whole", "(false && now_and_then && is_whole", "test_compare"),
+    ("analyse/judge/work.c", "(now_and_then && work_is_whole", "(false && now_and_then && work_is_whole", "test_compare"),
     ("analyse/judge/findings.c", "return 2 * fmin(a, b) > fmax(a, b) && ", "return ", "test_findings"),
     ("trace/merge.c", "to->has_lock && from", "to->has_lock || from", "test_merge"),
     ("trace/clocks.c", "GIVES_WAY = 20e3", "GIVES_WAY = 20e5", "test_host_clocks"),
