@@ -90,13 +90,13 @@ def graphs(p, steps, batches):
         p.finish(4)
 
 
-def traffic(p, requests, big):
-    """Requests of two kinds."""
+def traffic(p, requests, big, drawn=False):
+    """Requests of two kinds, in turns or drawn."""
     for i in range(requests):
         p.begin("request")
         p.host(100 * US)
         p.copy(1, 1 << 16)
-        if (i * big) % 1 + big >= 1:
+        if p.rng.random() < big if drawn else (i * big) % 1 + big >= 1:
             layers(p, 12, 60 * US, "large(P)")
         else:
             layers(p, 4, 30 * US, "small(P)", 128)
@@ -140,19 +140,6 @@ def solves(p, steps):
         p.finish(8)
 
 
-def two_kinds(p, requests):
-    """Requests of two kinds, drawn."""
-    for _ in range(requests):
-        p.begin("request")
-        p.host(100 * US)
-        p.copy(1, 1 << 16)
-        if p.rng.random() < 0.5:
-            layers(p, 12, 60 * US, "large(P)")
-        else:
-            layers(p, 4, 30 * US, "small(P)", 128)
-        p.finish(4096)
-
-
 NOT_MARKED = (False, False)
 UNITS = [
     Pair("an image in 16 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 16)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
@@ -165,7 +152,7 @@ UNITS = [
     Pair("gradients of 8 batches, not of 4, and an update without a name", (of(accumulated, 4), of(accumulated, 8)), {UNKNOWN}, None, doubt=True),
     Pair("two batches in a graph that was traced whole, not one", (of(graphs, 1), of(graphs, 2)), {UNKNOWN}, None, 120, doubt=True),
     Pair("fewer requests of the larger kind", (of(traffic, 0.5), of(traffic, 0.25)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
-    Pair("requests of two kinds, nothing is marked: nothing", (of(two_kinds), of(two_kinds)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
+    Pair("requests of two kinds, nothing is marked: nothing", (of(traffic, 0.5, True), of(traffic, 0.5, True)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
     Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
