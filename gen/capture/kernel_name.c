@@ -1,469 +1,363 @@
 #include "capture/kernel_name.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "capture/mangled.h"
 
-#include <string.h>
+#include <ctype.h>
+#include <stdint.h>
 
-/* A tree that shares parts can be exponentially larger as a text. */
-enum { PRINTED_BYTES = 64 << 10, PRINTED_NODES = 1 << 18, PRINTED_DEPTH = 2000 };
+void mangled_remember(struct mangled_parser *p, piece *made, bool space)
+{
+	if (p->failed)
+		return;
+	struct piece *again = arena_keep(p->arena, made, 1, sizeof *made);
+	again->space = again->space && space;
+	LIST_ADD(p->arena, p->met, p->n, p->room, again);
+}
 
-typedef const struct mangled node;
+const char *mangled_list(struct mangled_parser *p, piece *(*parse_item)(struct mangled_parser *))
+{
+	BUF_LOCAL(list);
+	for (const char *between = ""; !p->failed && !take(p, "E"); between = ", ")
+		buf_format(&list, "%s%s", between, mangled_text(p, parse_item(p)));
+	return list.n ? bounded(p, arena_copy(p->arena, list.data, list.n)) : "";
+}
 
-struct printer {
-	struct buf text;
-	bool failed; /* beyond a limit: the mangled name is the answer */
-	bool space;  /* a declarator ('*', "(", "[3]") that comes next is set off by a space */
-	unsigned depth, nodes;
+long mangled_number(struct mangled_parser *p)
+{
+	long value = 0;
+	if (!isdigit((unsigned char)*p->at))
+		p->failed = true;
+	while (isdigit((unsigned char)*p->at) && !p->failed) {
+		value = 10 * value + (*p->at++ - '0');
+		if (value > INT32_MAX)
+			p->failed = true;
+	}
+	return value;
+}
+
+long mangled_index(struct mangled_parser *p)
+{
+	if (take(p, "_"))
+		return 0;
+	long value = mangled_number(p);
+	expect(p, "_");
+	return value + 1;
+}
+
+/* ---- components of names ---- */
+
+static piece *class_name(struct mangled_parser *p, const char *text)
+{
+	struct piece *made = plain(p, text);
+	made->is_class = true;
+	return made;
+}
+
+piece *mangled_source_name(struct mangled_parser *p)
+{
+	size_t n = (size_t)mangled_number(p);
+	if (p->failed || n == 0 || strnlen(p->at, n) < n)
+		return fail(p);
+	const char *text = p->at;
+	p->at += n;
+	if (n >= 11 && !strncmp(text, "_GLOBAL__N_", 11))
+		return class_name(p, "<unnamed>");
+	if (n >= 9 && !strncmp(text, "_INTERNAL", 9)) /* nvcc's scope for what is local to a file; nobody shows it */
+		return class_name(p, "");
+	return class_name(p, bounded(p, arena_copy(p->arena, text, n)));
+}
+
+static const struct mangled_operator operators[] = {
+	{"nw", 0, "new"}, {"na", 0, "new[]"}, {"dl", 0, "delete"}, {"da", 0, "delete[]"}, {"ps", 1, "+"},
+	{"ng", 1, "-"},   {"ad", 1, "&"},     {"de", 1, "*"},      {"co", 1, "~"},        {"nt", 1, "!"},
+	{"pl", 2, "+"},   {"mi", 2, "-"},     {"ml", 2, "*"},      {"dv", 2, "/"},        {"rm", 2, "%"},
+	{"an", 2, "&"},   {"or", 2, "|"},     {"eo", 2, "^"},      {"aS", 2, "="},        {"pL", 2, "+="},
+	{"mI", 2, "-="},  {"mL", 2, "*="},    {"dV", 2, "/="},     {"rM", 2, "%="},       {"aN", 2, "&="},
+	{"oR", 2, "|="},  {"eO", 2, "^="},    {"ls", 2, "<<"},     {"rs", 2, ">>"},       {"lS", 2, "<<="},
+	{"rS", 2, ">>="}, {"eq", 2, "=="},    {"ne", 2, "!="},     {"lt", 2, "<"},        {"gt", 2, ">"},
+	{"le", 2, "<="},  {"ge", 2, ">="},    {"aa", 2, "&&"},     {"oo", 2, "||"},       {"cm", 2, ","},
+	{"pp", 0, "++"},  {"mm", 0, "--"},    {"pm", 2, "->*"},    {"pt", 2, "->"},       {"cl", 0, "()"},
+	{"ix", 0, "[]"},
 };
 
-static void print_type(struct printer *p, node *type);
-static void print_name(struct printer *p, node *name);
-static void print_any(struct printer *p, node *any);
-
-static bool enter(struct printer *p)
+const struct mangled_operator *mangled_operator(struct mangled_parser *p)
 {
-	if (++p->nodes > PRINTED_NODES || p->depth >= PRINTED_DEPTH || p->text.n > PRINTED_BYTES)
-		p->failed = true;
-	if (p->failed)
-		return false;
-	p->depth++;
-	return true;
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+		if (take(p, operators[i].code))
+			return &operators[i];
+	return NULL;
 }
 
-static void put(struct printer *p, const char *text)
+/* "C1", "D0": behind the class. */
+static piece *parse_structor(struct mangled_parser *p, piece *scope)
 {
-	buf_text(&p->text, text);
+	bool is_ctor = *p->at++ == 'C';
+	char kind = *p->at;
+	if (!scope || !scope->is_class || kind < (is_ctor ? '1' : '0') || kind > (is_ctor ? '3' : '2'))
+		return fail(p);
+	p->at++;
+	struct piece *made = plain(p, TEXT(p, "%s%s", is_ctor ? "" : "~", scope->own));
+	made->is_typeless = true;
+	made->note = kind == '0' ? " [deleting]" : kind == '1' ? "" : " [subobject]";
+	return made;
 }
 
-static void put_own(struct printer *p, node *n)
+static bool is_list_end(const char *at)
 {
-	buf_add(&p->text, n->text, n->n);
+	return *at == 'E';
 }
 
-static void put_qualifiers(struct printer *p, unsigned qualifiers)
+/* "Ul…E0_" and "Ut0_": the second lambda with these parameters, the second unnamed type */
+static piece *parse_closure(struct mangled_parser *p)
 {
-	static const char *const words[] = {"const", "volatile", "restrict"};
-	const char *between = "";
-	for (unsigned i = 0; i < 3; i++)
-		if (qualifiers & 1u << i) {
-			put(p, between);
-			put(p, words[i]);
-			between = " ";
-		}
-}
-
-/* ---- names ---- */
-
-static void print_list(struct printer *p, node *list)
-{
-	for (const char *between = ""; list && !p->failed; list = list->b, between = ", ") {
-		put(p, between);
-		print_any(p, list->a);
+	if (take(p, "Ul")) {
+		const char *parameters = mangled_parameters(p, is_list_end);
+		expect(p, "E");
+		return class_name(p, TEXT(p, "[lambda%s (instance %ld)]", parameters, mangled_index(p) + 1));
 	}
+	expect(p, "Ut");
+	return class_name(p, TEXT(p, "[unnamed type (instance %ld)]", mangled_index(p) + 1));
 }
 
-static void print_parameters(struct printer *p, node *list)
+static piece *parse_operator_name(struct mangled_parser *p)
 {
-	put(p, "(");
-	print_list(p, list);
-	put(p, ")");
-}
-
-static void print_function_qualifiers(struct printer *p, unsigned qualifiers)
-{
-	if (qualifiers & (MANGLED_CONST | MANGLED_VOLATILE | MANGLED_RESTRICT)) {
-		put(p, " ");
-		put_qualifiers(p, qualifiers);
+	if (take(p, "cv")) {
+		struct piece *made = plain(p, TEXT(p, "operator %s", mangled_text(p, mangled_type(p))));
+		made->is_typeless = true;
+		return made;
 	}
-	if (qualifiers & MANGLED_LVALUE_THIS)
-		put(p, " &");
-	if (qualifiers & MANGLED_RVALUE_THIS)
-		put(p, " &&");
-	if (qualifiers & MANGLED_NOEXCEPT)
-		put(p, " noexcept");
+	const struct mangled_operator *found = mangled_operator(p);
+	return found ? plain(p, TEXT(p, "operator %s%s", found->text, islower((unsigned char)*found->text) ? " " : ""))
+	             : fail(p);
 }
 
-/* The last component of a name, without template arguments. */
-static node *last_component(node *name)
+/* One component of a name; `scope`: what stands before it, NULL for nothing. */
+static piece *parse_unqualified(struct mangled_parser *p, piece *scope)
 {
-	for (;;)
-		switch (name->kind) {
-		case MANGLED_SCOPE:
-		case MANGLED_LOCAL:
-			name = name->b;
-			break;
-		case MANGLED_TEMPLATE:
-		case MANGLED_DEFAULT:
-		case MANGLED_FUNCTION:
-			name = name->a;
-			break;
-		default:
-			return name;
+	piece *name;
+	if (isdigit((unsigned char)*p->at))
+		name = mangled_source_name(p);
+	else if (*p->at == 'C' || *p->at == 'D')
+		name = parse_structor(p, scope);
+	else if (*p->at == 'U')
+		name = parse_closure(p);
+	else
+		name = parse_operator_name(p);
+	while (take(p, "B"))
+		name = class_name(p, TEXT(p, "%s[abi:%s]", name->front, mangled_source_name(p)->front));
+	return name;
+}
+
+/* ---- what was met before ---- */
+
+/* "S_", "S0_", "S1A_" */
+static piece *parse_back_reference(struct mangled_parser *p)
+{
+	size_t index = 0;
+	if (!take(p, "_")) {
+		for (; !p->failed && (isdigit((unsigned char)*p->at) || (*p->at >= 'A' && *p->at <= 'Z')); p->at++) {
+			index = index * 36 +
+			        (size_t)(isdigit((unsigned char)*p->at) ? *p->at - '0' : *p->at - 'A' + 10);
+			if (index > p->n)
+				p->failed = true;
 		}
+		expect(p, "_");
+		index++;
+	}
+	return p->failed || index >= p->n ? fail(p) : p->met[index];
+}
+
+piece *mangled_met(struct mangled_parser *p)
+{
+	static const struct {
+		char code[2];
+		const char *name, *arguments;
+	} abbreviations[] = {
+		{"a", "allocator", ""},
+		{"b", "basic_string", ""},
+		{"s", "basic_string", "<char, std::char_traits<char>, std::allocator<char>>"},
+		{"i", "basic_istream", "<char, std::char_traits<char>>"},
+		{"o", "basic_ostream", "<char, std::char_traits<char>>"},
+		{"d", "basic_iostream", "<char, std::char_traits<char>>"},
+	};
+	for (size_t i = 0; i < sizeof abbreviations / sizeof *abbreviations; i++)
+		if (take(p, abbreviations[i].code)) {
+			struct piece *made =
+				plain(p, TEXT(p, "std::%s%s", abbreviations[i].name, abbreviations[i].arguments));
+			made->own = abbreviations[i].name;
+			made->is_class = true;
+			made->space = false;
+			return made;
+		}
+	return parse_back_reference(p);
+}
+
+/* ---- whole names ---- */
+
+/* `text`, a name with the last component of `last`. */
+static struct piece *ends_with(struct mangled_parser *p, const char *text, piece *last)
+{
+	struct piece *made = arena_keep(p->arena, last, 1, sizeof *last);
+	made->front = text;
+	return made;
+}
+
+/* A component behind its scope: functions of this name do not come from a template, until arguments follow. */
+static piece *scoped(struct mangled_parser *p, piece *scope, piece *name)
+{
+	struct piece *made =
+		ends_with(p, TEXT(p, "%s%s%s", mangled_text(p, scope), *scope->front ? "::" : "", name->front), name);
+	made->says_its_result = false;
+	return made;
+}
+
+/* Behind the 'N', with its 'E'. Every prefix of it can be referred to later. */
+static piece *parse_nested(struct mangled_parser *p, unsigned *qualifiers)
+{
+	*qualifiers = mangled_qualifiers(p);
+	if (take(p, "R"))
+		*qualifiers |= QUALIFIER_LVALUE_THIS;
+	else if (take(p, "O"))
+		*qualifiers |= QUALIFIER_RVALUE_THIS;
+	piece *scope = NULL;
+	while (!p->failed && !take(p, "E")) {
+		bool is_new = true;
+		if (!scope && take(p, "St")) {
+			scope = class_name(p, "std");
+			is_new = false;
+		} else if (!scope && take(p, "S")) {
+			scope = mangled_met(p);
+			is_new = false;
+		} else if (!scope && *p->at == 'T') {
+			scope = mangled_param(p);
+		} else if (!scope && *p->at == 'D' && (p->at[1] == 't' || p->at[1] == 'T')) {
+			scope = mangled_type(p);
+			is_new = false; /* mangled_type has remembered it */
+		} else if (scope && *p->at == 'I') {
+			scope = mangled_template(p, scope);
+		} else if (scope && take(p, "M")) {
+			continue; /* the member whose initialiser a lambda is in */
+		} else {
+			piece *name = parse_unqualified(p, scope);
+			scope = scope ? scoped(p, scope, name) : name;
+		}
+		if (is_new && *p->at != 'E' && *p->at != 'M')
+			mangled_remember(p, scope, false);
+	}
+	return scope ? scope : fail(p);
+}
+
+/* "_0" and "__10_" behind a local name: the instance, counted from 1; 0 without. */
+static long parse_discriminator(struct mangled_parser *p)
+{
+	long instance = 0;
+	if (take(p, "__")) {
+		instance = mangled_number(p) + 2;
+		expect(p, "_");
+	} else if (*p->at == '_' && isdigit((unsigned char)p->at[1])) {
+		instance = p->at[1] - '0' + 2;
+		p->at += 2;
+	}
+	return instance;
+}
+
+/* Behind the 'Z': something inside a function. */
+static piece *parse_local(struct mangled_parser *p, unsigned *qualifiers)
+{
+	const char *function = mangled_encoding(p, false)->front;
+	expect(p, "E");
+	if (take(p, "d")) {
+		long argument = mangled_index(p) + 1;
+		piece *name = mangled_name(p, qualifiers);
+		return ends_with(
+			p, TEXT(p, "%s::[default argument %ld (from end)]::%s", function, argument, name->front), name);
+	}
+	piece *name = mangled_name(p, qualifiers);
+	long instance = parse_discriminator(p);
+	return ends_with(p,
+	                 instance ? TEXT(p, "%s::%s (instance %ld)", function, name->front, instance)
+	                          : TEXT(p, "%s::%s", function, name->front),
+	                 name);
+}
+
+piece *mangled_name(struct mangled_parser *p, unsigned *qualifiers)
+{
+	*qualifiers = 0;
+	if (!enter(p))
+		return fail(p);
+	piece *name;
+	if (take(p, "N")) {
+		name = parse_nested(p, qualifiers);
+	} else if (take(p, "Z")) {
+		name = parse_local(p, qualifiers);
+	} else {
+		bool is_new = true;
+		if (take(p, "St")) {
+			name = scoped(p, plain(p, "std"), parse_unqualified(p, NULL));
+		} else if (take(p, "S")) {
+			name = mangled_met(p);
+			is_new = false;
+			if (*p->at != 'I')
+				fail(p);
+		} else {
+			name = parse_unqualified(p, NULL);
+		}
+		if (*p->at == 'I') {
+			if (is_new)
+				mangled_remember(p, name, false);
+			name = mangled_template(p, name);
+		}
+	}
+	p->depth--;
+	return name;
+}
+
+/* ---- functions ---- */
+
+static bool is_encoding_end(const char *at)
+{
+	return *at == '\0' || *at == 'E' || *at == '.' || *at == '$';
 }
 
 /* "void f<int>(T1) const" */
-static void print_function(struct printer *p, node *function)
-{
-	node *signature = function->b;
-	if (signature->a) {
-		print_type(p, signature->a);
-		put(p, " ");
-	}
-	print_name(p, function->a);
-	print_parameters(p, signature->b);
-	print_function_qualifiers(p, signature->qualifiers);
-	node *last = last_component(function->a);
-	if ((last->kind == MANGLED_CTOR || last->kind == MANGLED_DTOR) && last->number != 1)
-		put(p, last->number == 0 ? " [deleting]" : " [subobject]");
-}
-
-static void print_name_parts(struct printer *p, node *n)
-{
-	switch (n->kind) {
-	case MANGLED_SCOPE:
-		print_any(p, n->a);
-		if (!(n->a->kind == MANGLED_NAME && n->a->n == 0))
-			put(p, "::");
-		print_name(p, n->b);
-		break;
-	case MANGLED_LOCAL:
-		if (n->a->kind == MANGLED_FUNCTION)
-			print_function(p, n->a);
-		else
-			print_name(p, n->a);
-		put(p, "::");
-		print_name(p, n->b);
-		if (n->number)
-			buf_format(&p->text, " (instance %ld)", n->number);
-		break;
-	case MANGLED_DEFAULT:
-		buf_format(&p->text, "[default argument %ld (from end)]::", n->number);
-		print_name(p, n->a);
-		break;
-	case MANGLED_TEMPLATE:
-		print_name(p, n->a);
-		put(p, "<");
-		print_list(p, n->b);
-		put(p, ">");
-		break;
-	case MANGLED_OPERATOR:
-		put(p, "operator ");
-		put_own(p, n);
-		if (n->text[0] >= 'a' && n->text[0] <= 'z')
-			put(p, " ");
-		break;
-	case MANGLED_CONVERSION:
-		put(p, "operator ");
-		print_type(p, n->a);
-		break;
-	case MANGLED_DTOR:
-		put(p, "~");
-		/* fall through */
-	case MANGLED_CTOR:
-	case MANGLED_REUSED:
-		print_name(p, n->a);
-		break;
-	case MANGLED_TAGGED:
-		print_name(p, n->a);
-		put(p, "[abi:");
-		print_name(p, n->b);
-		put(p, "]");
-		break;
-	case MANGLED_LAMBDA:
-		put(p, "[lambda");
-		print_parameters(p, n->a);
-		buf_format(&p->text, " (instance %ld)]", n->number);
-		break;
-	case MANGLED_UNNAMED:
-		buf_format(&p->text, "[unnamed type (instance %ld)]", n->number);
-		break;
-	case MANGLED_PARAM:
-		buf_format(&p->text, "T%ld", n->number);
-		break;
-	case MANGLED_NAME:
-		put_own(p, n);
-		break;
-	default: /* a type in the place of a name, as in decltype(…)::type */
-		print_any(p, n);
-	}
-}
-
-static void print_name(struct printer *p, node *name)
+piece *mangled_encoding(struct mangled_parser *p, bool bare)
 {
 	if (!enter(p))
-		return;
-	print_name_parts(p, name);
-	p->depth--;
-}
-
-/* ---- types: what stands before the declared name, then what stands behind it ---- */
-
-static bool is_pointer(node *type)
-{
-	return type->kind == MANGLED_POINTER || type->kind == MANGLED_REFERENCE || type->kind == MANGLED_RVALUE ||
-	       type->kind == MANGLED_MEMBER;
-}
-
-static node *pointer_target(node *pointer)
-{
-	return pointer->kind == MANGLED_MEMBER ? pointer->b : pointer->a;
-}
-
-/* The type without its qualifiers, which arrays do not show. */
-static node *unqualified(node *type)
-{
-	while (type->kind == MANGLED_QUALIFIED)
-		type = type->a;
-	return type;
-}
-
-/* Functions and arrays, which need parentheses around a pointer to them. */
-static bool is_compound(node *type)
-{
-	type = unqualified(type);
-	return type->kind == MANGLED_SIGNATURE || type->kind == MANGLED_ARRAY;
-}
-
-static void put_declarator(struct printer *p, const char *text)
-{
-	if (p->space)
-		put(p, " ");
-	put(p, text);
-	p->space = false;
-}
-
-static void print_prefix(struct printer *p, node *type);
-
-static void print_pointer(struct printer *p, node *pointer)
-{
-	print_prefix(p, pointer_target(pointer));
-	if (is_compound(pointer_target(pointer)))
-		put_declarator(p, "(");
-	if (pointer->kind == MANGLED_MEMBER) {
-		put_declarator(p, " :: ");
-		print_any(p, pointer->a);
-		put(p, "::*");
-		p->space = false;
-	} else {
-		put_declarator(p, pointer->kind == MANGLED_POINTER     ? "*"
-		                  : pointer->kind == MANGLED_REFERENCE ? "&"
-		                                                       : "&&");
-	}
-}
-
-static void print_prefix(struct printer *p, node *type)
-{
-	if (!enter(p))
-		return;
-	node *bare = unqualified(type);
-	unsigned qualifiers = 0;
-	for (node *n = type; n != bare; n = n->a)
-		qualifiers |= n->qualifiers;
-	if (bare->kind == MANGLED_ARRAY) {
-		print_prefix(p, bare->b);
-	} else if (bare->kind == MANGLED_SIGNATURE) {
-		print_prefix(p, bare->a);
-	} else if (is_pointer(bare)) {
-		print_pointer(p, bare);
-		put_qualifiers(p, qualifiers);
-		put(p, qualifiers ? " " : "");
-	} else {
-		put_qualifiers(p, qualifiers);
-		if (qualifiers)
-			put(p, " ");
-		print_any(p, bare);
-		p->space = bare->kind != MANGLED_REUSED;
+		return fail(p);
+	unsigned qualifiers;
+	piece *name = mangled_name(p, &qualifiers);
+	if (!p->failed && !is_encoding_end(p->at)) {
+		const char *result = name->says_its_result ? TEXT(p, "%s ", mangled_text(p, mangled_type(p))) : "";
+		const char *parameters = mangled_parameters(p, is_encoding_end);
+		if (!bare)
+			name = ends_with(p,
+			                 TEXT(p, "%s%s%s%s%s", result, name->front, parameters,
+			                      mangled_function_qualifiers(p, qualifiers), name->note),
+			                 name);
 	}
 	p->depth--;
-}
-
-static void print_suffix(struct printer *p, node *type)
-{
-	if (!enter(p))
-		return;
-	type = unqualified(type);
-	if (type->kind == MANGLED_ARRAY) {
-		put_declarator(p, "[");
-		if (type->a)
-			print_any(p, type->a);
-		put(p, "]");
-		p->space = false;
-		print_suffix(p, type->b);
-	} else if (type->kind == MANGLED_SIGNATURE) {
-		put_declarator(p, "");
-		print_parameters(p, type->b);
-		print_function_qualifiers(p, type->qualifiers);
-		p->space = false;
-		print_suffix(p, type->a);
-	} else if (is_pointer(type)) {
-		if (is_compound(pointer_target(type)))
-			put(p, ")");
-		p->space = p->space && !is_compound(pointer_target(type));
-		print_suffix(p, pointer_target(type));
-	}
-	p->depth--;
-}
-
-static void print_type(struct printer *p, node *type)
-{
-	print_prefix(p, type);
-	if (!p->failed)
-		print_suffix(p, type);
-}
-
-/* ---- values and computations; cu++filt writes hardly any parentheses ---- */
-
-static void print_between(struct printer *p, const char *before, node *n, const char *after)
-{
-	put(p, before);
-	print_any(p, n);
-	put(p, after);
-}
-
-static void print_value(struct printer *p, node *n)
-{
-	bool is_member = false;
-	switch (n->kind) {
-	case MANGLED_LITERAL:
-		print_between(p, "(", n->a, n->number ? ")-" : ")");
-		put_own(p, n);
-		break;
-	case MANGLED_ARGUMENT:
-		buf_format(&p->text, "param#%ld", n->number);
-		break;
-	case MANGLED_PREFIX:
-		put_own(p, n);
-		print_any(p, n->a);
-		break;
-	case MANGLED_BINARY:
-		is_member = n->text[0] == '.' || (n->text[0] == '-' && n->text[1] == '>' && n->n == 2);
-		print_between(p, is_member ? "(" : "", n->a, "");
-		put_own(p, n);
-		print_between(p, "", n->b, is_member ? ")" : "");
-		break;
-	case MANGLED_CONDITIONAL:
-		print_between(p, "", n->a, "?");
-		print_between(p, "", n->b, ":");
-		print_any(p, n->c);
-		break;
-	case MANGLED_SIZEOF:
-		put_own(p, n);
-		if (n->n > strlen("sizeof") && n->a->kind != MANGLED_ARGUMENT && n->a->kind != MANGLED_PARAM)
-			p->failed = true;
-		print_between(p, "(", n->a, ")");
-		break;
-	case MANGLED_CALL:
-		print_any(p, n->a);
-		print_parameters(p, n->b);
-		break;
-	case MANGLED_SUBSCRIPT:
-		print_any(p, n->a);
-		print_between(p, "[", n->b, "]");
-		break;
-	case MANGLED_CAST:
-		print_between(p, "(", n->a, ")");
-		print_any(p, n->b);
-		break;
-	case MANGLED_NAMED_CAST:
-		put_own(p, n);
-		print_between(p, "<", n->a, ">");
-		print_between(p, "(", n->b, ")");
-		break;
-	default:
-		p->failed = true;
-	}
-}
-
-static void print_any_parts(struct printer *p, node *n)
-{
-	switch (n->kind) {
-	case MANGLED_NAME:
-	case MANGLED_SCOPE:
-	case MANGLED_LOCAL:
-	case MANGLED_DEFAULT:
-	case MANGLED_TEMPLATE:
-	case MANGLED_OPERATOR:
-	case MANGLED_CONVERSION:
-	case MANGLED_CTOR:
-	case MANGLED_DTOR:
-	case MANGLED_TAGGED:
-	case MANGLED_LAMBDA:
-	case MANGLED_UNNAMED:
-	case MANGLED_PARAM:
-	case MANGLED_REUSED:
-		print_name_parts(p, n);
-		break;
-	case MANGLED_QUALIFIED:
-	case MANGLED_POINTER:
-	case MANGLED_REFERENCE:
-	case MANGLED_RVALUE:
-	case MANGLED_MEMBER:
-	case MANGLED_ARRAY:
-	case MANGLED_SIGNATURE:
-		print_type(p, n);
-		break;
-	case MANGLED_PACK:
-		print_list(p, n->a);
-		break;
-	case MANGLED_EXPANSION:
-		print_between(p, "", n->a, "...");
-		break;
-	case MANGLED_DECLTYPE:
-		print_between(p, n->number == 1 ? "decltype(" : "decltype((", n->a, n->number == 1 ? ")" : "))");
-		break;
-	default:
-		print_value(p, n);
-	}
-}
-
-static void print_any(struct printer *p, node *any)
-{
-	if (!enter(p))
-		return;
-	print_any_parts(p, any);
-	p->depth--;
-}
-
-/* ---- the two names ---- */
-
-static void print_whole(struct printer *p, node *tree, const char *rest)
-{
-	if (tree->kind == MANGLED_FUNCTION)
-		print_function(p, tree);
-	else
-		print_name(p, tree);
-	put(p, rest);
-}
-
-static void print_last(struct printer *p, node *tree, const char *rest)
-{
-	(void)rest;
-	print_name(p, last_component(tree));
-}
-
-static const char *demangle(struct arena *arena, const char *mangled,
-                            void (*print)(struct printer *, node *, const char *))
-{
-	ARENA_LOCAL(scratch);
-	struct printer p = {0};
-	const char *rest, *name = mangled;
-	node *tree = mangled_parse(&scratch, mangled, &rest);
-	if (tree)
-		print(&p, tree, rest);
-	if (p.text.n && !p.failed)
-		name = arena_copy(arena, p.text.data, p.text.n);
-	buf_release(&p.text);
 	return name;
+}
+
+static const char *demangle(struct arena *arena, const char *mangled, bool own)
+{
+	if (strncmp(mangled, "_Z", 2) || strnlen(mangled, NAME_BYTES + 1) > NAME_BYTES)
+		return mangled;
+	ARENA_LOCAL(scratch);
+	struct mangled_parser p = {.arena = &scratch, .at = mangled + 2};
+	piece *name = mangled_encoding(&p, false);
+	const char *text = own ? name->own : TEXT(&p, "%s%s", name->front, *p.at == '.' ? p.at : "");
+	return p.failed || *p.at == 'E' || !*text ? mangled : arena_copy(arena, text, strlen(text));
 }
 
 const char *kernel_name_demangled(struct arena *arena, const char *mangled)
 {
-	return demangle(arena, mangled, print_whole);
+	return demangle(arena, mangled, false);
 }
 
 const char *kernel_name_short(struct arena *arena, const char *mangled)
 {
-	return demangle(arena, mangled, print_last);
+	return demangle(arena, mangled, true);
 }

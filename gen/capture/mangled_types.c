@@ -1,4 +1,5 @@
-#include "capture/mangled_parser.h"
+#include "base/buf.h"
+#include "capture/mangled.h"
 
 #include <ctype.h>
 
@@ -22,10 +23,42 @@ static const char *const builtins_d['z' - 'a' + 1] = {
 	['u' - 'a'] = "char8_t",
 };
 
-node *mangled_param(struct mangled_parser *p)
+/* "const volatile restrict" */
+static const char *qualifiers_text(unsigned qualifiers)
+{
+	static const char *const texts[] = {
+		"",         "const",          "volatile",          "const volatile",
+		"restrict", "const restrict", "volatile restrict", "const volatile restrict"};
+	return texts[qualifiers & (QUALIFIER_CONST | QUALIFIER_VOLATILE | QUALIFIER_RESTRICT)];
+}
+
+const char *mangled_function_qualifiers(struct mangled_parser *p, unsigned qualifiers)
+{
+	const char *text = qualifiers_text(qualifiers);
+	return TEXT(p, "%s%s%s%s%s", *text ? " " : "", text, qualifiers & QUALIFIER_LVALUE_THIS ? " &" : "",
+	            qualifiers & QUALIFIER_RVALUE_THIS ? " &&" : "",
+	            qualifiers & QUALIFIER_NOEXCEPT ? " noexcept" : "");
+}
+
+/* `front` with the qualifiers, which functions and arrays do not show. */
+static const char *front_of(struct mangled_parser *p, piece *type)
+{
+	const char *text = qualifiers_text(type->qualifiers);
+	if (!*text || type->shape == PIECE_COMPOUND)
+		return type->front;
+	return type->shape == PIECE_POINTER ? TEXT(p, "%s%s ", type->front, text) : TEXT(p, "%s %s", text, type->front);
+}
+
+const char *mangled_text(struct mangled_parser *p, piece *of)
+{
+	const char *front = front_of(p, of);
+	return *of->back ? TEXT(p, "%s%s%s", front, of->space ? " " : "", of->back) : front;
+}
+
+piece *mangled_param(struct mangled_parser *p)
 {
 	expect(p, "T");
-	return make_number(p, MANGLED_PARAM, mangled_index(p) + 1, NULL, NULL);
+	return plain(p, TEXT(p, "T%ld", mangled_index(p) + 1));
 }
 
 unsigned mangled_qualifiers(struct mangled_parser *p)
@@ -33,31 +66,27 @@ unsigned mangled_qualifiers(struct mangled_parser *p)
 	unsigned qualifiers = 0;
 	for (;;) {
 		if (take(p, "r"))
-			qualifiers |= MANGLED_RESTRICT;
+			qualifiers |= QUALIFIER_RESTRICT;
 		else if (take(p, "V"))
-			qualifiers |= MANGLED_VOLATILE;
+			qualifiers |= QUALIFIER_VOLATILE;
 		else if (take(p, "K"))
-			qualifiers |= MANGLED_CONST;
+			qualifiers |= QUALIFIER_CONST;
 		else
 			return qualifiers;
 	}
 }
 
-/* Parameters up to the end that the caller knows: "v" stands for none. */
-node *mangled_parameters(struct mangled_parser *p, bool (*is_end)(const char *))
+const char *mangled_parameters(struct mangled_parser *p, bool (*is_end)(const char *))
 {
 	if (*p->at == 'v' && is_end(p->at + 1)) {
 		p->at++;
-		return NULL;
+		return "()";
 	}
-	node *first = NULL;
-	const struct mangled **end = &first;
-	do {
-		struct mangled *item = make(p, MANGLED_LIST, mangled_type(p), NULL);
-		*end = item;
-		end = &item->b;
-	} while (!p->failed && !is_end(p->at));
-	return first;
+	BUF_LOCAL(list);
+	do
+		buf_format(&list, "%s%s", list.n ? ", " : "(", mangled_text(p, mangled_type(p)));
+	while (!p->failed && !is_end(p->at));
+	return TEXT(p, "%s)", list.data);
 }
 
 static bool is_signature_end(const char *at)
@@ -65,94 +94,114 @@ static bool is_signature_end(const char *at)
 	return *at == 'E' || ((*at == 'R' || *at == 'O') && at[1] == 'E');
 }
 
-/* Behind the 'F', with its 'E'. */
-static node *parse_signature(struct mangled_parser *p, unsigned qualifiers)
+/* A function or an array: `back`, then what stands behind `of`, its result or its element. */
+static piece *compound(struct mangled_parser *p, piece *of, const char *back)
 {
-	take(p, "Y"); /* extern "C" */
-	node *result = mangled_type(p);
-	struct mangled *made = make(p, MANGLED_SIGNATURE, result, mangled_parameters(p, is_signature_end));
-	if (take(p, "R"))
-		qualifiers |= MANGLED_LVALUE_THIS;
-	else if (take(p, "O"))
-		qualifiers |= MANGLED_RVALUE_THIS;
-	expect(p, "E");
-	made->qualifiers = qualifiers;
+	struct piece *made = plain(p, front_of(p, of));
+	made->shape = PIECE_COMPOUND;
+	made->space = of->space;
+	made->back = TEXT(p, "%s%s", back, of->back);
 	return made;
 }
 
-/* Behind the 'A': "3_i", "_i", or an expression for the length. */
-static node *parse_array(struct mangled_parser *p)
+/* `sign`: "*", "&" and the like. */
+static piece *pointer(struct mangled_parser *p, piece *to, const char *sign)
 {
-	node *length = NULL;
+	bool is_compound = to->shape == PIECE_COMPOUND;
+	const char *front = front_of(p, to);
+	struct piece *made = plain(p, TEXT(p, "%s%s%s%s", front, to->space ? " " : "", is_compound ? "(" : "", sign));
+	made->shape = PIECE_POINTER;
+	made->space = false;
+	made->back = is_compound ? TEXT(p, ")%s", to->back) : to->back;
+	return made;
+}
+
+/* Behind the 'F', with its 'E'. */
+static piece *parse_signature(struct mangled_parser *p, unsigned qualifiers)
+{
+	take(p, "Y"); /* extern "C" */
+	piece *result = mangled_type(p);
+	const char *parameters = mangled_parameters(p, is_signature_end);
+	if (take(p, "R"))
+		qualifiers |= QUALIFIER_LVALUE_THIS;
+	else if (take(p, "O"))
+		qualifiers |= QUALIFIER_RVALUE_THIS;
+	expect(p, "E");
+	return compound(p, result, TEXT(p, "%s%s", parameters, mangled_function_qualifiers(p, qualifiers)));
+}
+
+/* Behind the 'A': "3_i", "_i", or an expression for the length. */
+static piece *parse_array(struct mangled_parser *p)
+{
+	const char *length = "";
 	if (isdigit((unsigned char)*p->at)) {
-		const char *text = p->at;
-		while (isdigit((unsigned char)*p->at))
-			p->at++;
-		length = make_text(p, MANGLED_NAME, text, (size_t)(p->at - text), NULL, NULL);
+		int n = (int)strspn(p->at, "0123456789");
+		length = TEXT(p, "%.*s", n, p->at);
+		p->at += n;
 	} else if (*p->at != '_') {
-		length = mangled_expression(p);
+		length = mangled_text(p, mangled_expression(p));
 	}
 	expect(p, "_");
-	return make(p, MANGLED_ARRAY, length, mangled_type(p));
+	return compound(p, mangled_type(p), TEXT(p, "[%s]", length));
 }
 
 /* Behind the 'S', which no 't' follows. Whether it can be referred to later: only with arguments is it a new type. */
-static node *parse_reused_type(struct mangled_parser *p, bool *is_new)
+static piece *parse_met_type(struct mangled_parser *p, bool *is_new)
 {
-	struct mangled_substitution substitution = mangled_substitution(p);
+	piece *met = mangled_met(p);
 	*is_new = *p->at == 'I';
-	if (*is_new)
-		return make(p, MANGLED_REUSED,
-		            make(p, MANGLED_TEMPLATE, substitution.node, mangled_template_arguments(p)), NULL);
-	return substitution.is_type ? substitution.node : make(p, MANGLED_REUSED, substitution.node, NULL);
+	if (!*is_new)
+		return met;
+	struct piece *made = plain(p, mangled_template(p, met)->front);
+	made->space = false;
+	return made;
 }
 
 /* Behind the 'D'. */
-static node *parse_d_type(struct mangled_parser *p, bool *is_new)
+static piece *parse_d_type(struct mangled_parser *p, bool *is_new)
 {
 	char letter = *p->at;
-	if (letter == 'F' && !strncmp(p->at, "F16_", 4)) {
-		p->at += 4;
+	if (take(p, "F16_")) {
 		*is_new = false;
-		return make_name(p, "std::float16_t");
+		return plain(p, "std::float16_t");
 	}
 	if (letter >= 'a' && letter <= 'z' && builtins_d[letter - 'a']) {
 		p->at++;
 		*is_new = false;
-		return make_name(p, builtins_d[letter - 'a']);
+		return plain(p, builtins_d[letter - 'a']);
 	}
 	if (take(p, "p"))
-		return make(p, MANGLED_EXPANSION, mangled_type(p), NULL);
+		return plain(p, TEXT(p, "%s...", mangled_text(p, mangled_type(p))));
 	if (take(p, "oF"))
-		return parse_signature(p, MANGLED_NOEXCEPT);
+		return parse_signature(p, QUALIFIER_NOEXCEPT);
 	if (take(p, "t") || take(p, "T")) {
-		node *expression = mangled_expression(p);
+		const char *expression = mangled_text(p, mangled_expression(p));
 		expect(p, "E");
-		return make_number(p, MANGLED_DECLTYPE, letter == 't' ? 1 : 2, expression, NULL);
+		return plain(p, TEXT(p, letter == 't' ? "decltype(%s)" : "decltype((%s))", expression));
 	}
 	return fail(p);
 }
 
-static node *parse_qualified_type(struct mangled_parser *p)
+static piece *parse_qualified_type(struct mangled_parser *p)
 {
 	unsigned qualifiers = mangled_qualifiers(p);
 	if (take(p, "F"))
 		return parse_signature(p, qualifiers);
 	if (take(p, "DoF"))
-		return parse_signature(p, qualifiers | MANGLED_NOEXCEPT);
-	struct mangled *made = make(p, MANGLED_QUALIFIED, mangled_type(p), NULL);
-	made->qualifiers = qualifiers;
+		return parse_signature(p, qualifiers | QUALIFIER_NOEXCEPT);
+	struct piece *made = arena_keep(p->arena, mangled_type(p), 1, sizeof *made);
+	made->qualifiers |= qualifiers;
 	return made;
 }
 
-static node *parse_new_type(struct mangled_parser *p, bool *is_new)
+static piece *parse_new_type(struct mangled_parser *p, bool *is_new)
 {
 	unsigned ignored;
 	char letter = *p->at;
 	if (letter >= 'a' && letter <= 'z' && builtins[letter - 'a']) {
 		p->at++;
 		*is_new = false;
-		return make_name(p, builtins[letter - 'a']);
+		return plain(p, builtins[letter - 'a']);
 	}
 	switch (letter) {
 	case 'r':
@@ -163,13 +212,13 @@ static node *parse_new_type(struct mangled_parser *p, bool *is_new)
 		if (p->at[1] == 't')
 			return mangled_name(p, &ignored);
 		p->at++;
-		return parse_reused_type(p, is_new);
+		return parse_met_type(p, is_new);
 	case 'T': {
-		node *param = mangled_param(p);
+		piece *param = mangled_param(p);
 		if (*p->at != 'I')
 			return param;
 		mangled_remember(p, param, false);
-		return make(p, MANGLED_TEMPLATE, param, mangled_template_arguments(p));
+		return mangled_template(p, param);
 	}
 	case 'N':
 	case 'Z':
@@ -182,18 +231,18 @@ static node *parse_new_type(struct mangled_parser *p, bool *is_new)
 	p->at += letter != '\0';
 	switch (letter) {
 	case 'P':
-		return make(p, MANGLED_POINTER, mangled_type(p), NULL);
+		return pointer(p, mangled_type(p), "*");
 	case 'R':
-		return make(p, MANGLED_REFERENCE, mangled_type(p), NULL);
+		return pointer(p, mangled_type(p), "&");
 	case 'O':
-		return make(p, MANGLED_RVALUE, mangled_type(p), NULL);
+		return pointer(p, mangled_type(p), "&&");
 	case 'F':
 		return parse_signature(p, 0);
 	case 'A':
 		return parse_array(p);
 	case 'M': {
-		node *class = mangled_type(p);
-		return make(p, MANGLED_MEMBER, class, mangled_type(p));
+		const char *class = mangled_text(p, mangled_type(p));
+		return pointer(p, mangled_type(p), TEXT(p, " :: %s::*", class));
 	}
 	case 'D':
 		return parse_d_type(p, is_new);
@@ -204,157 +253,166 @@ static node *parse_new_type(struct mangled_parser *p, bool *is_new)
 	}
 }
 
-node *mangled_type(struct mangled_parser *p)
+piece *mangled_type(struct mangled_parser *p)
 {
 	if (!enter(p))
-		return NULL;
+		return fail(p);
 	bool is_new = true;
-	node *type = parse_new_type(p, &is_new);
+	piece *type = parse_new_type(p, &is_new);
 	if (is_new)
 		mangled_remember(p, type, true);
 	p->depth--;
 	return type;
 }
 
-/* Template arguments and expressions. */
+/* ---- template arguments ---- */
 
 /* Behind the 'L', with its 'E': a value, or the name of a function or object. */
-static node *parse_literal(struct mangled_parser *p)
+static piece *parse_literal(struct mangled_parser *p)
 {
 	if (take(p, "_Z")) {
-		node *entity = mangled_encoding(p);
+		piece *entity = mangled_encoding(p, true);
 		expect(p, "E");
-		return entity && entity->kind == MANGLED_FUNCTION ? entity->a : entity;
+		return entity;
 	}
 	char letter = *p->at;
-	node *type = mangled_type(p);
+	const char *type = mangled_text(p, mangled_type(p));
 	if (strchr("fdeg", letter)) /* bits of a floating-point number: no kernel seen has one */
 		return fail(p);
-	bool negative = take(p, "n");
-	const char *text = p->at;
-	while (isdigit((unsigned char)*p->at))
-		p->at++;
-	size_t n = (size_t)(p->at - text);
+	const char *sign = take(p, "n") ? "-" : "", *digits = p->at;
+	int n = (int)strspn(digits, "0123456789");
+	p->at += n;
 	expect(p, "E");
-	struct mangled *made = make_text(p, MANGLED_LITERAL, n ? text : "0", n ? n : 1, type, NULL);
-	made->number = negative;
-	return made;
+	return plain(p, TEXT(p, "(%s)%s%.*s", type, sign, n ? n : 1, n ? digits : "0"));
 }
 
-static node *parse_template_argument(struct mangled_parser *p)
+static piece *parse_template_argument(struct mangled_parser *p)
 {
 	if (take(p, "L"))
 		return parse_literal(p);
 	if (take(p, "J")) {
 		if (!enter(p))
-			return NULL;
-		node *pack = make(p, MANGLED_PACK, mangled_list(p, parse_template_argument), NULL);
+			return fail(p);
+		piece *pack = plain(p, mangled_list(p, parse_template_argument));
 		p->depth--;
 		return pack;
 	}
 	if (take(p, "X")) {
-		node *expression = mangled_expression(p);
+		piece *expression = mangled_expression(p);
 		expect(p, "E");
 		return expression;
 	}
 	return mangled_type(p);
 }
 
-/* From the 'I' to its 'E'. */
-node *mangled_template_arguments(struct mangled_parser *p)
+piece *mangled_template(struct mangled_parser *p, piece *name)
 {
 	if (!enter(p))
-		return NULL;
+		return fail(p);
 	expect(p, "I");
-	node *list = mangled_list(p, parse_template_argument);
+	const char *arguments = mangled_list(p, parse_template_argument);
 	p->depth--;
-	return list;
+	struct piece *made = plain(p, TEXT(p, "%s<%s>", mangled_text(p, name), arguments));
+	made->own = name->own;
+	made->note = name->note;
+	made->is_class = name->is_class;
+	made->says_its_result = !name->is_typeless;
+	return made;
 }
 
-/* ---- expressions ---- */
+/* ---- computations; cu++filt writes hardly any parentheses ---- */
 
-static node *parse_simple_name(struct mangled_parser *p)
+static piece *parse_simple_name(struct mangled_parser *p)
 {
-	node *name = mangled_source_name(p);
-	return *p->at == 'I' ? make(p, MANGLED_TEMPLATE, name, mangled_template_arguments(p)) : name;
+	piece *name = mangled_source_name(p);
+	return *p->at == 'I' ? mangled_template(p, name) : name;
 }
 
 /* Behind the "sr": a member of a type that depends on a template's parameters. */
-static node *parse_dependent_name(struct mangled_parser *p)
+static piece *parse_dependent_name(struct mangled_parser *p)
 {
-	node *scope = NULL;
+	const char *scope = "";
 	if (isdigit((unsigned char)*p->at)) {
 		while (!p->failed && !take(p, "E")) {
-			node *name = parse_simple_name(p);
-			scope = scope ? make(p, MANGLED_SCOPE, scope, name) : name;
+			const char *name = parse_simple_name(p)->front;
+			scope = *scope ? TEXT(p, "%s::%s", scope, name) : name;
 		}
 	} else {
-		scope = mangled_type(p);
+		scope = mangled_text(p, mangled_type(p));
 	}
-	return make(p, MANGLED_SCOPE, scope, parse_simple_name(p));
+	return plain(p, TEXT(p, "%s%s%s", scope, *scope ? "::" : "", parse_simple_name(p)->front));
 }
 
-static node *parse_operation(struct mangled_parser *p)
+/* An expression's text, or a list's of them: what operations are made of. */
+static const char *operand(struct mangled_parser *p)
+{
+	return mangled_text(p, mangled_expression(p));
+}
+
+static piece *parse_calculation(struct mangled_parser *p)
+{
+	const struct mangled_operator *found = mangled_operator(p);
+	if (!found || !found->operands)
+		return fail(p);
+	const char *first = operand(p);
+	if (found->operands == 1)
+		return plain(p, TEXT(p, "%s%s", found->text, first));
+	bool is_member = !strcmp(found->text, "->");
+	return plain(p, TEXT(p, is_member ? "(%s%s%s)" : "%s%s%s", first, found->text, operand(p)));
+}
+
+static piece *parse_operation(struct mangled_parser *p)
 {
 	static const char casts[][3] = {"sc", "dc", "rc", "cc"};
 	static const char *const cast_texts[] = {"static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"};
 	for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
 		if (take(p, casts[i])) {
-			node *type = mangled_type(p);
-			const char *text = cast_texts[i];
-			return make_text(p, MANGLED_NAMED_CAST, text, strlen(text), type, mangled_expression(p));
+			const char *type = mangled_text(p, mangled_type(p));
+			return plain(p, TEXT(p, "%s<%s>(%s)", cast_texts[i], type, operand(p)));
 		}
 	if (take(p, "cl")) {
-		node *function = mangled_expression(p);
-		return make(p, MANGLED_CALL, function, mangled_list(p, mangled_expression));
+		const char *function = operand(p);
+		return plain(p, TEXT(p, "%s(%s)", function, mangled_list(p, mangled_expression)));
 	}
 	if (take(p, "cv")) {
-		node *type = mangled_type(p);
+		const char *type = mangled_text(p, mangled_type(p));
 		if (take(p, "_"))
-			return make(p, MANGLED_CALL, type, mangled_list(p, mangled_expression));
-		return make(p, MANGLED_CAST, type, mangled_expression(p));
+			return plain(p, TEXT(p, "%s(%s)", type, mangled_list(p, mangled_expression)));
+		return plain(p, TEXT(p, "(%s)%s", type, operand(p)));
 	}
 	if (take(p, "st"))
-		return make_text(p, MANGLED_SIZEOF, "sizeof", 6, mangled_type(p), NULL);
+		return plain(p, TEXT(p, "sizeof(%s)", mangled_text(p, mangled_type(p))));
 	if (take(p, "sz"))
-		return make_text(p, MANGLED_SIZEOF, "sizeof", 6, mangled_expression(p), NULL);
+		return plain(p, TEXT(p, "sizeof(%s)", operand(p)));
 	if (take(p, "sZ"))
-		return make_text(p, MANGLED_SIZEOF, "sizeof...", 9, mangled_expression(p), NULL);
+		return *p->at == 'T' || *p->at == 'f' ? plain(p, TEXT(p, "sizeof...(%s)", operand(p))) : fail(p);
 	if (take(p, "sp"))
-		return make(p, MANGLED_EXPANSION, mangled_expression(p), NULL);
+		return plain(p, TEXT(p, "%s...", operand(p)));
 	if (take(p, "sr"))
 		return parse_dependent_name(p);
 	if (take(p, "ix")) {
-		node *array = mangled_expression(p);
-		return make(p, MANGLED_SUBSCRIPT, array, mangled_expression(p));
+		const char *array = operand(p);
+		return plain(p, TEXT(p, "%s[%s]", array, operand(p)));
 	}
 	if (take(p, "qu")) {
-		node *condition = mangled_expression(p), *yes = mangled_expression(p);
-		struct mangled *made = make(p, MANGLED_CONDITIONAL, condition, yes);
-		made->c = mangled_expression(p);
-		return made;
+		const char *condition = operand(p), *yes = operand(p);
+		return plain(p, TEXT(p, "%s?%s:%s", condition, yes, operand(p)));
 	}
-	const struct mangled_operator *found = mangled_operator(p);
-	if (!found || !found->operands)
-		return fail(p);
-	node *first = mangled_expression(p);
-	enum mangled_kind kind = found->operands == 1 ? MANGLED_PREFIX : MANGLED_BINARY;
-	node *second = kind == MANGLED_BINARY ? mangled_expression(p) : NULL;
-	return make_text(p, kind, found->text, strlen(found->text), first, second);
+	return parse_calculation(p);
 }
 
-node *mangled_expression(struct mangled_parser *p)
+piece *mangled_expression(struct mangled_parser *p)
 {
 	if (!enter(p))
-		return NULL;
-	node *expression;
+		return fail(p);
+	piece *expression;
 	if (take(p, "L")) {
 		expression = parse_literal(p);
 	} else if (*p->at == 'T') {
 		expression = mangled_param(p);
 	} else if (take(p, "fp")) {
 		mangled_qualifiers(p);
-		expression = make_number(p, MANGLED_ARGUMENT, mangled_index(p) + 1, NULL, NULL);
+		expression = plain(p, TEXT(p, "param#%ld", mangled_index(p) + 1));
 	} else if (isdigit((unsigned char)*p->at)) {
 		expression = parse_simple_name(p);
 	} else {

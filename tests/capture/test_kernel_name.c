@@ -1,5 +1,4 @@
 #include "capture/kernel_name.h"
-#include "capture/mangled.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
