@@ -59,6 +59,20 @@ ssize_t file_read(int fd, void *data, size_t n)
 	return (ssize_t)got;
 }
 
+int file_add(struct buf *to, const char *path, size_t most, struct err *err)
+{
+	int64_t size;
+	char piece[1 << 14];
+	ssize_t n;
+	int fd = file_open(path, &size, err);
+	if (fd < 0)
+		return -1;
+	while ((n = file_read(fd, piece, sizeof piece)) > 0 && to->n <= most)
+		buf_add(to, piece, (size_t)n);
+	close(fd);
+	return n < 0 ? err_set(err, "%s: cannot be read", path) : 0;
+}
+
 int file_write(int fd, const void *data, size_t n)
 {
 	const char *bytes = data;

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_BASE_FILE_H
 #define GAPLINE_BASE_FILE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -35,6 +36,10 @@ int file_open(const char *path, int64_t *size, struct err *err);
 
 /* Reads up to n bytes; fewer only at the end of the file. -1 with errno. */
 ssize_t file_read(int fd, void *data, size_t n);
+
+/* Adds a regular file to `to`, which is cut off soon behind its first `most` bytes. -1: missing, unreadable, a
+ * directory or no regular file. */
+int file_add(struct buf *to, const char *path, size_t most, struct err *err);
 
 /* Writes n bytes; all of them, or -1 with errno. */
 int file_write(int fd, const void *data, size_t n);

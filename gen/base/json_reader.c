@@ -66,6 +66,12 @@ const struct json_value *json_member(const struct json_value *object, const char
 	return NULL;
 }
 
+const char *json_member_text(const struct json_value *object, const char *key)
+{
+	const struct json_value *v = json_member(object, key, JSON_TEXT);
+	return v ? v->text : NULL;
+}
+
 bool json_whole(const struct json_value *value, int64_t *number)
 {
 	char *end;

@@ -28,6 +28,9 @@ const struct json_value *json_read(const char *text, size_t n, struct arena *are
 /* The first member of an object of that name and kind; NULL: none, or `object` is NULL or no object. */
 const struct json_value *json_member(const struct json_value *object, const char *key, enum json_kind kind);
 
+/* The text of a member that is one, likewise. */
+const char *json_member_text(const struct json_value *object, const char *key);
+
 /* A whole number that fits; false else, or when `value` is NULL. */
 bool json_whole(const struct json_value *value, int64_t *number);
 

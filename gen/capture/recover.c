@@ -86,12 +86,6 @@ int recover_note(const struct collector_job *job, const char *trace, struct err 
 	return rc;
 }
 
-static const char *get_text(const struct json_value *object, const char *key)
-{
-	const struct json_value *v = json_member(object, key, JSON_TEXT);
-	return v ? v->text : NULL;
-}
-
 /* False: there is none, or it is none of ours. */
 static bool read_note(struct note *note, const char *folder, struct arena *arena)
 {
@@ -106,14 +100,14 @@ static bool read_note(struct note *note, const char *folder, struct arena *arena
 	close(fd);
 	const struct json_value *root = n >= 0 ? json_read(text, (size_t)n, arena) : NULL;
 	const struct json_value *job = json_member(root, "job", JSON_OBJECT);
-	const char *schema = get_text(root, "schema");
-	*note = (struct note){.version = get_text(root, "gapline"),
-	                      .collector = get_text(root, "collector"),
-	                      .trace = get_text(root, "trace"),
-	                      .graphs = get_text(root, "graphs"),
-	                      .host = get_text(root, "host")};
+	const char *schema = json_member_text(root, "schema");
+	*note = (struct note){.version = json_member_text(root, "gapline"),
+	                      .collector = json_member_text(root, "collector"),
+	                      .trace = json_member_text(root, "trace"),
+	                      .graphs = json_member_text(root, "graphs"),
+	                      .host = json_member_text(root, "host")};
 	for (int i = 0; i < LAUNCHER_VARIABLES; i++)
-		note->job[i] = get_text(job, LAUNCHER[i].name);
+		note->job[i] = json_member_text(job, LAUNCHER[i].name);
 	return schema && !strcmp(schema, SCHEMA) && note->version && note->collector && note->trace &&
 	       json_whole(json_member(root, "pid", JSON_NUMBER), &note->pid) &&
 	       json_whole(json_member(root, "start_ns", JSON_NUMBER), &note->start_ns) &&

@@ -130,13 +130,6 @@ int suite_write(const struct suite *suite, struct err *err)
 
 /* ---- reading ---- */
 
-/* Every getter is NULL, −1 or false for what is missing or of another type. */
-static const char *get_text(const struct json_value *object, const char *key)
-{
-	const struct json_value *v = json_member(object, key, JSON_TEXT);
-	return v ? v->text : NULL;
-}
-
 /* −1 where there is none, or one that no double holds. */
 static double get_number(const struct json_value *object, const char *key)
 {
@@ -185,7 +178,7 @@ static bool is_there(const struct suite *suite, const char *name)
 
 static void read_run(struct suite *suite, const struct json_value *from, bool nodes)
 {
-	const char *key = get_text(from, "side"), *kind = get_text(from, "kind");
+	const char *key = json_member_text(from, "side"), *kind = json_member_text(from, "kind");
 	int side = 0;
 	while (key && side < suite->n_sides && strcmp(key, suite_side_key(suite->n_sides, side)) != 0)
 		side++;
@@ -195,18 +188,18 @@ static void read_run(struct suite *suite, const struct json_value *from, bool no
 		.number = get_count(from, "run"),
 		.stopwatch = !nodes && kind && !strcmp(kind, "stopwatch"),
 		.nodes = nodes,
-		.profile = get_text(from, "profile"),
-		.log = plain_name(get_text(from, "log")),
+		.profile = json_member_text(from, "profile"),
+		.log = plain_name(json_member_text(from, "log")),
 		.seconds = get_number(from, "seconds"),
 		.exit_status = get_count(from, "exit_status"),
-		.complete = get_text(from, "complete"),
+		.complete = json_member_text(from, "complete"),
 		.start_utc_ns = get_integer(from, "start_utc_ns"),
 	};
 	if (!key || side == suite->n_sides || run.number < 1 || run.number > SUITE_MANY || !run.complete)
 		return;
 	run.timed.ns = get_integer(from, "time_ns");
-	run.timed.unused = get_text(from, "unused");
-	run.timed.energy = get_text(from, "energy_mj");
+	run.timed.unused = json_member_text(from, "unused");
+	run.timed.energy = json_member_text(from, "energy_mj");
 	run.steps = (uint32_t)steps;
 	if (nodes && is_there(suite, run.profile))
 		suite->nodes[side] = run;
@@ -222,7 +215,8 @@ static void read_plan(struct suite *suite, int s, const struct json_value *from)
 {
 	const char *const keys[] = {"first", "last", "steps", "processes", "limit_ms"};
 	int64_t n[sizeof keys / sizeof *keys] = {0};
-	struct stopwatch_plan plan = {.step = get_text(from, "step"), .domain = get_text(from, "domain")};
+	struct stopwatch_plan plan = {.step = json_member_text(from, "step"),
+	                              .domain = json_member_text(from, "domain")};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		n[i] = get_integer(from, keys[i]);
 		if (n[i] < 0 || n[i] > UINT32_MAX)
@@ -256,7 +250,7 @@ static void read_nodes(struct suite *suite, const struct json_value *root)
 
 static int read_members(struct suite *suite, const struct json_value *root, struct err *err)
 {
-	const char *schema = get_text(root, "schema");
+	const char *schema = json_member_text(root, "schema");
 	if (!schema || strcmp(schema, SCHEMA) != 0)
 		return err_set(err, "%s: was not written by this version of gapline; --force starts anew",
 		               state_path(suite));
@@ -264,15 +258,15 @@ static int read_members(struct suite *suite, const struct json_value *root, stru
 				*commands = json_member(root, "commands", JSON_OBJECT),
 				*runs = json_member(root, "runs", JSON_ARRAY),
 				*plans = json_member(root, "stopwatch", JSON_OBJECT);
-	suite->version = get_text(root, "gapline");
-	suite->collector = get_text(collector, "name");
-	suite->collector_version = get_text(collector, "version");
-	suite->options = get_text(root, "options");
+	suite->version = json_member_text(root, "gapline");
+	suite->collector = json_member_text(collector, "name");
+	suite->collector_version = json_member_text(collector, "version");
+	suite->options = json_member_text(root, "options");
 	suite->repeat = get_count(root, "repeat");
 	const struct json_value *looked = json_member(root, "looked", JSON_BOOL);
 	suite->looked = looked && looked->yes;
 	suite->recorded = get_count(root, "recorded");
-	suite->no_stopwatch = get_text(root, "no_stopwatch");
+	suite->no_stopwatch = json_member_text(root, "no_stopwatch");
 	const bool two = json_member(commands, suite_side_key(2, SUITE_FIXED), JSON_ARRAY) != NULL;
 	suite->n_sides = two ? 2 : 0;
 	while (!two && suite->n_sides < SUITE_SIDES_MOST &&

@@ -152,15 +152,15 @@ int claim_read(const char *bytes, size_t n, struct arena *arena, const struct js
                struct gates_asked *gates, struct err *err)
 {
 	*claim = n <= CLAIM_MOST ? json_read(bytes, n, arena) : NULL;
-	const struct json_value *schema = json_member(*claim, "schema", JSON_TEXT);
+	const char *schema = json_member_text(*claim, "schema");
 	*gates = (struct gates_asked){.max_regression = -1};
-	if (!schema || strcmp(schema->text, CLAIM_SCHEMA) != 0)
+	if (!schema || strcmp(schema, CLAIM_SCHEMA) != 0)
 		return err_set(err, "%s%s; a JSON object with \"schema\": \"" CLAIM_SCHEMA "\" is wanted",
 		               !n               ? "is empty"
 		               : n > CLAIM_MOST ? "is longer than any claim"
 		               : schema         ? "is no claim that this gapline reads but "
 		                                : "is no claim",
-		               schema ? schema->text : "");
+		               schema ? schema : "");
 	const struct json_value *list = json_member(*claim, "gates", JSON_ARRAY);
 	struct gate_expression *expression = NULL;
 	size_t room = 0;

@@ -7,7 +7,6 @@
 #include "say/say.h"
 
 #include <string.h>
-#include <unistd.h>
 
 struct check {
 	struct arena arena;
@@ -17,20 +16,6 @@ struct check {
 	struct buf claim;
 	struct page_evidence evidence;
 };
-
-static int read_claim(struct check *c, const char *path, struct err *err)
-{
-	char piece[1 << 14];
-	int64_t size;
-	ssize_t n;
-	int fd = file_open(path, &size, err);
-	if (fd < 0)
-		return -1;
-	while ((n = file_read(fd, piece, sizeof piece)) > 0 && c->claim.n <= CLAIM_MOST)
-		buf_add(&c->claim, piece, (size_t)n);
-	close(fd);
-	return n < 0 ? err_set(err, "%s: cannot be read", path) : 0;
-}
 
 static int make_result(struct check *c, const char *path, const struct claim_checked *found, struct err *err)
 {
@@ -63,7 +48,7 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 	struct claim_checked found;
 	struct err cause;
 	BUF_LOCAL(text);
-	if (read_claim(c, claim_path, err) < 0)
+	if (file_add(&c->claim, claim_path, CLAIM_MOST, err) < 0)
 		return CMD_BAD_PROFILE;
 	if (claim_read(c->claim.data, c->claim.n, &c->arena, &claim, &gates, &cause) < 0)
 		return bad_claim(claim_path, &cause, err);

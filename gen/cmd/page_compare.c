@@ -323,13 +323,13 @@ int page_verify(const struct page_evidence *evidence, struct names *names, struc
 	BUF_LOCAL(given);
 	bool ours = page_evidence_is_ours(evidence);
 	struct analysis analysis = analyse_tables(&evidence->tables, names, arena);
-	const struct json_value *title = json_member(evidence->json, "title", JSON_TEXT);
+	const char *title = json_member_text(evidence->json, "title");
 	*out = (struct page_verified){.numbers_only = !ours};
 	analysis.all_ranks = !folds(evidence->json, "baseline") && !folds(evidence->json, "fixed");
 	if (!evidence->json)
 		analysis.title = title_of(evidence->page.data, arena);
 	else if (title)
-		analysis.title = names_text(names, names_add_text(names, title->text));
+		analysis.title = names_text(names, names_add_text(names, title));
 	int result =
 		evidence->json ? render_json_evidence(&analysis, &given, err) : render_html(&analysis, &given, err);
 	struct reading r = {.page = evidence->page.data,

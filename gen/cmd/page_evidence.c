@@ -5,7 +5,6 @@
 #include "cmd/page_compare.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static const char EVIDENCE[] = "<script id=\"evidence\" type=\"text/plain\">", END[] = "</script>";
 static const char PAGE[] = "<!DOCTYPE html>";
@@ -73,17 +72,8 @@ bool page_is_side(const char *given)
 
 static int read_page(const char *path, struct buf *to, struct err *err)
 {
-	int64_t size;
-	char piece[1 << 14];
-	ssize_t n;
-	int fd = file_open(path, &size, err);
-	if (fd < 0)
+	if (file_add(to, path, PAGE_MOST, err))
 		return -1;
-	while ((n = file_read(fd, piece, sizeof piece)) > 0 && to->n <= PAGE_MOST)
-		buf_add(to, piece, (size_t)n);
-	close(fd);
-	if (n < 0)
-		return err_set(err, "%s: cannot be read", path);
 	if (to->n > PAGE_MOST)
 		return err_set(err, "%s: more than %d MB long, and a report of gapline is not; name a report.html",
 		               path, PAGE_MOST >> 20);
@@ -99,13 +89,13 @@ static const char *find_evidence(const char *path, struct page_evidence *out, st
 	const char *from, *to;
 	if (pass(out->page.data, "{")) {
 		out->json = json_read(out->page.data, out->page.n, arena);
-		const struct json_value *text = json_member(out->json, "evidence", JSON_TEXT);
-		*n = text ? strlen(text->text) : 0;
+		const char *text = json_member_text(out->json, "evidence");
+		*n = text ? strlen(text) : 0;
 		if (!out->json)
 			err_set(err, "%s: is no JSON; name the result of gapline report", path);
 		else if (!text)
 			err_set(err, "%s: carries no evidence; gapline report --evidence puts it into the JSON", path);
-		return text ? text->text : NULL;
+		return text;
 	}
 	from = strstr(out->page.data, EVIDENCE);
 	to = from ? strstr(from, END) : NULL;

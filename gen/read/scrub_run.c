@@ -110,8 +110,8 @@ int scrub_run(const struct source *source, struct scrub_text *text, struct arena
 	if (n < 0)
 		return err_set(err, "%s: cannot be read: %s", source->path, err_reason(errno));
 	const struct json_value *root = json_read(bytes, (size_t)n, arena);
-	const struct json_value *says = json_member(root, "schema", JSON_TEXT);
-	if (!says || strncmp(says->text, schema, sizeof schema - 1) != 0)
+	const char *says = json_member_text(root, "schema");
+	if (!says || strncmp(says, schema, sizeof schema - 1) != 0)
 		return 0;
 	return copy_masked(root, source->path, text, copy, err) == 0 ? 1 : -1;
 }

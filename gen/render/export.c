@@ -134,6 +134,17 @@ static int64_t name_id(struct writer *w, uint32_t name)
 	return w->name_rows[name];
 }
 
+/* An integer of a row that may not be known. */
+static int64_t known(bool is_known, int64_t value)
+{
+	return is_known ? value : INT64_MIN;
+}
+
+static int64_t name_or_none(struct writer *w, uint32_t name)
+{
+	return name ? name_id(w, name) : known(false, 0);
+}
+
 static int64_t phase_id(struct writer *w, uint32_t phase)
 {
 	if (phase)
@@ -143,8 +154,8 @@ static int64_t phase_id(struct writer *w, uint32_t phase)
 	return w->between;
 }
 
-/* One row: a value for each letter of `kinds`. i: int64_t; d: double, not a number is NULL; t:
- * a text or NULL; n: an int64_t that is not known, NULL. */
+/* One row: a value for each letter of `kinds`. i: int64_t, NULL where it is not known; d: double, not a number is NULL;
+ * t: a text or NULL. */
 static void put(struct export *e, enum export_table table, const char *kinds, ...)
 {
 	sqlite3_stmt *insert = e->insert[table];
@@ -152,26 +163,15 @@ static void put(struct export *e, enum export_table table, const char *kinds, ..
 	int at = 0;
 	va_start(values, kinds);
 	for (const char *k = kinds; *k; k++) {
-		const char *text;
-		double number;
 		at++;
-		switch (*k) {
-		case 'i':
-			note(e, sqlite3_bind_int64(insert, at, va_arg(values, int64_t)));
-			break;
-		case 'd':
-			number = va_arg(values, double);
-			note(e,
-			     isnan(number) ? sqlite3_bind_null(insert, at) : sqlite3_bind_double(insert, at, number));
-			break;
-		case 't':
-			text = va_arg(values, const char *);
-			note(e, text ? sqlite3_bind_text(insert, at, text, -1, SQLITE_TRANSIENT)
-			             : sqlite3_bind_null(insert, at));
-			break;
-		default:
-			(void)va_arg(values, int64_t);
-			note(e, sqlite3_bind_null(insert, at));
+		if (*k == 'i') {
+			int64_t whole = va_arg(values, int64_t);
+			note(e, whole == INT64_MIN ? sqlite3_bind_null(insert, at)
+			                           : sqlite3_bind_int64(insert, at, whole));
+		} else if (*k == 'd') { /* NaN becomes NULL */
+			note(e, sqlite3_bind_double(insert, at, va_arg(values, double)));
+		} else { /* so does no text */
+			note(e, sqlite3_bind_text(insert, at, va_arg(values, const char *), -1, SQLITE_TRANSIENT));
 		}
 	}
 	va_end(values);
@@ -184,13 +184,6 @@ static void put(struct export *e, enum export_table table, const char *kinds, ..
 static int64_t next_id(const struct export *e, enum export_table table)
 {
 	return e->rows[table] + 1;
-}
-
-/* `kinds`, of which one integer is known or not. */
-static const char *known(char *kinds, size_t at, bool is_known)
-{
-	kinds[at] = is_known ? 'i' : 'n';
-	return kinds;
 }
 
 /* ---- what is said of the run ---- */
@@ -216,18 +209,16 @@ static void add_run(struct writer *w, const struct export_run *given)
 	    (int64_t)run->left_out, measured_steps(run), v->window_start, v->window_end,
 	    s->phases_by_work ? "work" : "ranges", s->source.collector, s->source.driver, s->source.cuda_driver);
 	for (uint32_t i = 0; i < given->n_files; i++) {
-		char kinds[] = "iiti";
 		const struct side_file *f = &given->files[i];
-		put(w->e, EXPORT_FILES, known(kinds, 3, f->rank >= 0), w->e->run, (int64_t)i, f->file,
-		    (int64_t)f->rank);
+		put(w->e, EXPORT_FILES, "iiti", w->e->run, (int64_t)i, f->file, known(f->rank >= 0, f->rank));
 	}
 	for (uint32_t i = 0; i < s->n_devices; i++) {
-		char kinds[] = "iiiiitiiiii";
 		const struct device_result *d = &s->devices[i];
 		const struct budget *b = &d->budget;
-		put(w->e, EXPORT_DEVICES, known(kinds, 3, d->rank >= 0), w->e->run, (int64_t)d->id, d->process,
-		    (int64_t)d->rank, (int64_t)d->ordinal, view_gpu(w->a, d), d->window_ns, total(b->compute, run),
-		    total(b->comm_exposed, run), total(b->copy_exposed, run), total(b->idle, run));
+		put(w->e, EXPORT_DEVICES, "iiiiitiiiii", w->e->run, (int64_t)d->id, d->process,
+		    known(d->rank >= 0, d->rank), (int64_t)d->ordinal, view_gpu(w->a, d), d->window_ns,
+		    total(b->compute, run), total(b->comm_exposed, run), total(b->copy_exposed, run),
+		    total(b->idle, run));
 	}
 }
 
@@ -269,11 +260,10 @@ static void add_gaps(struct writer *w)
 		int64_t gap = 0;
 		for (size_t k = 0; k < d->n_idle; k++) {
 			const struct idle_event *g = &d->idle[k];
-			char kinds[] = "iiiiiiitii";
 			gap += k == 0 || d->idle[k - 1].end != g->start;
-			put(w->e, EXPORT_GAPS, known(kinds, 9, g->call), next_id(w->e, EXPORT_GAPS), w->e->run,
-			    (int64_t)d->id, gap, g->start, g->end, g->end - g->start, cause_name(g->cause),
-			    phase_id(w, g->phase), g->call ? name_id(w, g->call) : 0);
+			put(w->e, EXPORT_GAPS, "iiiiiiitii", next_id(w->e, EXPORT_GAPS), w->e->run, (int64_t)d->id, gap,
+			    g->start, g->end, g->end - g->start, cause_name(g->cause), phase_id(w, g->phase),
+			    name_or_none(w, g->call));
 		}
 	}
 }
@@ -283,17 +273,14 @@ static void add_collectives(struct writer *w)
 	const struct ranks_result *r = &w->side->ranks;
 	for (uint32_t i = 0; i < r->n_comms; i++) {
 		const struct comm_result *c = &r->comms[i];
-		char kinds[] = "itiiddddddidd";
-		known(kinds, 2, c->communicator);
-		put(w->e, EXPORT_COLLECTIVES, known(kinds, 10, c->last != TRACE_NONE), w->e->run,
-		    names_text(w->a->names, c->name), (int64_t)c->communicator, (int64_t)c->ranks, c->per_step,
-		    c->matched, c->waiting, c->moving, c->exposed, c->hidden, (int64_t)c->last,
+		put(w->e, EXPORT_COLLECTIVES, "itiiddddddidd", w->e->run, names_text(w->a->names, c->name),
+		    known(c->communicator, c->communicator), (int64_t)c->ranks, c->per_step, c->matched, c->waiting,
+		    c->moving, c->exposed, c->hidden, known(c->last != TRACE_NONE, c->last),
 		    c->bytes > 0 ? c->bytes : NAN, c->bus_bandwidth > 0 ? c->bus_bandwidth : NAN);
 	}
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct rank_result *k = &r->list[i];
-		char kinds[] = "iiidddddddd";
-		put(w->e, EXPORT_RANKS, known(kinds, 2, k->host), w->e->run, (int64_t)k->device, (int64_t)k->host,
+		put(w->e, EXPORT_RANKS, "iiidddddddd", w->e->run, (int64_t)k->device, known(k->host, k->host),
 		    k->stepless ? NAN : k->own, k->waiting, k->bubble, k->moving, k->unmatched, k->hidden,
 		    k->waited_for, k->last);
 	}
@@ -336,23 +323,18 @@ static void add_op(struct writer *w, size_t i)
 	uint32_t id = w->id[o->device[i]], launch = o->launch[i];
 	bool copy = o->kind[i] == OP_COPY || o->kind[i] == OP_MEMSET;
 	int64_t phase = phase_id(w, w->events->op_phase[i]), measured = w->events->op_measured[i];
-	int64_t call = launch == TRACE_NONE ? 0 : w->first_call + launch;
+	int64_t call = known(launch != TRACE_NONE, w->first_call + launch);
+	int64_t device = known(id != TRACE_NONE, id), bytes = known(o->bytes[i], o->bytes[i]);
 	if (copy) {
 		struct copy_result of = {.kind = (enum copy_kind)o->copy[i], .memset = o->kind[i] == OP_MEMSET};
-		char letters[] = "iiiiitiiiiiiii";
-		known(letters, 2, id != TRACE_NONE);
-		known(letters, 7, o->bytes[i]);
-		put(w->e, EXPORT_COPIES, known(letters, 12, call), next_id(w->e, EXPORT_COPIES), w->e->run, (int64_t)id,
+		put(w->e, EXPORT_COPIES, "iiiiitiiiiiiii", next_id(w->e, EXPORT_COPIES), w->e->run, device,
 		    (int64_t)o->stream[i], name_id(w, o->name[i]), view_copy_kind(&of),
-		    (int64_t) !!(o->flags[i] & OPF_PAGEABLE), o->bytes[i], phase, o->start[i], o->end[i],
+		    (int64_t) !!(o->flags[i] & OPF_PAGEABLE), bytes, phase, o->start[i], o->end[i],
 		    o->end[i] - o->start[i], call, measured);
 	} else {
-		char letters[] = "iiiiitiiiiiii";
-		known(letters, 2, id != TRACE_NONE);
-		known(letters, 10, o->bytes[i]);
-		put(w->e, EXPORT_KERNELS, known(letters, 11, call), next_id(w->e, EXPORT_KERNELS), w->e->run,
-		    (int64_t)id, (int64_t)o->stream[i], name_id(w, o->name[i]), kinds[o->kind[i]], phase, o->start[i],
-		    o->end[i], o->end[i] - o->start[i], o->bytes[i], call, measured);
+		put(w->e, EXPORT_KERNELS, "iiiiitiiiiiii", next_id(w->e, EXPORT_KERNELS), w->e->run, device,
+		    (int64_t)o->stream[i], name_id(w, o->name[i]), kinds[o->kind[i]], phase, o->start[i], o->end[i],
+		    o->end[i] - o->start[i], bytes, call, measured);
 	}
 }
 
@@ -366,23 +348,17 @@ static void add_thread(struct writer *w, uint32_t thread)
 	int64_t until = INT64_MAX;
 	for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 		const struct trace_calls *c = &t->calls;
-		uint32_t operator_name = c->in_operator ? c->in_operator[i] : 0;
-		uint32_t module_name = c->in_module ? c->in_module[i] : 0;
-		char kinds[] = "iiiiitiiiiiii";
-		known(kinds, 11, operator_name);
-		known(kinds, 12, module_name);
-		put(w->e, EXPORT_CALLS, kinds, next_id(w->e, EXPORT_CALLS), w->e->run, pid, tid, name_id(w, c->name[i]),
-		    view_call_class((enum call_class)c->class[i]), (int64_t)c->waits[i], c->start[i], c->end[i],
-		    c->end[i] - c->start[i], (int64_t)spans_hold(host, c->start[i], &until),
-		    operator_name ? name_id(w, operator_name) : 0, module_name ? name_id(w, module_name) : 0);
+		put(w->e, EXPORT_CALLS, "iiiiitiiiiiii", next_id(w->e, EXPORT_CALLS), w->e->run, pid, tid,
+		    name_id(w, c->name[i]), view_call_class((enum call_class)c->class[i]), (int64_t)c->waits[i],
+		    c->start[i], c->end[i], c->end[i] - c->start[i], (int64_t)spans_hold(host, c->start[i], &until),
+		    name_or_none(w, c->in_operator ? c->in_operator[i] : 0),
+		    name_or_none(w, c->in_module ? c->in_module[i] : 0));
 	}
 	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 		const struct trace_ranges *r = &t->ranges;
-		char kinds[] = "iiiiiiiiiii";
-		put(w->e, EXPORT_RANGES, known(kinds, 4, r->domain[i]), next_id(w->e, EXPORT_RANGES), w->e->run, pid,
-		    tid, r->domain[i] ? name_id(w, r->domain[i]) : 0, name_id(w, r->name[i]),
-		    name_id(w, v->folded[r->name[i]]), r->start[i], r->end[i], r->end[i] - r->start[i],
-		    (int64_t)spans_hold(host, r->start[i], &until));
+		put(w->e, EXPORT_RANGES, "iiiiiiiiiii", next_id(w->e, EXPORT_RANGES), w->e->run, pid, tid,
+		    name_or_none(w, r->domain[i]), name_id(w, r->name[i]), name_id(w, v->folded[r->name[i]]),
+		    r->start[i], r->end[i], r->end[i] - r->start[i], (int64_t)spans_hold(host, r->start[i], &until));
 	}
 }
 
