@@ -140,16 +140,12 @@ struct numbers {
 	size_t n;
 };
 
-static int compare_numbers(const struct number *x, const struct number *y)
+static int compare_numbers(const void *a, const void *b)
 {
+	const struct number *x = a, *y = b;
 	int by_section = strncmp(x->section, y->section, x->section_n > y->section_n ? x->section_n : y->section_n);
 	int by_text = by_section ? by_section : strncmp(x->at, y->at, x->n < y->n ? x->n : y->n);
-	return by_text ? by_text : (x->n > y->n) - (x->n < y->n);
-}
-
-static int by_section_and_text(const void *a, const void *b)
-{
-	return compare_numbers(a, b);
+	return by_text ?: ASCENDING(x->n, y->n);
 }
 
 /* Behind the tag that begins here, and what is no text of the page; NULL: there is no end. */
@@ -194,7 +190,7 @@ static struct numbers numbers_of(const char *page, const char *version, struct a
 			at += n;
 		}
 	}
-	SORT(out.list, out.n, by_section_and_text);
+	SORT(out.list, out.n, compare_numbers);
 	return out;
 }
 
