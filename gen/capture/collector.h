@@ -130,4 +130,9 @@ void collector_say(struct collector_job *job, const char *format, ...) __attribu
 pid_t collector_no_group(const struct collector_job *job);
 void collector_learn(struct collector_job *job);
 
+/* What a short nsys command prints, standard error included, as far as 256 KiB go; into the file `log`, which stays,
+ * where that is not NULL. It is ended after `timeout_ms` (< 0: never). `status`: waitpid's. NULL with `err`. */
+const char *collector_ask(const char *const *argv, const char *log, int timeout_ms, struct arena *arena, int *status,
+                          struct err *err);
+
 #endif

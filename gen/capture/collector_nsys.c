@@ -103,8 +103,8 @@ struct nsys_job {
 
 /* ---- what is there ---- */
 
-/* Output of a short nsys command, standard error included. NULL with `err`. */
-static const char *ask(const char *const *argv, const char *log, struct arena *arena, int *status, struct err *err)
+const char *collector_ask(const char *const *argv, const char *log, int timeout_ms, struct arena *arena, int *status,
+                          struct err *err)
 {
 	struct proc proc;
 	int fd = log ? open(log, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : memfd_create("nsys", MFD_CLOEXEC);
@@ -114,7 +114,7 @@ static const char *ask(const char *const *argv, const char *log, struct arena *a
 	if (fd < 0 || nothing < 0) {
 		err_set(err, "%s: %s", argv[0], err_reason(errno));
 	} else if (!proc_start(&proc, &spawn, err)) {
-		if (!proc_wait(&proc, log ? -1 : ASK_MS))
+		if (!proc_wait(&proc, timeout_ms))
 			proc_stop(&proc, SIGTERM, 1000);
 		char *text = arena_alloc(arena, ANSWER_MAX + 1, 1);
 		ssize_t n = pread(fd, text, ANSWER_MAX, 0);
@@ -142,7 +142,7 @@ static int find(struct collector *c, struct err *err)
 		               "or name it with GAPLINE_NSYS");
 	const char *const version[] = {c->tool, "--version", NULL}, *const help[] = {c->tool, "profile", "--help",
 	                                                                             NULL};
-	const char *said = ask(version, NULL, c->arena, &status, err);
+	const char *said = collector_ask(version, NULL, ASK_MS, c->arena, &status, err);
 	if (!said)
 		return -1;
 	if (status) {
@@ -154,7 +154,7 @@ static int find(struct collector *c, struct err *err)
 	int year = atoi(c->version);
 	if (year > 2000 && year < 2020)
 		return err_set(err, "%s: version %s is too old; 2020.3 or later is needed", c->tool, c->version);
-	said = ask(help, NULL, c->arena, &status, err);
+	said = collector_ask(help, NULL, ASK_MS, c->arena, &status, err);
 	if (!said)
 		return -1;
 	for (size_t i = 0; i < N_ABILITIES; i++)
@@ -344,7 +344,7 @@ static const char *run_export(const struct collector_job *job, const char *repor
 	                            payloads ? NSYS_PAYLOADS : report,
 	                            payloads ? report : NULL,
 	                            NULL};
-	return ask(argv, log, job->arena, status, err);
+	return collector_ask(argv, log, -1, job->arena, status, err);
 }
 
 /* With NCCL's payloads, which say what ranks a kernel is of, where this nsys has an option for them. */

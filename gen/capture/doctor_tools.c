@@ -1,19 +1,14 @@
 /* The two collectors and what each needs: gapline's libraries and a CUPTI, or nsys. */
 #include "capture/doctor.h"
 
-#include "base/proc.h"
 #include "capture/collector.h"
 #include "capture/find.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum { ASK_MS = 30000, ANSWER_MAX = 64 * 1024 };
+enum { ASK_MS = 30000 };
 
 /* ---- CUPTI ---- */
 
@@ -89,24 +84,10 @@ static bool check_library(struct doctor *d)
 static bool can_export(const char *nsys, struct arena *arena)
 {
 	const char *const argv[] = {nsys, "export", "--help", NULL};
-	int output = memfd_create("nsys", MFD_CLOEXEC), nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	const struct proc_spawn spawn = {.argv = argv, .output = output, .input = nothing};
-	struct proc proc = {0};
 	struct err ignored;
-	bool can = false;
-	if (output >= 0 && nothing >= 0 && !proc_start(&proc, &spawn, &ignored)) {
-		if (!proc_wait(&proc, ASK_MS))
-			proc_stop(&proc, SIGTERM, 1000);
-		char *text = arena_alloc(arena, ANSWER_MAX + 1, 1);
-		ssize_t n = pread(output, text, ANSWER_MAX, 0);
-		text[n > 0 ? n : 0] = 0;
-		can = proc.status == 0 && strcasestr(text, "sqlite");
-	}
-	if (output >= 0)
-		close(output);
-	if (nothing >= 0)
-		close(nothing);
-	return can;
+	int status;
+	const char *said = collector_ask(argv, NULL, ASK_MS, arena, &status, &ignored);
+	return said && status == 0 && strcasestr(said, "sqlite");
 }
 
 static bool check_nsys(struct doctor *d)

@@ -211,17 +211,10 @@ int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *aren
 }
 
 /* A file name as a word of a shell. */
-static const char *quoted(const char *path, const char *behind, struct arena *arena)
+static const char *quoted(const char *path, struct arena *arena)
 {
 	BUF_LOCAL(text);
-	buf_text(&text, "'");
-	for (; *path; path++) {
-		if (*path == '\'')
-			buf_text(&text, "'\\''");
-		else
-			buf_add(&text, path, 1);
-	}
-	buf_format(&text, "%s'", behind);
+	buf_quoted(&text, path);
 	return arena_copy(arena, text.data, text.n);
 }
 
@@ -259,7 +252,7 @@ static int read_packed(const struct source *source, struct names *names, struct 
 		return err_set(err,
 		               "%s: only ncu can read it, and there is none on PATH; where there is one, run: "
 		               "ncu --import %s --csv --page raw > %s, and name that file",
-		               path, quoted(path, "", arena), quoted(path, ".csv", arena));
+		               path, quoted(path, arena), quoted(arena_format(arena, "%s.csv", path), arena));
 	FILE *printed = tmpfile();
 	if (!printed)
 		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path,
@@ -281,7 +274,7 @@ static int read_opened(const struct source *source, struct names *names, struct 
 		return pointer_refuse(path, "is ", err);
 	if (source->packing != PACKING_NONE)
 		return err_set(err, "%s: is packed; unpack it first: %s %s", path,
-		               source->packing == PACKING_GZIP ? "gzip -dk" : "zstd -dk", quoted(path, "", arena));
+		               source->packing == PACKING_GZIP ? "gzip -dk" : "zstd -dk", quoted(path, arena));
 	return ncu_read(source->fd, path, names, arena, report, err);
 }
 
