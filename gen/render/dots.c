@@ -50,7 +50,7 @@ uint32_t dots_of(const struct analysis *a, int s, struct arena *arena, const dou
 static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const struct unit unit = format_unit(axis->most);
-	const double tick = svg_tick(axis->most, TICKS), y = TOP + axis->rows * ROW;
+	const double tick = svg_tick(axis->most, TICKS, NULL), y = TOP + axis->rows * ROW;
 	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_filled(svg, "muted", "#555");
 	svg_line(lines, axis->left, y, axis->width - VALUE, y);
 	for (int i = 0; i * tick <= axis->most; i++) {
@@ -227,7 +227,7 @@ static void draw_sweep_axes(const struct variant *list, size_t n, const double x
                             struct arena *arena, xmlNode *svg)
 {
 	const struct unit unit = format_unit(most);
-	const double tick = svg_tick(most, TICKS), bottom = height(0, most);
+	const double tick = svg_tick(most, TICKS, NULL), bottom = height(0, most);
 	xmlNode *lines = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *words = svg_filled(svg, "muted", "#555");
 	for (int i = 0; i * tick <= most; i++) {
 		svg_line(lines, LEFT, height(i * tick, most), WIDE - RIGHT, height(i * tick, most));

@@ -39,12 +39,6 @@ static double height_at(const struct tails *t, double p)
 	return t->top + TAIL - fmin(-log10(1 - p) * t->high, TAIL);
 }
 
-static int by_length(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* All measured periods of a side, the shortest first. */
 static size_t measured_of(const struct side *s, struct arena *arena, int64_t **sorted)
 {
@@ -56,7 +50,7 @@ static size_t measured_of(const struct side *s, struct arena *arena, int64_t **s
 	for (uint32_t r = 0; r < s->n_runs; r++)
 		for (size_t i = first_measured(&s->runs[r]); i < s->runs[r].n_periods; i++)
 			(*sorted)[n++] = s->runs[r].period[i];
-	SORT(*sorted, n, by_length);
+	sort_times(*sorted, n);
 	return n;
 }
 
@@ -116,9 +110,8 @@ static double draw_tails(const struct analysis *a, struct arena *arena, xmlNode 
 	}
 	most = most > 0 ? most : 1;
 	struct tails t = {(WIDTH - GUTTER - 30) / most, most, 26, TAIL / fmin(log10(2 * longest), DEEPEST)};
-	double tick = svg_tick(most, 12), bottom = t.top + TAIL;
 	struct unit unit = format_unit(most);
-	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
+	double tick = svg_tick(most, 12, &unit), bottom = t.top + TAIL;
 	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_filled(svg, "muted", "#555");
 	for (double at = 0; at <= most; at += tick) {
 		svg_line(grid, GUTTER + at * t.px, t.top, GUTTER + at * t.px, bottom);
@@ -141,9 +134,7 @@ static double draw_tails(const struct analysis *a, struct arena *arena, xmlNode 
 /* ---- each side's periods in order, on its own scale ---- */
 
 struct panel {
-	const struct side *s;
 	double x, y, low, high, step; /* periods shown; pixels a period */
-	xmlNode *marks, *points;
 	struct buf column;
 };
 
@@ -188,7 +179,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	for (uint32_t r = 0; r < s->n_runs; r++)
 		n += s->runs[r].n_periods;
 	double spread = fmax(s->steps.max - s->steps.min, 0.02 * s->steps.median);
-	struct panel p = {.s = s, .x = x + GUTTER - 10, .y = y + 22};
+	struct panel p = {.x = x + GUTTER - 10, .y = y + 22};
 	p.low = fmax(s->steps.min - 0.15 * spread, 0);
 	p.high = fmin(s->steps.max + 0.15 * spread, 3 * s->steps.median);
 	if (p.high <= p.low)
@@ -197,9 +188,8 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 
 	xmlNode *ink = svg_filled(svg, "ink", "#222"), *muted = svg_filled(svg, "muted", "#555"),
 		*grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL);
-	double tick = svg_tick(p.high - p.low, 5);
 	struct unit unit = format_unit(s->steps.median);
-	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
+	double tick = svg_tick(p.high - p.low, 5, &unit);
 	svg_attribute(svg_text(ink, x + 4, y + 10, ANCHOR_START,
 	                       say_fact(FACT_NEW(arena, steps_in_order, side, .whose = s->label, .of = view_unit(s),
 	                                         .unit = unit.name),

@@ -308,10 +308,12 @@ double svg_legend(xmlNode *parent, double x, double y, double width, const int *
 	return top - y + 19;
 }
 
-double svg_tick(double length, int most)
+double svg_tick(double length, int most, struct unit *unit)
 {
 	double tick = 1;
 	for (int i = 0; length / tick > most; i++)
 		tick *= i % 3 == 1 ? 2.5 : 2;
+	if (unit)
+		unit->decimals = tick >= unit->ns ? 0 : (int)ceil(log10(unit->ns / tick));
 	return tick;
 }

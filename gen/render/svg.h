@@ -4,6 +4,7 @@
 #define GAPLINE_RENDER_SVG_H
 
 #include "base/buf.h"
+#include "base/format.h"
 #include "render/palette.h"
 
 #include <libxml/tree.h>
@@ -76,7 +77,8 @@ const char *svg_fit(struct arena *arena, const char *text, double width);
 /* A legend: swatches with labels beside them, wrapped at `width`. `which` ends with −1. Returns the height used. */
 double svg_legend(xmlNode *parent, double x, double y, double width, const int *which);
 
-/* Times that make a good axis: the least of 1, 2, 5 × 10^n ns that gives at most `most` ticks over `length`. */
-double svg_tick(double length, int most);
+/* Times that make a good axis: the least of 1, 2, 5 × 10^n ns that gives at most `most` ticks over `length`. `unit`
+ * gets the decimals that tell them apart; NULL: nobody needs them. */
+double svg_tick(double length, int most, struct unit *unit);
 
 #endif

@@ -115,9 +115,8 @@ static void draw_saving(struct drawing *d)
 
 static void draw_axis(struct drawing *d, double top, double bottom)
 {
-	double tick = svg_tick((double)d->axis.length, 10);
 	struct unit unit = format_unit((double)d->axis.length);
-	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
+	double tick = svg_tick((double)d->axis.length, 10, &unit);
 	xmlNode *grid = svg_strokes(d->svg, "grid", "#d8dde2", 1, NULL);
 	xmlNode *text = svg_filled(d->svg, "muted", "#555");
 	for (double t = 0; t <= (double)d->axis.length; t += tick) {

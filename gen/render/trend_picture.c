@@ -59,9 +59,8 @@ static void choose_scale(struct picture *p)
 static void draw_grid(const struct picture *p, xmlNode *svg)
 {
 	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_filled(svg, "muted", "#555");
-	double tick = svg_tick(p->high - p->low, 6);
 	struct unit unit = format_unit(p->high);
-	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
+	double tick = svg_tick(p->high - p->low, 6, &unit);
 	for (double t = ceil(p->low / tick) * tick; t <= p->high; t += tick) {
 		double y = y_of(p, t);
 		svg_line(grid, GUTTER, y, WIDTH - RIGHT, y);
