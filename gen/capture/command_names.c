@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/format.h"
+#include "base/words.h"
 #include "read/scrub_command.h"
 #include "read/scrub_token.h"
 
@@ -55,23 +56,13 @@ static const char modules_that_launch[] =
 
 static bool is_among(const char *list, const char *word)
 {
-	size_t n = strlen(word);
-	for (const char *at = list; n && (at = strstr(at, word)); at += n)
-		if (at > list && at[-1] == ' ' && at[n] == ' ')
-			return true;
-	return false;
+	return words_have(list, word, strlen(word), strncmp);
 }
 
 static const char *command_file(const char *word)
 {
 	const char *slash = strrchr(word, '/');
 	return slash && slash[1] ? slash + 1 : word;
-}
-
-/* A value that is of a file or a number is no option: `-` and `-3` are none. */
-static bool command_is_option(const char *word)
-{
-	return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]);
 }
 
 static bool is_number(const char *word)
@@ -158,7 +149,7 @@ static size_t in_python(const struct command_program *c, size_t i, bool *module)
 			return SIZE_MAX;
 		if (!strcmp(word, "-X") || !strcmp(word, "-W"))
 			k++;
-		else if (!command_is_option(word))
+		else if (!scrub_command_is_option(word))
 			return k;
 	}
 	return SIZE_MAX;
@@ -169,7 +160,7 @@ static size_t in_wrapper(struct command_program *c, size_t i, const struct wrapp
 	unsigned words = w->words;
 	for (size_t k = i + 1; k < c->n; k++) {
 		const char *word = c->word[k];
-		if (command_is_option(word)) {
+		if (scrub_command_is_option(word)) {
 			bool folder = !strcmp(w->name, "env") && (!strcmp(word, "-C") || !strcmp(word, "--chdir"));
 			k += is_among(w->options, word);
 			if (folder && k < c->n)
@@ -192,9 +183,9 @@ static size_t in_launcher(const struct command_program *c, size_t i)
 	size_t last = SIZE_MAX;
 	for (size_t k = i + 1; k < c->n; k++) {
 		const char *word = c->word[k], *before = c->word[k - 1];
-		bool value = command_is_option(before) && !strchr(before, '=');
+		bool value = scrub_command_is_option(before) && !strchr(before, '=');
 		bool of_file = value && (strstr(before, "file") || strstr(before, "dir") || strstr(before, "path"));
-		if (command_is_option(word) || is_number(word) || strchr(word, '=') || of_file ||
+		if (scrub_command_is_option(word) || is_number(word) || strchr(word, '=') || of_file ||
 		    (k == i + 1 && is_among(own, word)))
 			continue;
 		if (!strcmp(before, "-m"))
@@ -275,7 +266,7 @@ static void compare_words(struct named side[2], struct arena *arena)
 	for (size_t i = n; i-- > 0;)
 		for (size_t k = m; k-- > 0;) {
 			unsigned *here = &length[i * (m + 1) + k], down = here[m + 1], right = here[1];
-			*here = !strcmp(a[i], b[k]) ? here[m + 2] + (command_is_option(a[i]) ? 3 : 2)
+			*here = !strcmp(a[i], b[k]) ? here[m + 2] + (scrub_command_is_option(a[i]) ? 3 : 2)
 			        : down > right      ? down
 			                            : right;
 		}
@@ -341,7 +332,7 @@ static const char *value_shown(const char *value, const struct named *other, str
 	const char *file = command_file(value);
 	for (size_t i = 0; file != value && i < other->command.n; i++) {
 		const char *word = other->command.word[i], *equal = strchr(word, '=');
-		const char *its = command_is_option(word) && equal ? equal + 1 : word;
+		const char *its = scrub_command_is_option(word) && equal ? equal + 1 : word;
 		const char *folder = other->differs[i] && !strcmp(command_file(its), file)
 		                             ? folder_that_differs(value, its, arena)
 		                             : NULL;
@@ -362,11 +353,11 @@ static const char *word_shown(const struct named *side, size_t i, const struct n
 			scrub_command_may_show(name, equal + 1) ? value_shown(equal + 1, other, arena) : NULL;
 		return value ? arena_format(arena, "%s=%s", name, value) : name;
 	}
-	if (command_is_option(word))
+	if (scrub_command_is_option(word))
 		return scrub_command_has_value(word) ? arena_copy(arena, word, 2) : word;
 	/* -c CODE of an interpreter is no name */
 	if (!strcmp(before, "-c") ||
-	    (command_is_option(before) && !strchr(before, '=') && !scrub_command_may_show(before, word)))
+	    (scrub_command_is_option(before) && !strchr(before, '=') && !scrub_command_may_show(before, word)))
 		return NULL;
 	return value_shown(word, other, arena);
 }
@@ -393,10 +384,10 @@ static const char *with_differences(const struct named *side, const struct named
 		const char *word = c->word[i];
 		if (!side->differs[i] || i == c->program)
 			continue;
-		bool of_option = i && i - 1 != c->program && !command_is_option(word) &&
-		                 command_is_option(c->word[i - 1]) && !strchr(c->word[i - 1], '=');
+		bool of_option = i && i - 1 != c->program && !scrub_command_is_option(word) &&
+		                 scrub_command_is_option(c->word[i - 1]) && !strchr(c->word[i - 1], '=');
 		const char *shown = word_shown(side, i, other, arena);
-		bool leads = i < c->program && !command_is_option(word) && !of_option;
+		bool leads = i < c->program && !scrub_command_is_option(word) && !of_option;
 		struct buf *line = leads ? &before : &behind;
 		size_t most = DIFFERENCES - (leads ? behind.n : before.n);
 		if (!shown || !*shown)

@@ -1,5 +1,7 @@
 #include "read/scrub_address.h"
 
+#include "base/words.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
@@ -107,14 +109,9 @@ static size_t uuid(const char *bytes, size_t n, size_t at)
 /* "train.py:1234" is a line of a file. */
 static bool is_source(const char *name, size_t n)
 {
-	static const char *const suffixes[] = {"py", "c",   "cc", "cpp", "cxx", "cu", "cuh",
-	                                       "h",  "hpp", "rs", "go",  "jl",  "js", "so"};
 	const char *dot = memrchr(name, '.', n);
-	for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
-		if (strlen(suffixes[i]) == n - (size_t)(dot + 1 - name) &&
-		    !memcmp(dot + 1, suffixes[i], strlen(suffixes[i])))
-			return true;
-	return false;
+	return dot && words_have("py c cc cpp cxx cu cuh h hpp rs go jl js so", dot + 1, n - (size_t)(dot + 1 - name),
+	                         strncmp);
 }
 
 static size_t host_before_port(const char *bytes, size_t n, size_t at)

@@ -10,6 +10,9 @@
  * says what a run does, or the value is a number too short for a secret. */
 bool scrub_command_may_show(const char *option, const char *value);
 
+/* A value that is of a file or a number is no option: `-` and `-3` are none. */
+bool scrub_command_is_option(const char *word);
+
 /* "-phunter2" is an option with its value: a letter of its own, then letters and digits. */
 bool scrub_command_has_value(const char *option);
 

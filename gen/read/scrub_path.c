@@ -1,33 +1,29 @@
 #include "read/scrub_path.h"
 
+#include "base/words.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 /* Folders at the top of Linux and macOS (hier(7)), of containers, and of shared storage. */
-static const char *const common_roots[] = {
-	"Applications", "Library", "System", "Users", "Volumes", "afs",      "app",     "bin",       "boot",
-	"cluster",      "content", "cvmfs",  "data",  "dev",     "efs",      "eos",     "etc",       "fsx",
-	"global",       "gpfs",    "home",   "homes", "kaggle",  "lib",      "lib64",   "lus",       "lustre",
-	"media",        "mnt",     "net",    "nfs",   "nix",     "nobackup", "opt",     "proc",      "project",
-	"projects",     "root",    "run",    "sbin",  "scratch", "shared",   "snap",    "srv",       "storage",
-	"sys",          "tmp",     "users",  "usr",   "var",     "work",     "workdir", "workspace",
-};
+static const char common_roots[] =
+	"Applications Library System Users Volumes afs app bin boot cluster content cvmfs data dev efs eos "
+	"etc fsx global gpfs home homes kaggle lib lib64 lus lustre media mnt net nfs nix nobackup opt proc "
+	"project projects root run sbin scratch shared snap srv storage sys tmp users usr var work workdir "
+	"workspace";
 
-static const char *const extensions[] = {
-	"bin",    "c",    "cc",          "ckpt",   "conf", "cpp",  "csv", "cu",       "cuh",  "dat",  "dll",
-	"engine", "exe",  "gz",          "h",      "h5",   "hpp",  "ini", "jl",       "jpg",  "json", "jsonl",
-	"ipynb",  "jpeg", "log",         "npy",    "npz",  "onnx", "pb",  "pkl",      "png",  "pt",   "parquet",
-	"pth",    "py",   "pyc",         "pyx",    "rs",   "sh",   "so",  "tar",      "toml", "trt",  "txt",
-	"whl",    "xml",  "safetensors", "sqlite", "yaml", "yml",  "zip", "tfrecord",
-};
+static const char extensions[] =
+	"bin c cc ckpt conf cpp csv cu cuh dat dll engine exe gz h h5 hpp ini jl jpg json jsonl ipynb jpeg "
+	"log npy npz onnx pb pkl png pt parquet pth py pyc pyx rs sh so tar toml trt txt whl xml safetensors "
+	"sqlite yaml yml zip tfrecord";
 
-static bool is_one_of(const char *const *words, size_t n_words, const char *bytes, size_t n)
+static bool is_root(const struct scrub_roots *roots, const char *name, size_t n)
 {
-	for (size_t i = 0; i < n_words; i++)
-		if (strlen(words[i]) == n && !strncmp(words[i], bytes, n))
+	for (size_t i = 0; i < roots->n; i++)
+		if (strlen(roots->names[i]) == n && !memcmp(roots->names[i], name, n))
 			return true;
-	return false;
+	return words_have(common_roots, name, n, strncmp);
 }
 
 bool scrub_path_is_part(unsigned char c)
@@ -62,8 +58,7 @@ void scrub_path_learn(struct scrub_roots *roots, struct arena *arena, const char
 			continue;
 		size_t from = at + 1, end = part_end(bytes, n, from), length = end - from;
 		if (length == 0 || length > 255 || end == n || bytes[end] != '/' ||
-		    is_one_of(common_roots, sizeof common_roots / sizeof *common_roots, bytes + from, length) ||
-		    is_one_of(roots->names, roots->n, bytes + from, length))
+		    is_root(roots, bytes + from, length))
 			continue;
 		if (roots->n == sizeof roots->names / sizeof *roots->names)
 			return;
@@ -81,7 +76,7 @@ static bool is_file_name(const char *part, size_t n)
 		while (end < n && isalnum((unsigned char)part[end]))
 			end++;
 		bool is_last = end == n || (end - from == 2 && !strncmp(part + from, "so", 2) && part[end] == '.');
-		if (is_last && is_one_of(extensions, sizeof extensions / sizeof *extensions, part + from, end - from))
+		if (is_last && words_have(extensions, part + from, end - from, strncmp))
 			return true;
 	}
 	return false;
@@ -97,8 +92,7 @@ static bool is_rooted(const struct scrub_roots *roots, const char *bytes, size_t
 		return true;
 	const char *root = bytes + at + 1;
 	size_t length = part_end(bytes, n, at + 1) - at - 1;
-	return is_one_of(common_roots, sizeof common_roots / sizeof *common_roots, root, length) ||
-	       is_one_of(roots->names, roots->n, root, length);
+	return is_root(roots, root, length);
 }
 
 /* Names of folders have spaces in them: "My Documents/". A word that a separator follows belongs to the part before. */

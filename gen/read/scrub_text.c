@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/words.h"
 #include "read/scrub_address.h"
 #include "read/scrub_token.h"
 
@@ -26,16 +27,10 @@ void scrub_text_init(struct scrub_text *text, struct arena *arena)
  * that looks for "CUDA profiling initialization", or for "cupti" as the collector, has to find it. */
 static bool says_nothing(const char *word, size_t n)
 {
-	static const char *const common[] = {"root",    "localhost", "user",  "home", "true",      "false",
-	                                     "none",    "unknown",   "yes",   "cuda", "cupti",     "nsys",
-	                                     "gapline", "nvtx",      "osrt",  "nvml", "nvidia",    "nsight",
-	                                     "systems", "program",   "graph", "node", "profiling", "initialization"};
-	if (n < WORD_MIN || strspn(word, "0123456789.") >= n)
-		return true;
-	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-		if (strlen(common[i]) == n && !strncasecmp(common[i], word, n))
-			return true;
-	return false;
+	static const char common[] =
+		"root localhost user home true false none unknown yes cuda cupti nsys gapline nvtx "
+		"osrt nvml nvidia nsight systems program graph node profiling initialization";
+	return n < WORD_MIN || strspn(word, "0123456789.") >= n || words_have(common, word, n, strncasecmp);
 }
 
 static bool is_known(const struct scrub_text *text, const char *word, size_t n)

@@ -1,5 +1,7 @@
 #include "read/scrub_token.h"
 
+#include "base/words.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -52,11 +54,7 @@ static bool ends_with(const char *bytes, size_t n, const char *word)
 /* Whether "user", "username" or "login" stands there as a word: "superuser" is a privilege, "num_user" a number. */
 static bool is_user(const char *name, size_t n)
 {
-	static const char *const words[] = {"user", "username", "login", "--user", "--username", "db_user"};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == n && !strncasecmp(name, words[i], n))
-			return true;
-	return false;
+	return words_have("user username login --user --username db_user", name, n, strncasecmp);
 }
 
 /* The value in "password=…", "api_key: …", "--token …", "Bearer …", "user=…"; `at` is where it begins. */

@@ -1,6 +1,7 @@
 #include "analyse/judge/kernel_spelling.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -40,27 +41,16 @@ static size_t word_length(const char *p)
 	return n;
 }
 
-static bool word_is_one_of(const char *word, size_t n, const char *const *list)
-{
-	for (; *list; list++)
-		if (strlen(*list) == n && memcmp(*list, word, n) == 0)
-			return true;
-	return false;
-}
-
 /* What several of make one type. */
 static bool is_builtin(const char *word, size_t n)
 {
-	static const char *const builtin[] = {"unsigned", "signed", "char",   "short", "int",  "long",
-	                                      "__int128", "float",  "double", "bool",  "void", NULL};
-	return word_is_one_of(word, n, builtin);
+	return words_have("unsigned signed char short int long __int128 float double bool void", word, n, strncmp);
 }
 
 /* Words that one demangler writes, or in another place. */
 static bool is_left_out(const char *word, size_t n)
 {
-	static const char *const out[] = {"const", "volatile", "struct", "class", "enum", "typename", NULL};
-	return word_is_one_of(word, n, out);
+	return words_have("const volatile struct class enum typename", word, n, strncmp);
 }
 
 /* Of "(anonymous namespace)" nothing is kept, nor of the colons behind it. */
