@@ -103,6 +103,25 @@ def resident(p, rng):
     p.others = [apart(p.ends, every)]  # or all time, where the validation is much of the program
 
 
+def looked_up(p, rng):
+    """All data are on the device, and each step looks its batch up there; nobody waits but at an epoch's end, behind a
+    validation, which is no step's time."""
+    look, forth = ["vectorized_gather_kernel"], body(rng, rng.randint(5, 15))
+    back, every = [*body(rng, rng.randint(8, 25), "b"), "multi_tensor_apply_kernel"], rng.randint(20, 100)
+    metric, times = body(rng, rng.randint(1, 3), "m"), rng.randint(3, 20)
+    start_up(p, rng)
+    for epoch in range(rng.randint(4, 6)):
+        for _ in range(every):
+            run(p, look + forth + back)
+            p.step()
+        for _ in range(times):
+            run(p, look + forth + metric)
+        p.copy(2, 8)
+        p.wait()
+    p.others = [p.ends]
+    p.ends = apart(p.ends, every)
+
+
 def epochs_of(p, rng, every, times, between, style):
     """Epochs, each so many steps, then so many batches of a validation, and `between`."""
     forth, back = body(rng, rng.randint(6, 15)), body(rng, rng.randint(25, 50), "b") + body(rng, 3, "adam")
@@ -194,4 +213,4 @@ def multigrid(p, rng):
         close(p, rng, rng.choice(["read", "ahead"]))
 
 
-KINDS.update({k.__name__: k for k in (uneven, accumulated, rollouts, serving, chunks, resident, trained, tested, short_epochs, seldom, stages, multigrid)})
+KINDS.update({k.__name__: k for k in (uneven, accumulated, rollouts, serving, chunks, resident, looked_up, trained, tested, short_epochs, seldom, stages, multigrid)})

@@ -49,6 +49,20 @@ def cached(p, requests, hits):
         p.finish(4096)
 
 
+def ranked(p, iterations, fused=False):
+    """Ranks of pages: two kernels an iteration, or one; the ranks are read back, and the host adds them up."""
+    for _ in range(iterations):
+        p.begin("iteration")
+        if fused:
+            p.kernel("fused(P)", 1500 * US, 16)
+        else:
+            p.kernel("map(P)", 900 * US, 16)
+            p.kernel("reduce(P)", 840 * US, 16)
+        p.copy(2, 16000)
+        p.finish()
+        p.host(20 * US)
+
+
 def book(p, books, options=48, batched=False):
     """Prices of a book of options: a kernel and an answer for each, or for all of them."""
     for _ in range(books):
@@ -154,6 +168,7 @@ UNITS = [
     Pair("fewer requests of the larger kind", (of(traffic, 0.5), of(traffic, 0.25)), {DIFFERENT, UNKNOWN}, {"compute"}, 100),
     Pair("requests of two kinds, nothing is marked: nothing", (of(traffic, 0.5, True), of(traffic, 0.5, True)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
     Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
+    Pair("two kernels are one, and nothing is marked", (of(ranked), of(ranked, fused=True)), {UNKNOWN}, {"compute"}, 200, NOT_MARKED, shown=True),
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
 ]

@@ -40,8 +40,10 @@ struct amounts amounts_of(const struct side *side, double share)
 	                      .graphs = share * side->counts.graph_launches,
 	                      .collectives = share * side->counts.collectives,
 	                      .ranges = share * side->counts.ranges};
-	for (uint32_t i = 0; i < side->n_kernels; i++)
+	for (uint32_t i = 0; i < side->n_kernels; i++) {
+		out.kernels += share * side->kernels[i].instances;
 		out.collective_time += side->kernels[i].comm ? share * side->kernels[i].per_step : 0;
+	}
 	add_copies(side, share, &out);
 	add_flops(side, share, &out);
 	return out;

@@ -10,6 +10,7 @@ struct amounts {
 	double h2d, d2h, d2d; /* bytes copied … */
 	double between;       /* … of d2d between GPUs */
 	double launches, graphs, ranges;
+	double kernels;                      /* that ran, those of graphs among them */
 	double collectives, collective_time; /* how many, and how long they run, ns */
 	/* Copies that stay on devices, and memsets: how many, and how long they run, ns */
 	double moves, move_time, sets, set_time;

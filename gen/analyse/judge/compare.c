@@ -244,7 +244,8 @@ static const struct fact *find_alone(const struct guard *c, const struct side *s
 	                .cycles = PATTERN_CYCLES, .file = file);
 }
 
-static const struct fact *cannot_be_judged(const struct guard *c, const struct side_facts facts[2])
+static const struct fact *cannot_be_judged(const struct guard *c, const struct side_facts facts[2],
+                                           const struct fact *strangers, bool as_often)
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < facts[s].n_runs; r++)
@@ -264,10 +265,9 @@ static const struct fact *cannot_be_judged(const struct guard *c, const struct s
 		if (falling)
 			return falling;
 	}
-	const struct fact *strangers = nothing_alike(facts, c->arena);
 	if (strangers)
 		return strangers;
-	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
+	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name && !as_often)
 		return FACT_NEW(c->arena, loops_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
 		                .fixed = c->b->steps.name);
 	return amounts_sharing(c->side, facts, c->arena);
@@ -393,7 +393,9 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	guard_find(c, false, calculates);
 	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= GUARD_FEW_BYTES, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
-		add_count(c, "launches", x.launches, y.launches, true);
+		/* of which kernels one side runs more, guard_kernels has said */
+		add_count(c, "launches", x.launches, y.launches,
+		          counts_differ(c, x.launches + y.kernels - x.kernels, y.launches));
 		add_count(c, "graphs", x.graphs, y.graphs, true);
 	}
 	compare_collectives(c, &x, &y);
@@ -461,8 +463,10 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	if (out->result.state == RESULT_DIFFERS || out->result.state == RESULT_UNKNOWN)
 		guard_find(&c, true, out->result.fact);
 	const uint32_t printed_differ = out->differences.n;
-	out->mismatch = cannot_be_judged(&c, facts);
-	out->strangers = nothing_alike(facts, arena) != NULL;
+	const bool as_often = guard_goes_as_often(&c, facts);
+	const struct fact *strangers = nothing_alike(facts, as_often, arena);
+	out->mismatch = cannot_be_judged(&c, facts, strangers, as_often);
+	out->strangers = strangers != NULL;
 	guard_find(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	out->other_conditions = out->differences.n > printed_differ;
@@ -478,7 +482,8 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	else if (c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ)
 		out->kernels = KERNELS_SAME;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
-	compare_names(&c, rest);
+	if (!as_often)
+		compare_names(&c, rest);
 	compare_iterations(&c);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;

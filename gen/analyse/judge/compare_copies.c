@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+static const double MOST = 0.9; /* of a side's GPU work: so much is in what repeats */
+enum { OFTEN = 8 };             /* times: fewer are as many by chance */
+
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
 static double largest_copy(const struct side *side, enum copy_kind kind)
 {
@@ -119,4 +122,20 @@ void guard_answers(struct guard *c)
 	c->out.mismatch = FACT_NEW(c->arena, answers_differ, a.bytes > b.bytes, .bytes = fmin(a.bytes, b.bytes),
 	                           .instead = fmax(a.bytes, b.bytes));
 	guard_doubt(c, c->out.mismatch);
+}
+
+bool guard_goes_as_often(const struct guard *c, const struct side_facts facts[2])
+{
+	const uint32_t times = facts[0].runs[0].loop_times;
+	const double in[2] = {c->a->counts.bytes_h2d, c->b->counts.bytes_h2d};
+	const double back[2] = {c->a->counts.bytes_d2h, c->b->counts.bytes_d2h};
+	for (int s = 0; s < 2; s++) {
+		if (c->side[s].steps.origin != STEPS_BY_PATTERN || c->side[s].steps.coverage < MOST)
+			return false;
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			if (facts[s].runs[r].loop_times != times)
+				return false;
+	}
+	return times >= OFTEN && fmax(in[0], back[0]) >= GUARD_FEW_BYTES &&
+	       guard_distance(in[0], in[1]) <= GUARD_MATERIAL && guard_distance(back[0], back[1]) <= GUARD_MATERIAL;
 }

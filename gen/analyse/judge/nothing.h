@@ -11,8 +11,9 @@ bool nothing_same_capture(const struct trace *a, const struct trace *b);
 /* When a capture is on both sides, so that there is nothing to compare, else NULL. */
 const struct fact *nothing_to_compare(const struct side_facts facts[2], struct arena *arena);
 
-/* When a run repeats nothing that the first run of the baseline repeats (run.stranger), else NULL. */
-const struct fact *nothing_alike(const struct side_facts facts[2], struct arena *arena);
+/* When a run repeats nothing that the first run of the baseline repeats (run.stranger), else NULL. `as_often`: what the
+ * sides repeat is the same all the same. */
+const struct fact *nothing_alike(const struct side_facts facts[2], bool as_often, struct arena *arena);
 
 /* When more than 1 % of a kind of rows of a run had to be dropped, or as many records were lost while it was
  * recorded (of which kind, nobody knows: those of host threads are held against ranges or operating-system calls, the

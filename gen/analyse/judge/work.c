@@ -22,9 +22,21 @@ struct rows {
 
 /* ---- counting ---- */
 
+/* How far a step's mean launch of two kernels is from that of all steps, squared and one per launch, as there are more
+ * of the one or the other in it; `a`, `b`: how much they do in all. */
+static double between_kernels(const struct work_row *r, double a, const struct work_row *q, double b, int s)
+{
+	const double n = r->instances[s], m = q->instances[s];
+	if (n <= 0 || m <= 0)
+		return 0;
+	return pow(a / n - b / m, 2) * (pow(m * r->varies[s], 2) + pow(n * q->varies[s], 2)) / pow(n + m, 3);
+}
+
 static void add_amounts(struct work_row *to, const struct work_row *from)
 {
 	for (int s = 0; s < 2; s++) {
+		to->time2[s] += between_kernels(to, to->time[s], from, from->time[s], s);
+		to->blocks2[s] += between_kernels(to, to->blocks[s], from, from->blocks[s], s);
 		to->instances[s] += from->instances[s];
 		to->time[s] += from->time[s];
 		to->time2[s] += from->time2[s];
@@ -83,13 +95,6 @@ static double between_steps(double sum, double squares, int64_t n)
 	return fmax(0, squares - sum * sum / (double)n);
 }
 
-/* The standard deviation of how often a kernel runs in a step; each run's steps vary as those of the others. */
-static double varies_by_step(const struct run_kernel *k, double steps)
-{
-	const double mean = (double)k->n / steps;
-	return sqrt(fmax(0, k->n2 / steps - mean * mean));
-}
-
 static void count_run(struct counting *c, const struct run_table *run, double weight)
 {
 	c->first = c->rows->n;
@@ -104,7 +109,7 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		row->blocks[c->side] += k->blocks * weight;
 		row->blocks2[c->side] += between_steps(k->blocks, k->blocks2, k->n) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
-		row->varies[c->side] += varies_by_step(k, run->n_steps) * weight * run->n_steps;
+		row->varies[c->side] += k->varies * run->n_steps * weight; /* each run's steps as those of the others */
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
 	}

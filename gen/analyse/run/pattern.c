@@ -308,7 +308,7 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	}
 	bool told = places.input >= RULE_NEARLY_ALL || places.update >= RULE_NEARLY_ALL;
 	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
-	bool parts = varied.cycles < f->cycles && told &&
+	bool parts = varied.cycles < f->cycles && told && places.ops > f->fit.ops &&
 	             pattern_fit_host(&f->fit, s, f->from, f->to, GRADE_EXACT) < RULE_NEARLY_ALL;
 	/* several steps together may vary so little in how often each name comes that they pass for a cycle, where
 	 * each by itself does not */

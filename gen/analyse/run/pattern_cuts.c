@@ -167,10 +167,10 @@ static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s,
 	}
 	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
 	             out->cycles >= RULE_EXPLAINED * (to - from);
-	out->are_loop =
-		out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
-		(told || pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
-		!vary_between(f, s, from, to, out->cycles);
+	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
+	                (told || pattern_fit_has(f, s, PATTERN_LOOKUP) ||
+	                 pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
+	                !vary_between(f, s, from, to, out->cycles);
 	if (out->are_loop)
 		out->written = all_written(s, f, from, to);
 	if (out->are_loop || out->runs > RULE_FEW)

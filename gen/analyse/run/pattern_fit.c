@@ -362,3 +362,11 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 	share.time = share.all_time > 0 ? 1 - account.time / share.all_time : 1;
 	return share;
 }
+
+bool pattern_fit_has(const struct pattern_fit *f, const struct pattern_sequence *s, uint8_t flags)
+{
+	for (size_t i = 0; f->model != UINT32_MAX && i < f->ops; i++)
+		if (s->flags[f->cut[f->model] + i] & flags)
+			return true;
+	return false;
+}

@@ -63,4 +63,7 @@ uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct patter
 struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
                                        uint32_t from, uint32_t to, struct arena *arena);
 
+/* Whether one of the ops of a usual cycle is one of `flags`. */
+bool pattern_fit_has(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint8_t flags);
+
 #endif

@@ -67,21 +67,12 @@ static uint32_t far(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Whether one of the ops of a usual cycle is one of `flags`. */
-static bool usual_has(const struct pattern_sequence *s, const struct pattern_fit *fit, uint8_t flags)
-{
-	for (size_t i = 0; fit->model != UINT32_MAX && i < fit->ops; i++)
-		if (s->flags[fit->cut[fit->model] + i] & flags)
-			return true;
-	return false;
-}
-
 bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
                          struct pattern_found *out)
 {
 	const struct pattern_fit *fit = &f->fit;
 	bool by_update = count_updates(s, f) >= RULE_MANY;
-	if (!by_update && usual_has(s, fit, PATTERN_UPDATE))
+	if (!by_update && pattern_fit_has(fit, s, PATTERN_UPDATE))
 		return false;
 	uint32_t n = 0, sure = 0, even = 0, looked = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
 	struct end end = {0};
@@ -120,7 +111,7 @@ bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_
 	}
 	uint32_t distance = last[n - 1] - last[n - 2];
 	/* so few are no chance where all are alike, and what is in each of them is no pass by itself */
-	if (n < RULE_MANY && (even < n - 2 || sure < n || most != fewest || usual_has(s, fit, PATTERN_LOOKUP)))
+	if (n < RULE_MANY && (even < n - 2 || sure < n || most != fewest || pattern_fit_has(fit, s, PATTERN_LOOKUP)))
 		return false;
 	if (distance < 2 || even < RULE_NEARLY_ALL * (n - 2) || sure < RULE_NEARLY_ALL * n)
 		return false;

@@ -73,7 +73,7 @@ struct run_kernel {
 	uint32_t name, phase; /* phase: the name of one that somebody marked, else 0: run_marked_phase */
 	bool comm;
 	int64_t n, unsized;     /* … of n: their blocks were not recorded */
-	double n2;              /* the squares of how many each step has, added up */
+	double varies;          /* from step to step, of n: standard deviations of the devices, added up */
 	double ns, ns2;         /* added up; the squares of the steps' sums, each over how many it has, added up */
 	double blocks, blocks2; /* likewise */
 };

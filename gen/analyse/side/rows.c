@@ -12,44 +12,59 @@
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- kernels ---- */
 
-/* Those of the step at hand. A step's launches are no independent draws: one name may have many shapes, each in every
- * step. */
+/* Those of a step. A step's launches are no independent draws: one name may have many shapes, each in every step. */
 struct at_hand {
 	uint32_t step;
 	int64_t n, unsized, ns, blocks;
 };
 
-struct kernels {
-	struct keymap keys;      /* name << 32 | phase, and whether it communicates */
-	struct at_hand *at_hand; /* by kernel */
-	struct arena *work;
-	uint32_t room, n, room_at_hand;
+struct kernel {
+	struct at_hand at_hand[2]; /* by the step's number, odd or even: a step may begin beside the one before */
+	double n, n2;              /* of the device at hand; the squares of how many each step has, added up */
 };
 
-static void end_step(struct run_kernel *row, struct at_hand *of)
+struct kernels {
+	struct keymap keys;    /* name << 32 | phase, and whether it communicates */
+	struct kernel *kernel; /* those of run->kernels */
+	struct arena *work;
+	uint32_t room, n, room_kernel;
+};
+
+static void end_step(struct run_kernel *row, struct kernel *of, struct at_hand *step)
 {
-	const double n = (double)of->n, ns = (double)of->ns, blocks = (double)of->blocks;
-	row->n += of->n;
-	row->n2 += n * n;
-	row->unsized += of->unsized;
+	const double n = (double)step->n, ns = (double)step->ns, blocks = (double)step->blocks;
+	of->n += n;
+	of->n2 += n * n;
+	row->n += step->n;
+	row->unsized += step->unsized;
 	row->ns += ns;
 	row->ns2 += ns * ns / n;
 	row->blocks += blocks;
 	row->blocks2 += blocks * blocks / n;
-	*of = (struct at_hand){0};
+	*step = (struct at_hand){0};
 }
 
-static void add_kernels(struct kernels *k, struct run *run, const struct run *part)
+static void end_device(struct run_kernel *row, struct kernel *of, double steps)
+{
+	for (int odd = 0; odd < 2; odd++)
+		if (of->at_hand[odd].n)
+			end_step(row, of, &of->at_hand[odd]);
+	row->varies += sqrt(fmax(0, of->n2 / steps - of->n * of->n / steps / steps));
+	of->n = of->n2 = 0;
+}
+
+static void add_kernels(struct kernels *k, struct run *run, const struct run *part, const struct trace_device *device)
 {
 	const struct trace_ops *ops = &part->trace->ops;
 	const uint32_t *launched = part->steps.op_step;
 	const bool steps = run->steps.found;
 	uint32_t step = 0;
-	for (size_t i = 0; i < ops->n; i++) {
+	for (size_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		bool comm = ops->kind[i] == OP_COMM;
 		if ((ops->kind[i] != OP_KERNEL && !comm) || !run_measures_op(part, i))
 			continue;
@@ -57,15 +72,15 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		uint32_t at = keymap_add(&k->keys, (uint64_t)ops->name[i] << 32 | (uint64_t)comm << 31 | phase);
 		if (at == run->n_kernels) {
 			LIST_GROW(run->arena, run->kernels, run->n_kernels, k->room);
-			LIST_GROW(k->work, k->at_hand, k->n, k->room_at_hand);
+			LIST_GROW(k->work, k->kernel, k->n, k->room_kernel);
 			run->kernels[run->n_kernels++] =
 				(struct run_kernel){.name = ops->name[i], .phase = phase, .comm = comm};
-			k->at_hand[k->n++] = (struct at_hand){0};
+			k->kernel[k->n++] = (struct kernel){0};
 		}
 		step = steps ? steps_of_op(&run->steps, launched[i], ops->end[i], step) : step + 1;
-		struct at_hand *of = &k->at_hand[at];
+		struct at_hand *of = &k->kernel[at].at_hand[step & 1];
 		if (of->step != step && of->n)
-			end_step(&run->kernels[at], of);
+			end_step(&run->kernels[at], &k->kernel[at], of);
 		of->step = step;
 		of->n++;
 		of->unsized += !ops->bytes[i];
@@ -73,8 +88,7 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		of->blocks += ops->bytes[i];
 	}
 	for (uint32_t i = 0; i < k->n; i++)
-		if (k->at_hand[i].n)
-			end_step(&run->kernels[i], &k->at_hand[i]);
+		end_device(&run->kernels[i], &k->kernel[i], run->n_steps);
 }
 
 static int by_text(const void *a, const void *b, void *names)
@@ -163,7 +177,8 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	memory_note(run, part);
 	tokens_add(run, part);
 	request_work_add(run, part);
-	add_kernels(&g->kernels, run, part);
+	for (uint32_t d = 0; d < part->trace->n_devices; d++)
+		add_kernels(&g->kernels, run, part, &part->trace->devices[d]);
 	holes_add(&g->holes, run, part);
 	run_table_print(run, part->trace);
 	add_host_work(host, part);
