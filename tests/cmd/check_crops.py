@@ -23,6 +23,8 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import cropped  # noqa: E402
 
 ROOT = HERE.parent.parent
+# windows that were wrong once: of many loops two that have little to do with each other were compared
+KNOWN = {"programs-compile.sqlite.gz": [(1, ((.184, .568), (.126, .544)))]}
 
 
 def captures():
@@ -78,15 +80,15 @@ def main():
             whole = folder / "whole.sqlite"
             whole.write_bytes(data)
             draw = random.Random(f"{name} {args.seed}")
-            for i in range(args.pairs):
-                pair = list(windows(draw))
-                if not all([cropped.crop(whole, folder / f"{k}.sqlite", *at, marks=i % 2) for k, at in enumerate(pair)]):
+            drawn = [(i % 2, list(windows(draw))) for i in range(args.pairs)]
+            for marks, pair in drawn + KNOWN.get(name, []):
+                if not all([cropped.crop(whole, folder / f"{k}.sqlite", *at, marks) for k, at in enumerate(pair)]):
                     break
                 if not (verdict := judge(args.gapline, folder)):
                     continue
                 judged += 1
                 intervals += bool(verdict["ci95"])
-                wrong += [f"{name} {pair}{' marked' if i % 2 else ''}: {what}" for what in wrong_of(verdict)]
+                wrong += [f"{name} {pair}{' marked' if marks else ''}: {what}" for what in wrong_of(verdict)]
     print("\n".join(wrong))
     print(f"{judged} pairs of windows, {intervals} with an interval, {len(wrong)} wrong")
     if not args.words and (judged < 100 or intervals < judged / 4):

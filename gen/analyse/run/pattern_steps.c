@@ -368,6 +368,9 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	if (!same)
 		mine = 0;
 	const struct run_loop *own = &run->loops.list[mine];
+	/* of many loops two that are little of either side, and not as long, may be anything */
+	if (!wanted && like->share < RULE_HALF && own->share < RULE_HALF && !is_about_as_long(like, own))
+		return NOT_AGREED;
 	/* what is matched with nothing, for another loop is more like it, may still be of these kernels */
 	if ((same || pattern_alike(like, own, run->trace->names)) && !pattern_same_unit(like, own, run->trace->names)) {
 		if (!group_like(run, mine, like))
