@@ -63,6 +63,19 @@ def ranked(p, iterations, fused=False):
         p.host(20 * US)
 
 
+def tested(p, steps, tests):
+    """Training, of which one step holds so many batches of a test, each fifteen times as large."""
+    for i in range(steps):
+        p.begin("step")
+        p.host(200 * US)
+        p.copy(1, 1 << 20)
+        layers(p, 1, 20 * US, "conv(P)", 288)
+        layers(p, 6, 100 * US)
+        if i == steps // 2:
+            layers(p, tests, 110 * US, "conv(P)", 4500)
+        p.finish(4)
+
+
 def book(p, books, options=48, batched=False):
     """Prices of a book of options: a kernel and an answer for each, or for all of them."""
     for _ in range(books):
@@ -169,6 +182,7 @@ UNITS = [
     Pair("requests of two kinds, nothing is marked: nothing", (of(traffic, 0.5, True), of(traffic, 0.5, True)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
     Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
     Pair("two kernels are one, and nothing is marked", (of(ranked), of(ranked, fused=True)), {UNKNOWN}, {"compute"}, 200, NOT_MARKED, shown=True),
+    Pair("one step of 700 holds 8 batches of a test", (of(tested, 0), of(tested, 8)), {SAME, UNKNOWN}, set(), 700),
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
 ]

@@ -88,11 +88,13 @@ static struct work_row *row_of(struct counting *c, uint32_t name, uint32_t phase
 	return row;
 }
 
-/* By how much steps differ in a kernel's mean launch: squares of the distances from the mean of all, one per launch. Of
- * several kernels they add up to no less than what those vary by together. */
-static double between_steps(double sum, double squares, int64_t n)
+/* By how much steps differ in a kernel's mean launch: squares of the distances from the mean of all, one per launch; a
+ * step with many of them counts for as many. `squares`, `products`: of the steps' sums, and of those with their
+ * launches. Of several kernels they add up to no less than what those vary by together. */
+static double between_steps(const struct run_kernel *k, double sum, double squares, double products)
 {
-	return fmax(0, squares - sum * sum / (double)n);
+	const double mean = sum / (double)k->n;
+	return fmax(0, squares - 2 * mean * products + mean * mean * k->n2) * (double)k->n / k->n2;
 }
 
 static void count_run(struct counting *c, const struct run_table *run, double weight)
@@ -105,9 +107,9 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		double instances = (double)k->n * weight, time = k->ns * weight;
 		row->instances[c->side] += instances;
 		row->time[c->side] += time;
-		row->time2[c->side] += between_steps(k->ns, k->ns2, k->n) * weight;
+		row->time2[c->side] += between_steps(k, k->ns, k->ns2, k->n_ns) * weight;
 		row->blocks[c->side] += k->blocks * weight;
-		row->blocks2[c->side] += between_steps(k->blocks, k->blocks2, k->n) * weight;
+		row->blocks2[c->side] += between_steps(k, k->blocks, k->blocks2, k->n_blocks) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
 		row->varies[c->side] += k->varies * run->n_steps * weight; /* each run's steps as those of the others */
 		c->out->time[c->side] += time;

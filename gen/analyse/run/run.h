@@ -72,10 +72,10 @@ enum { CLOCK_TOLERANCE = 20000 }; /* ns; clocks of host and GPU differ by up to 
 struct run_kernel {
 	uint32_t name, phase; /* phase: the name of one that somebody marked, else 0: run_marked_phase */
 	bool comm;
-	int64_t n, unsized;     /* … of n: their blocks were not recorded */
-	double varies;          /* from step to step, of n: standard deviations of the devices, added up */
-	double ns, ns2;         /* added up; the squares of the steps' sums, each over how many it has, added up */
-	double blocks, blocks2; /* likewise */
+	int64_t n, unsized; /* … of n: their blocks were not recorded */
+	double varies;      /* from step to step, of n: standard deviations of the devices, added up */
+	double ns, blocks;  /* added up; … */
+	double n2, ns2, blocks2, n_ns, n_blocks; /* … the squares of the steps' n, ns and blocks, and n times those */
 };
 
 /* What was not recorded (side/holes.h). */

@@ -41,11 +41,14 @@ static void end_step(struct run_kernel *row, struct kernel *of, struct at_hand *
 	of->n += n;
 	of->n2 += n * n;
 	row->n += step->n;
+	row->n2 += n * n;
 	row->unsized += step->unsized;
 	row->ns += ns;
-	row->ns2 += ns * ns / n;
+	row->ns2 += ns * ns;
+	row->n_ns += n * ns;
 	row->blocks += blocks;
-	row->blocks2 += blocks * blocks / n;
+	row->blocks2 += blocks * blocks;
+	row->n_blocks += n * blocks;
 	*step = (struct at_hand){0};
 }
 
