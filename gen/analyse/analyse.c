@@ -13,6 +13,7 @@
 #include "analyse/judge/possible.h"
 #include "analyse/judge/quantiles.h"
 #include "analyse/judge/stopwatch.h"
+#include "analyse/judge/variation.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
@@ -69,8 +70,10 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 	*c.controls = controls_find(side, comparison);
 	const size_t n[2] = {facts[0].n_runs, facts[1].n_runs};
 	recording_bounds(side, exchange_has_state(n, c.controls), c.beyond);
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; s < 2; s++) {
 		c.queue[s] = queue_of(facts[s].runs, facts[s].n_runs);
+		c.kernels[s] = variation_of_kernels(&facts[s]);
+	}
 	return c;
 }
 

@@ -268,7 +268,7 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
 	const bool other = a->comparison.same_work == SAME_WORK_DIFFERENT; /* no number of steps settles that */
-	const bool runs = v->more_runs > 0 && v->one_run && !other, steps = v->more_steps > 0 && !other;
+	const bool runs = v->more_runs > 0 && v->one_run && !other, steps = verdict_steps_worthwhile(v) && !other;
 	return SAY(a->names, arena, would_settle, .could = v->could,
 	           .unsteady = !v->unsteady           ? "no"
 	                       : a->turning.shared    ? "shared"

@@ -83,7 +83,7 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 #define EVIDENCE_ROW_CLEAR 1.125
 #define EVIDENCE_ROW_ENOUGH (2.0 / 3)
 
-/* Nobody is told to make more runs of each side than this. */
+/* Nobody is told to make more runs of each side than this, or to record more times as many steps as there are. */
 enum { EVIDENCE_WORTHWHILE = 20 };
 
 /* Recordings that cannot be true: shares of the launches of the measured steps that are lost, and of the collectives of

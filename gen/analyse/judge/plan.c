@@ -8,6 +8,9 @@
 /* A change beyond this is said as a factor: of a speedup of 2, "100 %" leaves open of what. */
 static const double SAID_IN_PERCENT = 0.3;
 
+/* Of what steps vary by: no quieter machine helps where it is kernels' own time. */
+static const double MOST = 0.5;
+
 int proof_noisy_side(const struct proof *p)
 {
 	if (p->paired || p->variance[0] == p->variance[1]) /* a pair's variance is of no side */
@@ -138,7 +141,8 @@ static double spread(const struct proof *p)
 	return most;
 }
 
-void plan_could(const struct proof *p, struct arena *arena, struct verdict *v)
+void plan_could(const struct proof *p, const struct verdict_conditions *conditions, struct arena *arena,
+                struct verdict *v)
 {
 	if (!v->judged || v->result != VERDICT_INCONCLUSIVE)
 		return;
@@ -147,7 +151,8 @@ void plan_could(const struct proof *p, struct arena *arena, struct verdict *v)
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
 	const double change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer));
-	v->could =
-		FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,
-	                 .times = 1 + change, .halving = (int64_t)half, .spread = v->unsteady ? expm1(spread(p)) : NAN);
+	const bool kernels = conditions && p->one_run && conditions->kernels[proof_noisy_side(p)] > MOST;
+	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,
+	                    .times = 1 + change, .halving = (int64_t)half,
+	                    .spread = v->unsteady ? expm1(spread(p)) : NAN, .kernels = kernels);
 }

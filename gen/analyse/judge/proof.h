@@ -93,8 +93,9 @@ int64_t plan_runs(const struct proof *p, double distance);
 void reasons_find(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
                   struct verdict *v);
 
-/* What an inconclusive verdict's runs could have shown, into v->could (plan.c). */
-void plan_could(const struct proof *p, struct arena *arena, struct verdict *v);
+/* What an inconclusive verdict's runs could have shown, into v->could (plan.c). `conditions`: NULL for timed runs. */
+void plan_could(const struct proof *p, const struct verdict_conditions *conditions, struct arena *arena,
+                struct verdict *v);
 
 /* Where F widens the interval: why, how far, and what to do; else NULL. */
 const struct fact *reasons_apart(const struct verdict *v, struct arena *arena);

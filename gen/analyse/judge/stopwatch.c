@@ -214,7 +214,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	}
 	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens && !p.lengths_open)
 		plan(&p, &v);
-	plan_could(&p, arena, &v);
+	plan_could(&p, NULL, arena, &v);
 	say_result(&p, arena, &v);
 	facts_add(&v.reasons, arena, v.typical_why);
 	say_runs(side, &p, arena, &v);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 static const double MUCH = 0.02; /* of a step's kernels: clocks that drift make less */
+enum { LEAST_BLOCKS = 8 };       /* to tell what steps vary by */
 
 /* The kernels' time of each block of a run's steps, ns a step. */
 struct kernel_time {
@@ -27,6 +28,38 @@ static bool kernel_time_of(const struct run_table *run, struct arena *arena, str
 	}
 	out->mean = sum / run->n_steps;
 	return out->mean > 0;
+}
+
+/* NAN: the blocks are too few, or take as long as each other. */
+static double share_of_kernels(const struct run_table *run)
+{
+	ARENA_LOCAL(work);
+	struct kernel_time kernels;
+	double both = 0, all = 0, mean = 0;
+	if (run->n_blocks < LEAST_BLOCKS || !kernel_time_of(run, &work, &kernels))
+		return NAN;
+	double *step = ARENA_NEW(&work, run->n_blocks, double);
+	for (uint32_t b = 0; b < run->n_blocks; b++) {
+		for (uint32_t c = 0; c < run->n_columns; c++)
+			step[b] += (double)run->column[c].ns[b] / step_table_steps(run->n_steps, run->block, b);
+		mean += step[b] / run->n_blocks;
+	}
+	for (uint32_t b = 0; b < run->n_blocks; b++) {
+		both += (step[b] - mean) * kernels.ns[b];
+		all += (step[b] - mean) * (step[b] - mean);
+	}
+	return all > 0 ? both / all : NAN;
+}
+
+double variation_of_kernels(const struct side_facts *facts)
+{
+	double sum = 0, n = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		double share = share_of_kernels(&facts->runs[r]);
+		sum += isnan(share) ? 0 : share;
+		n += !isnan(share);
+	}
+	return n > 0 ? sum / n : 0;
 }
 
 static void add_side(const struct side_facts *facts, struct variation *out, double *most)

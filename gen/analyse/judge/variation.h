@@ -20,4 +20,8 @@ struct variation {
 /* `steps`: of the shorter side. */
 struct variation variation_of(const struct side_facts facts[2], double steps);
 
+/* The share of what a side's steps vary by in time that is kernels' own: the slope of their time over the step's, block
+ * by block, the mean of its runs. 0: the steps are too few, or do not vary. */
+double variation_of_kernels(const struct side_facts *facts);
+
 #endif

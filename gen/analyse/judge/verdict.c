@@ -422,6 +422,12 @@ static bool has_moved(const struct verdict_side side[2], const struct proof *p)
 	return !p->steps && gain > 0 && before[shorter] - before[!shorter] >= much * gain;
 }
 
+bool verdict_steps_worthwhile(const struct verdict *v)
+{
+	size_t most = v->n_steps[0] > v->n_steps[1] ? v->n_steps[0] : v->n_steps[1];
+	return v->more_steps > 0 && (!v->judged || v->more_steps <= EVIDENCE_WORTHWHILE * (int64_t)most);
+}
+
 struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena)
 {
@@ -463,7 +469,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
 	v.state_line = v.has_interval && v.exchange.state > 0 ? controls_say(&v.controls, arena) : NULL;
-	plan_could(&p, arena, &v);
+	plan_could(&p, conditions, arena, &v);
 	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;
 }

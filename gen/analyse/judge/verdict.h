@@ -42,6 +42,7 @@ struct verdict_conditions {
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 	struct controls *controls; /* what did not change, for one or two runs per side; NULL: it is not known */
+	double kernels[2];         /* by side: variation_of_kernels */
 	bool other_gpus; /* of another model on one side, or in one run: what sessions differ by is of no use */
 	double queue[2]; /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
 	                  * its GPU was working off a queue (run/backlog.h) */
@@ -100,6 +101,9 @@ struct verdict {
 	struct facts reasons;           /* the most important first */
 	const struct series *series[2]; /* n_runs each, arena; NULL for timed runs */
 };
+
+/* Whether anybody is told to record v->more_steps: not where they are many times those of the longer side. */
+bool verdict_steps_worthwhile(const struct verdict *v);
 
 /* The whole verdict of two sides. `warmup` is as in series_cut, for every run of both. Never fails: too little data
  * gives `inconclusive` with the reason and with what it would take. */

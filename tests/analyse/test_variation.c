@@ -1,0 +1,90 @@
+/* What steps vary by: kernels' own time, or anything else; and what is advised then. Worked out by hand. */
+#include "analyse/judge/variation.h"
+#include "verdict_pair.h"
+
+enum { BLOCKS = 12, STEPS = 24 };
+
+/* A run of two steps a block: in each of them kernels take 10 + `kernels`·w, and the GPU idles for 5 + `idle`·w, where
+ * w is 0, 1, 0, 1, … by block. */
+static struct run_table run_of(int64_t kernels, int64_t idle, uint32_t blocks)
+{
+	struct table_column *column = ARENA_NEW(&arena, 2, struct table_column);
+	column[0] = (struct table_column){.kind = PART_COMPUTE, .n = blocks, .ns = ARENA_NEW(&arena, blocks, int64_t)};
+	column[1] = (struct table_column){.kind = PART_IDLE, .n = blocks, .ns = ARENA_NEW(&arena, blocks, int64_t)};
+	for (uint32_t b = 0; b < blocks; b++) {
+		column[0].ns[b] = 2 * (10 + kernels * (b % 2));
+		column[1].ns[b] = 2 * (5 + idle * (b % 2));
+	}
+	return (struct run_table){
+		.column = column, .n_columns = 2, .n_blocks = blocks, .block = 2, .n_steps = 2 * blocks};
+}
+
+static double share_of(struct run_table *runs, size_t n)
+{
+	return variation_of_kernels(&(struct side_facts){.runs = runs, .n_runs = n});
+}
+
+static void shares(void **unused)
+{
+	(void)unused;
+	struct run_table kernels = run_of(4, 0, BLOCKS), idle = run_of(0, 4, BLOCKS), both = run_of(3, 1, BLOCKS),
+			 steady = run_of(0, 0, BLOCKS), few = run_of(4, 0, 7);
+	near(share_of(&kernels, 1), 1, 1e-12);
+	near(share_of(&idle, 1), 0, 1e-12);
+	near(share_of(&both, 1), 0.75, 1e-12);
+	near(share_of(&steady, 1), 0, 0);
+	near(share_of(&few, 1), 0, 0);
+	struct run_table runs[] = {kernels, steady, idle}; /* the steady one tells nothing */
+	near(share_of(runs, 3), 0.5, 1e-12);
+	arena_release(&arena);
+}
+
+/* Sides that vary too much to be told apart; kernels make `share` of that on both. */
+static const struct verdict *noisy(double share, size_t n_runs)
+{
+	struct pair *p = pair_new();
+	seed = 77;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < n_runs; r++)
+			add_noisy_run(p, s, STEPS, 5e6, 0.3, 0);
+	p->conditions.kernels[0] = p->conditions.kernels[1] = share;
+	return judge(p);
+}
+
+static void advice(void **unused)
+{
+	(void)unused;
+	const struct verdict *v = noisy(0.6, 1);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(says(v, "Kernel time varies from step to step"));
+	assert_false(says(v, "quieter machine"));
+	v = noisy(0.4, 1);
+	assert_true(says(v, "Use a quieter machine or more runs"));
+	assert_false(says(v, "Kernel time"));
+	assert_false(says(noisy(0.6, 2), "Kernel time")); /* what runs differ by is not what steps do */
+	arena_release(&arena);
+}
+
+/* Ten times as many steps are worth recording, a hundred times as many are not asked for. */
+static void steps_asked_for(void **unused)
+{
+	(void)unused;
+	struct verdict v = {.judged = true, .more_steps = 2000, .n_steps = {50, 100}};
+	assert_true(verdict_steps_worthwhile(&v));
+	v.more_steps++;
+	assert_false(verdict_steps_worthwhile(&v));
+	v.judged = false; /* too few to judge: what is needed for that */
+	assert_true(verdict_steps_worthwhile(&v));
+	v.more_steps = 0;
+	assert_false(verdict_steps_worthwhile(&v));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares),
+		cmocka_unit_test(advice),
+		cmocka_unit_test(steps_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
