@@ -1,4 +1,5 @@
 /* What findings are told of a side: counts and times a step, means over its devices, of threads that launch. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,6 +65,32 @@ static void test_times_of_copies_are_means_over_devices(void **state)
 	assert_float_equal(facts.sync_gaps, 1, 1e-9); /* each device stands idle once after its wait */
 	assert_float_equal(facts.work.pageable_copies, 2, 1e-9);
 	assert_float_equal(facts.work.blocking_syncs, 2, 1e-9);
+}
+
+/* Both devices run one, two, three kernels a step in turns: each varies by that, and one's steps are not the other's,
+ * whose rows follow. Held against the counts themselves. */
+static void test_kernels_vary_by_device(void **state)
+{
+	struct scene *s = *state;
+	uint32_t gpus[] = {s->gpu, maker_device(&s->m, s->process, 1, TRACE_NONE)};
+	for (int64_t i = 0; i < STEPS; i++) {
+		scene_range(s, s->main, i * LONG, (i + 1) * LONG - 100, "step");
+		for (int64_t k = 0; k <= i % 3; k++)
+			for (int d = 0; d < 2; d++)
+				add_op(s, gpus[d], i * LONG + 1000 * (2 * k + d), OP_KERNEL, 500);
+	}
+	struct side_facts facts = facts_of(s);
+	const struct run_table *run = &facts.runs[0];
+	double n = 0, n2 = 0, steps = run->n_steps;
+	for (uint32_t i = STEPS - run->n_steps; i < STEPS; i++) {
+		double count = 1 + i % 3;
+		n += count;
+		n2 += count * count;
+	}
+	assert_true(steps >= 12);
+	assert_int_equal(run->n_kernels, 1);
+	assert_float_equal(run->kernels[0].n, 2 * n, 1e-9);
+	assert_float_equal(run->kernels[0].varies, 2 * sqrt(n2 / steps - n * n / steps / steps), 1e-9);
 }
 
 /* Of a step in which the host launches ten kernels in 5 ns each and one in `longest`. */
@@ -242,6 +269,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_times_of_copies_are_means_over_devices),
+		SCENE(test_kernels_vary_by_device),
 		SCENE(test_launches_that_wait_count_at_the_median),
 		SCENE(test_nodes_of_graphs_are_no_launches),
 		SCENE(test_calls_of_threads_that_launch),
