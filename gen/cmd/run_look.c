@@ -103,6 +103,7 @@ static bool look_closely(struct experiment *e, const struct seen *seen, const st
 	run_profiles(e, &look.arena, look.given);
 	look.files_are = e->compare.files_are;
 	bool known = compare_analyse(&look, &a, &err) == CMD_DONE;
+	e->told = true;
 	if (!known || !a.verdict.judged || a.verdict.measured != VERDICT_STOPWATCH) {
 		say(seen, quick, "idle", NULL, false, arena);
 		compare_release(&look);
@@ -127,8 +128,8 @@ bool run_look(struct experiment *e)
 	bool enough = false;
 	if (seen.n[0] >= EVIDENCE_FIRST_LOOK && seen.n[1] >= EVIDENCE_FIRST_LOOK) {
 		const struct verdict quick = verdict_stopwatch(seen.side, NULL, &arena);
-		/* what the times alone leave open, the report does, too */
-		if (quick.result != VERDICT_INCONCLUSIVE ||
+		/* what the times alone leave open, the report does, too; but at first it says whether they are of one unit */
+		if (quick.result != VERDICT_INCONCLUSIVE || !e->told ||
 		    looks_hopeless(seen.x, seen.n, seen.change, LN_FLOOR_SEVERAL, LN_MARGIN))
 			enough = look_closely(e, &seen, &quick, &arena);
 		else

@@ -26,6 +26,7 @@ struct experiment {
 	bool resume, force, quiet;
 	int follow;       /* the log of the run at hand, whose output is passed through as well; −1: none */
 	size_t looked_at; /* pairs of timed runs at the last look */
+	bool told;        /* a look went by what was recorded */
 	struct capturing capturing;
 	struct collector for_stopwatch;
 	struct compare compare; /* its arena holds everything */
