@@ -128,7 +128,7 @@ static void find_behind(const struct held *h, const uint8_t *steady, struct aren
 		}
 		if (i)
 			fills[(size_t)pair * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
-		pair = keymap_find(&b->pairs, (uint64_t)last << 32 | token);
+		pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token); /* it is there */
 		last = token;
 		fill = 0;
 	}
