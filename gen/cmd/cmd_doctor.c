@@ -53,11 +53,8 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	struct doctor d;
 	BUF_LOCAL(text);
 	struct err err;
-	struct output out = {0};
-	if (result_prepare(result, &out, &err)) {
-		output_release(&out);
+	if (result_prepare(result, NULL, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	doctor_examine(&places, arena, &d);
 	for (size_t i = 0; i < d.n; i++)
 		put_line(&text, &d.lines[i], cmd_use_colour(colour, STDOUT_FILENO), arena);
@@ -75,8 +72,7 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	buf_format(&text, "\n%s\n%s\n", say_fact(found, NULL, arena), say_form(found, SAY_SHORT, NULL, arena));
 	int status = write_result(result, &d, next, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 	if (!status)
-		status = cmd_print_beside(&out, result->path ? 1 : 0, &text);
-	output_release(&out);
+		status = result_print(result, &text);
 	return status ? status : d.can_cupti || d.can_nsys ? CMD_DONE : CMD_BAD_PROFILE;
 }
 
