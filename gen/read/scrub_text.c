@@ -3,8 +3,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/words.h"
-#include "read/scrub_address.h"
-#include "read/scrub_token.h"
+#include "read/scrub_find.h"
 
 #include <ctype.h>
 #include <string.h>
