@@ -21,9 +21,8 @@ static int make(struct digest_command *c, struct err *err)
 {
 	struct progress progress;
 	struct inputs *in = &c->inputs;
-	if (inputs_export(in, 1, c->quiet, &c->arena, err))
+	if (inputs_begin(in, 1, c->quiet, &progress, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(in, 1));
 	const struct read_wish wish = {.meter = progress_meter(&progress)};
 	names_init(&c->names, &c->arena);
 	int status = inputs_read(in, 1, &wish, &c->names, &c->arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
@@ -85,8 +84,6 @@ static int digest_profiles(struct digest_command *c, const struct opt_list *oper
 		status = CMD_WRONG_USAGE;
 	if (status)
 		return cmd_fail(status, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(&c->inputs, 1, &c->arena);
 	status = make(c, &err);
 	if (status)
 		return cmd_fail(status, &err);

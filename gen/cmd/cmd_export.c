@@ -54,12 +54,9 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 	int status = inputs_find(&in, "profile", &given, &arena, err);
 	if (!status && inputs_spared(&in, c->result.out, c->result.n_out, "an input", err))
 		status = CMD_WRONG_USAGE;
-	if (!status && !c->quiet)
-		inputs_say_passed_over(&in, 1, &arena);
-	if (!status && inputs_export(&in, 1, c->quiet, &arena, err))
-		status = CMD_BAD_PROFILE;
+	if (!status)
+		status = inputs_begin(&in, 1, c->quiet, &progress, &arena, err);
 	if (!status) {
-		progress_begin(&progress, c->quiet, "reading", inputs_bytes(&in, 1));
 		const struct read_wish wish = {.meter = progress_meter(&progress)};
 		names_init(&names, &arena);
 		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;

@@ -114,8 +114,6 @@ static int scrub(struct scrub_command *c, const struct opt_list *operands)
 	if (inputs_spared(&inputs, c->result.out, c->result.n_out, "the input", &err) ||
 	    output_keep(&c->result.out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(&inputs, 1, &c->arena);
 	if (inputs_export(&inputs, 1, c->quiet, &c->arena, &err) || make_copy(c, &inputs.item[0], &err)) {
 		inputs_name_report(&inputs, 1, &c->arena, &err);
 		return cmd_fail(CMD_BAD_PROFILE, &err);

@@ -166,11 +166,8 @@ static int make_tables(struct stats *s)
 	bool files = goes_to_files(s);
 	if (prepare_outputs(s, &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!s->quiet)
-		inputs_say_passed_over(&s->inputs, 1, &s->arena);
-	if (inputs_export(&s->inputs, 1, s->quiet, &s->arena, &err))
+	if (inputs_begin(&s->inputs, 1, s->quiet, &progress, &s->arena, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
-	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&s->inputs, 1));
 	int rc = make_sheets(s, &progress, &err);
 	progress_end(&progress);
 	if (rc != 0)

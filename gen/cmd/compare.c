@@ -274,11 +274,8 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 	}
 	if (compare_spare_inputs(c, err))
 		return CMD_WRONG_USAGE;
-	if (!c->quiet)
-		inputs_say_passed_over(c->sides, 2, &c->arena);
-	if (inputs_export(c->sides, 2, c->quiet, &c->arena, err))
+	if (inputs_begin(c->sides, 2, c->quiet, &progress, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
 	int status = read_and_analyse(c, &progress, analysis, err);
 	progress_end(&progress);
 	return status;
