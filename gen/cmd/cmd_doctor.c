@@ -9,13 +9,14 @@
 
 enum { COLUMNS = 100, INDENT = 18 };
 
+static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
+
 static void put_line(struct buf *out, const struct doctor_line *line, bool colour, struct arena *arena)
 {
-	static const char *const word[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
 	static const char *const ink[] = {
 		[DOCTOR_OK] = "\033[32m", [DOCTOR_NOTE] = "\033[33m", [DOCTOR_FIX] = "\033[1;31m"};
-	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", word[line->level],
-	           colour ? "\033[0m" : "", 6 - (int)strlen(word[line->level]), "");
+	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", levels[line->level],
+	           colour ? "\033[0m" : "", 6 - (int)strlen(levels[line->level]), "");
 	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, COLUMNS);
 	if (*line->advice) {
 		buf_format(out, "%*s", INDENT, "");
@@ -26,7 +27,6 @@ static void put_line(struct buf *out, const struct doctor_line *line, bool colou
 
 static int write_result(struct result *r, const struct doctor *d, const char *next, struct err *err)
 {
-	static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
 	struct json *json = result_begin(r, "doctor");
 	if (!json)
 		return 0;

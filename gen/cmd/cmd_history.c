@@ -249,7 +249,7 @@ static int history_report(struct history *h)
 		double least = h->least > 0 ? h->least / 100 : TREND_LEAST;
 		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
 		trend.last = judge_last(&r, &trend);
-		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
+		trend.title = cmd_named(&r.names, h->title);
 		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 		if (!status && !h->quiet) {
 			status = print(&r, &trend);

@@ -45,7 +45,7 @@ struct json *result_begin(struct result *r, const char *command)
 
 void result_text(struct result *r, const char *key, const char *text)
 {
-	json_text(&r->json, key, text ? names_text(&r->names, names_add_text(&r->names, text)) : NULL);
+	json_text(&r->json, key, cmd_named(&r->names, text));
 }
 
 int result_write(struct result *r, struct err *err)

@@ -42,7 +42,7 @@ int result_spares(const struct result *r, const char *path, struct err *err);
 /* NULL: not asked for. */
 struct json *result_begin(struct result *r, const char *command);
 
-/* A text from outside (a file's name), made harmless as names of a profile are; NULL: null. */
+/* A text from outside (a file's name), as cmd_named makes it; NULL: null. */
 void result_text(struct result *r, const char *key, const char *text);
 
 /* Ends the object and writes all. */

@@ -45,6 +45,9 @@ static inline bool scrub_path_is_separator(char c)
 	return c == '/' || c == '\\';
 }
 
+/* Between words of a message, some of which are paths: the reader and the copy cut them in the same places. */
+bool scrub_path_stops(char c);
+
 /* The first parts of all absolute paths in a text of the metadata; each is looked at as a path. */
 void scrub_path_learn(struct scrub_roots *roots, struct arena *arena, const char *bytes, size_t n);
 

@@ -51,6 +51,11 @@ static bool begins_path(const char *bytes, size_t at)
 	return !isalnum(before) && before < 0x80 && !strchr("_.*)]>~/\\", before);
 }
 
+bool scrub_path_stops(char c)
+{
+	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
+}
+
 void scrub_path_learn(struct scrub_roots *roots, struct arena *arena, const char *bytes, size_t n)
 {
 	for (size_t at = 0; at < n; at++) {
