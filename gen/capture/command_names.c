@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "base/words.h"
-#include "read/scrub_command.h"
-#include "read/scrub_token.h"
+#include "read/scrub_find.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -59,6 +59,11 @@ const char *cmd_harmless(struct arena *arena, const char *text)
 	return copy;
 }
 
+const char *cmd_named(struct names *names, const char *text)
+{
+	return text ? names_text(names, names_add_text(names, text)) : NULL;
+}
+
 void cmd_add_hint(struct buf *text, const char *command)
 {
 	ARENA_LOCAL(arena);

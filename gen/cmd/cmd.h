@@ -84,4 +84,7 @@ bool cmd_output_taken(const struct output *outputs, size_t n_outputs);
 /* `text` for one line of a terminal: control characters, which a file name may hold, are replaced by '?'. */
 const char *cmd_harmless(struct arena *arena, const char *text);
 
+/* A text from outside as names of a profile are: for a page or the JSON. NULL: NULL. */
+const char *cmd_named(struct names *names, const char *text);
+
 #endif

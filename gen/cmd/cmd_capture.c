@@ -12,7 +12,6 @@ struct capture_command {
 	bool force, quiet, recover;
 	struct capturing capturing;
 	struct result result;
-	struct output out;
 	struct arena arena;
 };
 
@@ -124,12 +123,11 @@ int cmd_capture(int argc, char **argv)
 		bool complete = !operands.n == o.recover && o.file && !capturing_settle(&o.capturing, &err);
 		if (!complete)
 			status = cmd_misuse(&usage, &err);
-		else if (result_prepare(&o.result, &o.out, &err))
+		else if (result_prepare(&o.result, NULL, &err))
 			status = cmd_fail(CMD_WRONG_USAGE, &err);
 		else
 			status = o.recover ? recover(&o) : capture(&o, operands.item);
 	}
-	output_release(&o.out);
 	result_release(&o.result);
 	cmd_end(status);
 	arena_release(&o.arena);

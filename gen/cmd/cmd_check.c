@@ -12,7 +12,6 @@ struct check {
 	struct arena arena;
 	struct names names;
 	struct result result;
-	struct output out;
 	struct buf claim;
 	struct page_evidence evidence;
 };
@@ -65,7 +64,7 @@ static int check(struct check *c, const char *claim_path, const char *path, stru
 	const struct fact *said =
 		FACT_NEW(&c->arena, claim_checked, FACT_NO_SIDE, .answer = claim_answer_name(found.answer));
 	buf_format(&text, "%s\n", say_fact(said, &c->names, &c->arena));
-	int status = cmd_print_beside(&c->out, c->result.path != NULL, &text);
+	int status = result_print(&c->result, &text);
 	return status ? status : status_of[found.answer];
 }
 
@@ -82,7 +81,7 @@ int cmd_check(int argc, char **argv)
 		status = cmd_misuse(&usage, &err);
 	} else if (status < 0) {
 		names_init(&c.names, &c.arena);
-		if (result_prepare(&c.result, &c.out, &err) || result_spares(&c.result, operands.item[0], &err) ||
+		if (result_prepare(&c.result, NULL, &err) || result_spares(&c.result, operands.item[0], &err) ||
 		    result_spares(&c.result, operands.item[1], &err))
 			status = CMD_WRONG_USAGE;
 		else
@@ -93,7 +92,6 @@ int cmd_check(int argc, char **argv)
 	buf_release(&c.claim);
 	page_evidence_release(&c.evidence);
 	result_release(&c.result);
-	output_release(&c.out);
 	arena_release(&c.arena);
 	return status;
 }

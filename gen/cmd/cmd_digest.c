@@ -13,8 +13,7 @@ struct digest_command {
 	struct arena arena;
 	struct names names;
 	struct inputs inputs;
-	struct output out[2]; /* the digest, and the result for machines */
-	struct result result;
+	struct result result; /* the digest, and what machines are told of it */
 	struct digest_made made;
 };
 
@@ -22,9 +21,8 @@ static int make(struct digest_command *c, struct err *err)
 {
 	struct progress progress;
 	struct inputs *in = &c->inputs;
-	if (inputs_export(in, 1, c->quiet, &c->arena, err))
+	if (inputs_begin(in, 1, c->quiet, &progress, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(in, 1));
 	const struct read_wish wish = {.meter = progress_meter(&progress)};
 	names_init(&c->names, &c->arena);
 	int status = inputs_read(in, 1, &wish, &c->names, &c->arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
@@ -57,45 +55,42 @@ static int say(const struct digest_command *c)
 	ARENA_LOCAL(arena);
 	BUF_LOCAL(text);
 	buf_format(&text, "%s\n",
-	           SAY(NULL, &arena, digest_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->out[0].n,
+	           SAY(NULL, &arena, digest_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->made.n,
 	               .events = (int64_t)c->made.rows, .files = (int64_t)c->inputs.n,
 	               .left_out = (int64_t)c->made.left_out));
-	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
+	return result_print(&c->result, &text);
 }
 
-static int make_result(struct digest_command *c, struct err *err)
+static void make_result(struct digest_command *c)
 {
 	struct json *json = result_begin(&c->result, "digest");
 	if (!json)
-		return 0;
+		return;
 	result_text(&c->result, "file", c->output);
 	json_integer(json, "bytes", (int64_t)c->made.n);
 	json_integer(json, "events", (int64_t)c->made.rows);
 	json_integer(json, "files", (int64_t)c->inputs.n);
 	json_integer(json, "left_out", (int64_t)c->made.left_out);
-	return result_finish(&c->result, err);
 }
 
 static int digest_profiles(struct digest_command *c, const struct opt_list *operands)
 {
 	struct err err;
-	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
-	    result_collides(&c->result, c->out, 1, &err))
+	if (result_prepare(&c->result, c->output, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&c->inputs, "profile", operands, &c->arena, &err);
-	if (!status && (inputs_spared(&c->inputs, c->out, c->result.path ? 2 : 1, "the input", &err) ||
-	                output_keep(&c->out[0], c->force, &err)))
+	if (!status && (inputs_spared(&c->inputs, c->result.out, c->result.n_out, "the input", &err) ||
+	                output_keep(&c->result.out[0], c->force, &err)))
 		status = CMD_WRONG_USAGE;
 	if (status)
 		return cmd_fail(status, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(&c->inputs, 1, &c->arena);
 	status = make(c, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	c->out[0].bytes = (const char *)c->made.data;
-	c->out[0].n = c->made.n;
-	if (make_result(c, &err) || output_write(c->out, c->result.path ? 2 : 1, &err))
+	c->result.out[0].bytes = (const char *)c->made.data;
+	c->result.out[0].n = c->made.n;
+	make_result(c);
+	if (result_write(&c->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	return c->quiet ? CMD_DONE : say(c);
 }
@@ -122,8 +117,6 @@ int cmd_digest(int argc, char **argv)
 			err_set(&err, "where the digest should go is missing: -o FILE");
 		status = cmd_misuse(&usage, &err);
 	}
-	output_release(&c.out[0]);
-	output_release(&c.out[1]);
 	result_release(&c.result);
 	digest_release(&c.made);
 	arena_release(&c.arena);

@@ -9,13 +9,14 @@
 
 enum { COLUMNS = 100, INDENT = 18 };
 
+static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
+
 static void put_line(struct buf *out, const struct doctor_line *line, bool colour, struct arena *arena)
 {
-	static const char *const word[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
 	static const char *const ink[] = {
 		[DOCTOR_OK] = "\033[32m", [DOCTOR_NOTE] = "\033[33m", [DOCTOR_FIX] = "\033[1;31m"};
-	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", word[line->level],
-	           colour ? "\033[0m" : "", 6 - (int)strlen(word[line->level]), "");
+	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", levels[line->level],
+	           colour ? "\033[0m" : "", 6 - (int)strlen(levels[line->level]), "");
 	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, COLUMNS);
 	if (*line->advice) {
 		buf_format(out, "%*s", INDENT, "");
@@ -26,7 +27,6 @@ static void put_line(struct buf *out, const struct doctor_line *line, bool colou
 
 static int write_result(struct result *r, const struct doctor *d, const char *next, struct err *err)
 {
-	static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
 	struct json *json = result_begin(r, "doctor");
 	if (!json)
 		return 0;
@@ -53,11 +53,8 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	struct doctor d;
 	BUF_LOCAL(text);
 	struct err err;
-	struct output out = {0};
-	if (result_prepare(result, &out, &err)) {
-		output_release(&out);
+	if (result_prepare(result, NULL, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	}
 	doctor_examine(&places, arena, &d);
 	for (size_t i = 0; i < d.n; i++)
 		put_line(&text, &d.lines[i], cmd_use_colour(colour, STDOUT_FILENO), arena);
@@ -75,8 +72,7 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	buf_format(&text, "\n%s\n%s\n", say_fact(found, NULL, arena), say_form(found, SAY_SHORT, NULL, arena));
 	int status = write_result(result, &d, next, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 	if (!status)
-		status = cmd_print_beside(&out, result->path ? 1 : 0, &text);
-	output_release(&out);
+		status = result_print(result, &text);
 	return status ? status : d.can_cupti || d.can_nsys ? CMD_DONE : CMD_BAD_PROFILE;
 }
 

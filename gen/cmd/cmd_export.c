@@ -13,8 +13,7 @@ struct export_command {
 	bool force, quiet;
 	int files_are; /* enum ranks_asked */
 	struct analyse_options analysis;
-	struct output out[2]; /* the database, and the result for machines */
-	struct result result;
+	struct result result; /* the database, and what machines are told of it */
 	struct export made;
 	struct arena arena;
 };
@@ -53,14 +52,11 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 	struct inputs in;
 	const struct opt_list given = {&input, 1};
 	int status = inputs_find(&in, "profile", &given, &arena, err);
-	if (!status && inputs_spared(&in, c->out, c->result.path ? 2 : 1, "an input", err))
+	if (!status && inputs_spared(&in, c->result.out, c->result.n_out, "an input", err))
 		status = CMD_WRONG_USAGE;
-	if (!status && !c->quiet)
-		inputs_say_passed_over(&in, 1, &arena);
-	if (!status && inputs_export(&in, 1, c->quiet, &arena, err))
-		status = CMD_BAD_PROFILE;
+	if (!status)
+		status = inputs_begin(&in, 1, c->quiet, &progress, &arena, err);
 	if (!status) {
-		progress_begin(&progress, c->quiet, "reading", inputs_bytes(&in, 1));
 		const struct read_wish wish = {.meter = progress_meter(&progress)};
 		names_init(&names, &arena);
 		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
@@ -74,18 +70,17 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 	return status;
 }
 
-static int make_result(struct export_command *c, struct err *err)
+static void make_result(struct export_command *c)
 {
 	struct json *json = result_begin(&c->result, "export");
 	if (!json)
-		return 0;
+		return;
 	result_text(&c->result, "file", c->output);
 	json_integer(json, "bytes", (int64_t)c->made.n);
 	json_object(json, "rows");
 	for (int t = 0; t < EXPORT_TABLES; t++)
 		json_integer(json, export_table_names[t], c->made.rows[t]);
 	json_end_object(json);
-	return result_finish(&c->result, err);
 }
 
 static int say(const struct export_command *c)
@@ -97,23 +92,24 @@ static int say(const struct export_command *c)
 	           SAY(NULL, &arena, export_is, .file = cmd_harmless(&arena, c->output), .bytes = (int64_t)c->made.n,
 	               .runs = n[EXPORT_RUNS], .steps = n[EXPORT_STEPS], .gaps = n[EXPORT_GAPS],
 	               .kernels = n[EXPORT_KERNELS]));
-	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
+	return result_print(&c->result, &text);
 }
 
 static int export(struct export_command *c, const struct opt_list *operands)
 {
 	struct err err;
-	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
-	    result_collides(&c->result, c->out, 1, &err) || output_keep(&c->out[0], c->force, &err))
+	if (result_prepare(&c->result, c->output, &err) || output_keep(&c->result.out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = export_begin(&c->made, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 	for (size_t i = 0; i < operands->n && !status; i++)
 		status = add_input(c, operands->item[i], &err);
-	if (!status && (export_end(&c->made, &err) || make_result(c, &err)))
+	if (!status && export_end(&c->made, &err))
 		status = CMD_WRONG_USAGE;
-	c->out[0].bytes = (const char *)c->made.bytes;
-	c->out[0].n = c->made.n;
-	if (!status && output_write(c->out, c->result.path ? 2 : 1, &err))
+	if (!status)
+		make_result(c);
+	c->result.out[0].bytes = (const char *)c->made.bytes;
+	c->result.out[0].n = c->made.n;
+	if (!status && result_write(&c->result, &err))
 		status = CMD_WRONG_USAGE;
 	if (status)
 		return cmd_fail(status, &err);
@@ -143,8 +139,6 @@ int cmd_export(int argc, char **argv)
 		err_set(&err, operands.n ? "where the database should go is missing: -o FILE" : "a profile is needed");
 		status = cmd_misuse(&usage, &err);
 	}
-	output_release(&c.out[0]);
-	output_release(&c.out[1]);
 	result_release(&c.result);
 	export_release(&c.made);
 	arena_release(&c.arena);

@@ -29,7 +29,6 @@ struct history {
 	bool force, quiet;
 	struct analyse_options analysis;
 	struct result result; /* of add; report has a document of its own */
-	struct output out;
 	struct saving saving;
 };
 
@@ -250,7 +249,7 @@ static int history_report(struct history *h)
 		double least = h->least > 0 ? h->least / 100 : TREND_LEAST;
 		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
 		trend.last = judge_last(&r, &trend);
-		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
+		trend.title = cmd_named(&r.names, h->title);
 		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 		if (!status && !h->quiet) {
 			status = print(&r, &trend);
@@ -332,7 +331,7 @@ static int add(struct history *h, const struct opt_list *profiles)
 	saving->entry.kind = STORE_COMMIT;
 	saving->entry.name = h->commit;
 	h->result.path = h->paths[HISTORY_JSON];
-	int status = result_prepare(&h->result, &h->out, &err) || result_spares(&h->result, h->db, &err) ||
+	int status = result_prepare(&h->result, NULL, &err) || result_spares(&h->result, h->db, &err) ||
 	                             saving_check(saving, h->db, rule, &err)
 	                     ? CMD_WRONG_USAGE
 	                     : saving_make(saving, profiles, h->quiet, &err);
@@ -352,7 +351,7 @@ static int add(struct history *h, const struct opt_list *profiles)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (h->quiet)
 		return CMD_DONE;
-	FILE *to = h->out.standard ? stderr : stdout;
+	FILE *to = cmd_output_taken(h->result.out, h->result.n_out) ? stderr : stdout;
 	fprintf(to, "%s\n",
 	        SAY(NULL, &saving->arena, commit_added, .commit = h->commit, .profiles = (int64_t)n_new,
 	            .store = cmd_harmless(&saving->arena, h->db), .known = (int64_t)known,
@@ -424,7 +423,6 @@ int cmd_history(int argc, char **argv)
 	int status = cmd_options(&usage, argc, argv, &h.saving.arena, &operands);
 	if (status < 0)
 		status = run(&h, &usage, &operands);
-	output_release(&h.out);
 	result_release(&h.result);
 	saving_release(&h.saving);
 	return status;

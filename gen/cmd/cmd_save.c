@@ -10,7 +10,6 @@ struct save {
 	const char *db;
 	bool add, force, list, quiet;
 	struct result result;
-	struct output out;
 	struct saving saving;
 };
 
@@ -54,10 +53,10 @@ static int list(struct save *s)
 	}
 	if (json)
 		json_end_array(json);
-	if (json && result_write(&s->result, &err))
+	if (!status && result_write(&s->result, &err))
 		status = cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!status)
-		status = cmd_print_beside(&s->out, json ? 1 : 0, &text);
+		status = result_print(&s->result, &text);
 	buf_release(&text);
 	store_close(&store);
 	return status;
@@ -95,7 +94,7 @@ static int save(struct save *s, const struct opt_list *operands)
 	if (result_write(&s->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)
-		fprintf(s->out.standard ? stderr : stdout, "@%s\n",
+		fprintf(cmd_output_taken(s->result.out, s->result.n_out) ? stderr : stdout, "@%s\n",
 		        SAY(NULL, &saving->arena, baseline_is, .name = saving->entry.name,
 		            .profiles = (int64_t)saving->entry.n, .bytes = (int64_t)saving->bytes,
 		            .store = cmd_harmless(&saving->arena, s->db),
@@ -136,11 +135,10 @@ int cmd_save(int argc, char **argv)
 	int status = cmd_options(&usage, argc, argv, &s.saving.arena, &operands);
 	if (status < 0 && check(&s, &operands, &err))
 		status = cmd_misuse(&usage, &err);
-	else if (status < 0 && (result_prepare(&s.result, &s.out, &err) || result_spares(&s.result, s.db, &err)))
+	else if (status < 0 && (result_prepare(&s.result, NULL, &err) || result_spares(&s.result, s.db, &err)))
 		status = cmd_fail(CMD_WRONG_USAGE, &err);
 	else if (status < 0)
 		status = s.list ? list(&s) : save(&s, &operands);
-	output_release(&s.out);
 	result_release(&s.result);
 	saving_release(&s.saving);
 	return status;

@@ -17,8 +17,7 @@ struct scrub_command {
 	struct opt_list hide;
 	bool keep_stacks, force, quiet;
 	struct arena arena;
-	struct output out[2]; /* the copy, and the result for machines */
-	struct result result;
+	struct result result; /* the copy, and what machines are told of it */
 	struct scrub_copy copy;
 	struct file_bytes packed;
 };
@@ -59,7 +58,7 @@ static int say(const struct scrub_command *c, const char *profile)
 	               .tables = named ? arena_copy(&arena, tables.data, tables.n) : NULL,
 	               .more = (int64_t)(copy->n_left_out - named)),
 	           SAY(NULL, &arena, scrub_changed, .n = (int64_t)copy->masked, .run = copy->is_run));
-	return cmd_print_beside(c->out, c->result.path ? 2 : 1, &text);
+	return result_print(&c->result, &text);
 }
 
 static int make_copy(struct scrub_command *c, const struct input *input, struct err *err)
@@ -79,15 +78,15 @@ static int make_copy(struct scrub_command *c, const struct input *input, struct 
 	return rc;
 }
 
-static int make_result(struct scrub_command *c, const char *profile, struct err *err)
+static void make_result(struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
 	struct json *json = result_begin(&c->result, "scrub");
 	if (!json)
-		return 0;
+		return;
 	result_text(&c->result, "file", c->output);
 	result_text(&c->result, "profile", profile);
-	json_integer(json, "bytes", (int64_t)c->out[0].n);
+	json_integer(json, "bytes", (int64_t)c->result.out[0].n);
 	json_integer(json, "changed", (int64_t)copy->masked);
 	json_object(json, "left_out");
 	json_integer(json, "options", copy->options);
@@ -101,31 +100,28 @@ static int make_result(struct scrub_command *c, const char *profile, struct err 
 		result_text(&c->result, NULL, copy->left_out[i]);
 	json_end_array(json);
 	json_end_object(json);
-	return result_finish(&c->result, err);
 }
 
 static int scrub(struct scrub_command *c, const struct opt_list *operands)
 {
 	struct err err;
 	struct inputs inputs;
-	if (output_prepare(&c->out[0], c->output, &err) || result_prepare(&c->result, &c->out[1], &err) ||
-	    result_collides(&c->result, c->out, 1, &err))
+	if (result_prepare(&c->result, c->output, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find_one(&inputs, operands, &c->arena, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	if (inputs_spared(&inputs, c->out, c->result.path ? 2 : 1, "the input", &err) ||
-	    output_keep(&c->out[0], c->force, &err))
+	if (inputs_spared(&inputs, c->result.out, c->result.n_out, "the input", &err) ||
+	    output_keep(&c->result.out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(&inputs, 1, &c->arena);
 	if (inputs_export(&inputs, 1, c->quiet, &c->arena, &err) || make_copy(c, &inputs.item[0], &err)) {
 		inputs_name_report(&inputs, 1, &c->arena, &err);
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	}
-	c->out[0].bytes = (const char *)(c->packed.data ? c->packed.data : c->copy.bytes);
-	c->out[0].n = c->packed.data ? c->packed.n : c->copy.n;
-	if (make_result(c, inputs.item[0].path, &err) || output_write(c->out, c->result.path ? 2 : 1, &err))
+	c->result.out[0].bytes = (const char *)(c->packed.data ? c->packed.data : c->copy.bytes);
+	c->result.out[0].n = c->packed.data ? c->packed.n : c->copy.n;
+	make_result(c, inputs.item[0].path);
+	if (result_write(&c->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	return c->quiet ? CMD_DONE : say(c, inputs.item[0].path);
 }
@@ -156,8 +152,6 @@ int cmd_scrub(int argc, char **argv)
 			err_set(&err, "where the copy should go is missing: -o FILE");
 		status = cmd_misuse(&usage, &err);
 	}
-	output_release(&c.out[0]);
-	output_release(&c.out[1]);
 	result_release(&c.result);
 	scrub_release(&c.copy);
 	file_release(&c.packed);

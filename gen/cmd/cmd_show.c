@@ -41,11 +41,8 @@ static int show(struct compare *c, const struct opt_list *operands)
 		return cmd_fail(status, &err);
 	if (compare_spare_inputs(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(inputs, 1, &c->arena);
-	if (inputs_export(inputs, 1, c->quiet, &c->arena, &err))
+	if (inputs_begin(inputs, 1, c->quiet, &progress, &c->arena, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(inputs, 1));
 	status = read_and_analyse(c, &progress, &analysis, &err);
 	progress_end(&progress);
 	if (status)

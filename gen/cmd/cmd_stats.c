@@ -22,10 +22,9 @@ struct stats {
 	struct stats_request *requests;
 	struct sheet *sheets;
 	size_t n;
-	struct output *outputs; /* one, or one for each sheet */
-	struct buf *bytes;
+	struct buf *bytes; /* of one output, or of one for each sheet */
 	size_t n_outputs;
-	struct result result; /* its output is behind the others */
+	struct result result;
 };
 
 static const char *const formats[] = {"csv", "table", "column", "json", NULL};
@@ -86,24 +85,22 @@ static int prepare_outputs(struct stats *s, struct err *err)
 	const char *stem = files && strcmp(s->prefix, ".") == 0 ? stem_of(input->path, &s->arena) : s->prefix;
 	bool only_result = !files && s->result.path && !strcmp(s->result.path, "-"); /* in the tables' place */
 	size_t n = files ? s->n : only_result ? 0 : 1;
-	s->outputs = ARENA_NEW(&s->arena, n + 1, struct output);
 	s->bytes = ARENA_NEW(&s->arena, n, struct buf);
 	for (size_t i = 0; i < n; i++) {
 		const char *path =
 			files ? arena_format(&s->arena, "%s_%s.%s", stem, s->requests[i].name, endings[s->format])
 			      : "-";
 		s->n_outputs++;
-		if (output_prepare(&s->outputs[i], path, err) != 0)
-			return -1;
-		if (inputs_spared(&s->inputs, &s->outputs[i], 1, "the profile", err))
+		if (result_add(&s->result, path, err) ||
+		    inputs_spared(&s->inputs, &s->result.out[i], 1, "the profile", err))
 			return -1;
 		for (size_t j = 0; j < i; j++)
-			if (output_same(&s->outputs[j], &s->outputs[i]))
+			if (output_same(&s->result.out[j], &s->result.out[i]))
 				return err_set(err, "two tables would go to %s", path);
 	}
-	if (result_prepare(&s->result, &s->outputs[n], err) || result_collides(&s->result, s->outputs, n, err))
+	if (result_prepare(&s->result, NULL, err))
 		return -1;
-	return inputs_spared(&s->inputs, &s->outputs[n], 1, "the profile", err);
+	return inputs_spared(&s->inputs, s->result.out, s->result.n_out, "the profile", err);
 }
 
 /* Appends tables to `out`; between those on standard output stands an empty line. */
@@ -147,11 +144,11 @@ static int make_sheets(struct stats *s, struct progress *progress, struct err *e
 	return 0;
 }
 
-static int make_result(struct stats *s, struct err *err)
+static void make_result(struct stats *s)
 {
 	struct json *json = result_begin(&s->result, "stats");
 	if (!json)
-		return 0;
+		return;
 	result_text(&s->result, "profile", s->inputs.item[0].path);
 	for (size_t i = json_list(json, "tables"); json_item(json, i, s->n); i++) {
 		const struct sheet *sheet = &s->sheets[i];
@@ -160,7 +157,6 @@ static int make_result(struct stats *s, struct err *err)
 		json_text(json, "note", sheet->note);
 		sheet_rows(sheet, "rows", json);
 	}
-	return result_finish(&s->result, err);
 }
 
 static int make_tables(struct stats *s)
@@ -170,11 +166,8 @@ static int make_tables(struct stats *s)
 	bool files = goes_to_files(s);
 	if (prepare_outputs(s, &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!s->quiet)
-		inputs_say_passed_over(&s->inputs, 1, &s->arena);
-	if (inputs_export(&s->inputs, 1, s->quiet, &s->arena, &err))
+	if (inputs_begin(&s->inputs, 1, s->quiet, &progress, &s->arena, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
-	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&s->inputs, 1));
 	int rc = make_sheets(s, &progress, &err);
 	progress_end(&progress);
 	if (rc != 0)
@@ -182,14 +175,15 @@ static int make_tables(struct stats *s)
 	for (size_t i = 0; i < s->n_outputs; i++) {
 		if (render(s, &s->sheets[i], files ? 1 : s->n, &s->bytes[i], &err) != 0)
 			return cmd_fail(CMD_WRONG_USAGE, &err);
-		s->outputs[i].bytes = s->bytes[i].data;
-		s->outputs[i].n = s->bytes[i].n;
+		s->result.out[i].bytes = s->bytes[i].data;
+		s->result.out[i].n = s->bytes[i].n;
 	}
-	if (make_result(s, &err) || output_write(s->outputs, s->n_outputs + (s->result.path ? 1 : 0), &err) != 0)
+	make_result(s);
+	if (result_write(&s->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet) {
 		print_notes(s);
-		cmd_say_written(s->outputs, s->n_outputs + (s->result.path ? 1 : 0));
+		cmd_say_written(s->result.out, s->result.n_out);
 	}
 	return CMD_DONE;
 }
@@ -233,12 +227,8 @@ int cmd_stats(int argc, char **argv)
 		else
 			status = find_profile(&s, &operands);
 	}
-	for (size_t i = 0; i < s.n_outputs; i++) {
+	for (size_t i = 0; i < s.n_outputs; i++)
 		buf_release(&s.bytes[i]);
-		output_release(&s.outputs[i]);
-	}
-	if (s.outputs && s.result.out)
-		output_release(s.result.out);
 	result_release(&s.result);
 	arena_release(&s.arena);
 	return status;

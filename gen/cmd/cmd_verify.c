@@ -8,7 +8,6 @@ struct verify {
 	struct arena arena;
 	struct names names;
 	struct result result;
-	struct output out;
 	const char *maker; /* version of gapline */
 };
 
@@ -61,7 +60,7 @@ static int verify(struct verify *v, const char *path)
 	BUF_LOCAL(text);
 	int status = CMD_BAD_PROFILE;
 	names_init(&v->names, &v->arena);
-	if (result_prepare(&v->result, &v->out, &err) || result_spares(&v->result, path, &err))
+	if (result_prepare(&v->result, NULL, &err) || result_spares(&v->result, path, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (page_evidence_read(path, &v->names, &v->arena, &evidence, &err) < 0)
 		goto out;
@@ -71,7 +70,7 @@ static int verify(struct verify *v, const char *path)
 	status = found.n ? CMD_GATE_NOT_MET : CMD_DONE;
 	v->maker = evidence.maker.version;
 	say(v, names_file(&v->names, path), &found, &text);
-	if (cmd_print_beside(&v->out, v->result.path != NULL, &text))
+	if (result_print(&v->result, &text))
 		status = CMD_WRONG_USAGE;
 out:
 	if (status == CMD_BAD_PROFILE || (status == CMD_WRONG_USAGE && !text.n))
@@ -95,7 +94,6 @@ int cmd_verify(int argc, char **argv)
 		status = cmd_misuse(&usage, &err);
 	}
 	result_release(&v.result);
-	output_release(&v.out);
 	arena_release(&v.arena);
 	return status;
 }

@@ -274,11 +274,8 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 	}
 	if (compare_spare_inputs(c, err))
 		return CMD_WRONG_USAGE;
-	if (!c->quiet)
-		inputs_say_passed_over(c->sides, 2, &c->arena);
-	if (inputs_export(c->sides, 2, c->quiet, &c->arena, err))
+	if (inputs_begin(c->sides, 2, c->quiet, &progress, &c->arena, err))
 		return CMD_BAD_PROFILE;
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
 	int status = read_and_analyse(c, &progress, analysis, err);
 	progress_end(&progress);
 	return status;
@@ -322,11 +319,6 @@ void compare_init(struct compare *c)
 	*c = (struct compare){.analysis = {.warmup = -1, .gates.max_regression = -1}, .tolerance = -1};
 }
 
-static const char *harmless(struct compare *c, const char *text)
-{
-	return text ? names_text(&c->names, names_add_text(&c->names, text)) : NULL;
-}
-
 /* "4096 tokens", "4096,8192 tokens" */
 static int read_items(struct compare *c, struct err *err)
 {
@@ -351,7 +343,7 @@ static int read_items(struct compare *c, struct err *err)
 			"--items-per-step needs a number above 0 and what it counts, as in '4096 tokens', or one "
 			"for each side, as in '4096,8192 tokens', not '%s'",
 			cmd_harmless(&c->arena, c->items));
-	c->analysis.items_name = harmless(c, name);
+	c->analysis.items_name = cmd_named(&c->names, name);
 	return 0;
 }
 
@@ -361,7 +353,7 @@ static int read_gates(struct compare *c, struct err *err)
 	size_t n = c->expressions.n;
 	struct gate_expression *list = ARENA_NEW(&c->arena, n, struct gate_expression);
 	for (size_t i = 0; i < n; i++) {
-		const char *text = harmless(c, c->expressions.item[i]);
+		const char *text = cmd_named(&c->names, c->expressions.item[i]);
 		if (gate_expression_parse(text, &c->arena, &list[i], err))
 			return -1;
 	}
@@ -389,12 +381,12 @@ int compare_begin(struct compare *c, struct err *err)
 	names_init(&c->names, &c->arena);
 	if (c->analysis.title && !*c->analysis.title)
 		c->analysis.title = NULL; /* none is what was asked for */
-	c->analysis.title = harmless(c, c->analysis.title);
+	c->analysis.title = cmd_named(&c->names, c->analysis.title);
 	for (int s = 0; s < 2; s++)
-		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
+		c->analysis.name[s] = cmd_named(&c->names, c->analysis.name[s]);
 	if (c->requests && c->analysis.step)
 		return err_set(err, "--requests names the step, too: leave out --step %s",
-		               harmless(c, c->analysis.step));
+		               cmd_named(&c->names, c->analysis.step));
 	c->analysis.requests = c->requests != NULL;
 	c->analysis.step = c->requests ? c->requests : c->analysis.step;
 	return read_items(c, err) || read_gates(c, err) || read_links(c, err) || compare_check_printed(c, err) ? -1 : 0;

@@ -28,14 +28,14 @@ int compare_read_printed(struct compare *c, struct err *err)
 		return 0;
 	if (printed_pattern(c->pattern, &pattern, err))
 		return -1;
-	*p = (struct printed){.pattern = names_text(&c->names, names_add_text(&c->names, c->pattern)),
+	*p = (struct printed){.pattern = cmd_named(&c->names, c->pattern),
 	                      .tolerance = c->tolerance >= 0 ? c->tolerance : USUAL_TOLERANCE};
 	for (int s = 0; s < 2; s++) {
 		const struct opt_list *files = &c->outputs_of[s];
 		struct printed_run *run = ARENA_NEW(&c->arena, files->n, struct printed_run);
 		for (size_t i = 0; i < files->n && !rc; i++) {
 			rc = printed_read(files->item[i], &pattern, &c->arena, &run[i], err);
-			run[i].file = names_text(&c->names, names_add_text(&c->names, file_name(files->item[i])));
+			run[i].file = cmd_named(&c->names, file_name(files->item[i]));
 		}
 		p->run[s] = run;
 		p->n[s] = files->n;

@@ -151,11 +151,6 @@ static const char *split(char *text, const char *id)
 	return at + 2;
 }
 
-static const char *harmless(struct names *names, const char *text)
-{
-	return text ? names_text(names, names_add_text(names, text)) : NULL;
-}
-
 struct render_error cmd_error(int status, struct names *names, struct arena *arena)
 {
 	const char *whole = last.err.text;
@@ -170,9 +165,9 @@ struct render_error cmd_error(int status, struct names *names, struct arena *are
 		next = arena_format(arena, "'%s --help' lists the options", last.misused);
 	if (!next && !strcmp(e.id, "missing"))
 		next = "check its name, and the folder that it is looked for in";
-	e.next = harmless(names, next);
-	e.file = harmless(names, e.file);
-	e.text = harmless(names, text);
+	e.next = cmd_named(names, next);
+	e.file = cmd_named(names, e.file);
+	e.text = cmd_named(names, text);
 	return e;
 }
 

@@ -196,6 +196,8 @@ static int export_one(struct input *input, const char *nsys, bool quiet, struct 
 int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *arena, struct err *err)
 {
 	const char *nsys = NULL;
+	if (!quiet)
+		inputs_say_passed_over(sides, n, arena);
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].n; i++) {
 			struct input *input = &sides[s].item[i];
@@ -208,6 +210,15 @@ int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *aren
 				return CMD_BAD_PROFILE;
 		}
 	return CMD_DONE;
+}
+
+int inputs_begin(struct inputs *sides, size_t n, bool quiet, struct progress *progress, struct arena *arena,
+                 struct err *err)
+{
+	int status = inputs_export(sides, n, quiet, arena, err);
+	if (!status)
+		progress_begin(progress, quiet, "reading", inputs_bytes(sides, n));
+	return status;
 }
 
 /* A file name as a word of a shell. */

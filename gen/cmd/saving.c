@@ -121,13 +121,10 @@ int saving_make(struct saving *s, const struct opt_list *given, bool quiet, stru
 	if (status || is_side)
 		return status;
 	status = inputs_find(in, "profile", given, &s->arena, err);
+	if (!status)
+		status = inputs_begin(in, 1, quiet, &progress, &s->arena, err);
 	if (status)
 		return status;
-	if (!quiet)
-		inputs_say_passed_over(in, 1, &s->arena);
-	if (inputs_export(in, 1, quiet, &s->arena, err))
-		return CMD_BAD_PROFILE;
-	progress_begin(&progress, quiet, "reading", inputs_bytes(in, 1));
 	const struct read_wish wish = {.meter = progress_meter(&progress)};
 	names_init(&s->names, &s->arena);
 	status = inputs_read(in, 1, &wish, &s->names, &s->arena, err) ? CMD_BAD_PROFILE : CMD_DONE;

@@ -23,11 +23,6 @@ struct job {
 
 /* ---- what was asked for ---- */
 
-static const char *harmless(struct compare *c, const char *text)
-{
-	return names_text(&c->names, names_add_text(&c->names, text));
-}
-
 static int too_many(const char *option, const char *name, struct err *err)
 {
 	return err_set(err, "--%s '%s': there are at most %d variants, the baseline among them", option, name,
@@ -40,7 +35,7 @@ static int add(struct compare *c, const char *given, struct variants_given *out,
 	if (!what || what == given || !what[1])
 		return err_set(err, "--variant '%s': a name, and what it stands for, are needed, as in eager=...",
 		               cmd_harmless(&c->arena, given));
-	const char *name = harmless(c, arena_copy(&c->arena, given, (size_t)(what - given)));
+	const char *name = cmd_named(&c->names, arena_copy(&c->arena, given, (size_t)(what - given)));
 	size_t i = 0;
 	while (i < out->n && strcmp(out->name[i], name) != 0)
 		i++;
@@ -86,9 +81,9 @@ int variants_swept(struct compare *c, const char *asked, const struct opt_list *
 	const char *name = arena_copy(arena, asked, (size_t)(list - asked));
 	const char *mark = arena_format(arena, "{%s}", name);
 	char *values = arena_format(arena, "%s", list + 1);
-	out->parameter = harmless(c, name);
+	out->parameter = cmd_named(&c->names, name);
 	for (char *rest = NULL, *value = strtok_r(values, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
-		const char *text = harmless(c, value);
+		const char *text = cmd_named(&c->names, value);
 		bool found = false;
 		if (out->n == VARIANTS_MOST)
 			return too_many("variant-list", out->parameter, err);

@@ -42,8 +42,7 @@ const char *taken_bytes(struct taken *from, size_t *n)
 
 /* ---- sections ---- */
 
-/* `known`: what is in them was looked at before, and the end is not checked. */
-static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n, bool known)
+static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n)
 {
 	static const char end[] = "end";
 	struct taken from = {bytes, bytes + n, false};
@@ -56,10 +55,10 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 		if (from.bad)
 			break;
 		if (s.name_n == strlen(end) && memcmp(s.name, end, s.name_n) == 0) {
-			uint32_t sum = known ? 0 : digest_checksum(bytes, (size_t)(begin - bytes)), said = 0;
+			uint32_t sum = d->known ? 0 : digest_checksum(bytes, (size_t)(begin - bytes)), said = 0;
 			for (size_t i = 0; i < s.n && i < 4; i++)
 				said |= (uint32_t)s.data[i] << 8 * i;
-			if (!known && (s.n != 4 || said != sum))
+			if (!d->known && (s.n != 4 || said != sum))
 				return err_set(d->err,
 				               "%s: is damaged: the checksum of this digest differs from what is in "
 				               "it; copy it again",
@@ -229,7 +228,7 @@ static bool take_sized(struct decoder *d, struct taken *from, void *values, cons
 /* The same of a column in which all `n` numbers are 0, as of half of them they are. */
 static bool are_zeros(const struct taken *from, size_t n)
 {
-	return (size_t)(from->end - from->at) == n && !*from->at && memcmp(from->at, from->at + 1, n - 1) == 0;
+	return n && (size_t)(from->end - from->at) == n && !*from->at && memcmp(from->at, from->at + 1, n - 1) == 0;
 }
 
 static bool set_zeros(void *values, uint8_t size, size_t n, uint64_t limit)
@@ -249,7 +248,8 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 			return 0;
 		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_take(d->rows, n, c->size));
 	}
-	if (number_count(from.at, (size_t)(from.end - from.at)) != n)
+	bool zeros = are_zeros(&from, n);
+	if (!zeros && !d->known && number_count(from.at, (size_t)(from.end - from.at)) != n)
 		return decoder_damaged(d, c->name);
 	if (!n)
 		return 0;
@@ -262,7 +262,7 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 	else if (c->how != LAYOUT_PLAIN)
 		empty_places(d);
 	bool good = c->how == LAYOUT_START ? take_starts(d, table, &from, n)
-	            : are_zeros(&from, n)  ? set_zeros(values, c->size, n, limit)
+	            : zeros                ? set_zeros(values, c->size, n, limit)
 	                                   : take_sized(d, &from, values, c, n, limit);
 	return good && !from.bad ? 0 : decoder_damaged(d, c->name);
 }
@@ -347,7 +347,7 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 		        "gapline, or read it with the newer one",
 		        path, DIGEST_VERSION);
 	else
-		result = find_sections(&d, bytes, n, false) != 0 ? -1 : take_all(&d);
+		result = find_sections(&d, bytes, n) != 0 ? -1 : take_all(&d);
 	if (result == 0) {
 		d.told = ARENA_NEW(d.arena, d.n_names, uint32_t);
 		tell_names(&d);
@@ -371,6 +371,7 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	struct err err;
 	struct decoder d = {.path = "",
 	                    .err = &err,
+	                    .known = true,
 	                    .names = names,
 	                    .arena = arena,
 	                    .rows = arena,
@@ -381,7 +382,7 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
 	d.used = ARENA_NEW(&d.scratch, LAYOUT_PLACES, uint16_t);
-	int result = find_sections(&d, bytes, n, true) != 0 || decoder_take_places(&d) != 0;
+	int result = find_sections(&d, bytes, n) != 0 || decoder_take_places(&d) != 0;
 	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
 		if (rows & 1u << LAYOUT[i].rows)
 			result = take_rows(&d, &LAYOUT[i]);

@@ -25,6 +25,7 @@ struct decoder {
 	struct trace *trace;
 	struct section section[SECTIONS_MAX];
 	size_t n_sections;
+	bool known;          /* the same bytes were decoded before: what they say is not looked at again */
 	uint32_t *id, *told; /* of a name, by its number in the digest; what was told of it (classify_rows) */
 	uint32_t n_names;
 	int64_t *last;

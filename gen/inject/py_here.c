@@ -1,8 +1,7 @@
 #include "py_here.h"
 
-#include "py_line.h"
 #include "py_memory.h"
-#include "py_names.h"
+#include "py_tell.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

@@ -22,7 +22,7 @@ struct py_layout {
 	uint32_t interpreters; /* in _PyRuntime: the first interpreter */
 	uint32_t interpreter_next, interpreter_threads;
 	uint32_t runtime_gil;     /* in _PyRuntime: the global interpreter lock itself; 0: interpreters have one, … */
-	uint32_t interpreter_gil; /* … here in them a pointer to it; 0: not known before it is looked for (py_gil.h) */
+	uint32_t interpreter_gil; /* … here in them a pointer to it; 0: not known before it is looked for (py_tell.h) */
 	uint32_t thread_next, thread_interpreter, thread_native, thread_chunk;
 	uint32_t thread_frame; /* the innermost frame, or with … */
 	bool by_cframe;        /* … this a struct on the C stack that holds it, … */
@@ -45,7 +45,7 @@ struct py_runtime {
 	uintptr_t code_type, text_type; /* PyCode_Type, PyUnicode_Type */
 	uintptr_t bytes_type;           /* PyBytes_Type; 0: there is none */
 	uint32_t version;               /* as PY_VERSION_HEX */
-	bool has_gil;                   /* its lock was found (py_gil.h) */
+	bool has_gil;                   /* its lock was found (py_tell.h) */
 };
 
 enum py_found {

@@ -1,4 +1,4 @@
-#include "py_names.h"
+#include "py_tell.h"
 #include "table.h"
 
 #include <stdio.h>

@@ -1,12 +1,10 @@
 #include "py_sampler.h"
 
 #include "native_sampler.h"
-#include "py_gil.h"
 #include "py_here.h"
 #include "py_memory.h"
-#include "py_names.h"
 #include "py_stack.h"
-#include "py_thread_name.h"
+#include "py_tell.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

@@ -1,4 +1,4 @@
-#include "py_thread_name.h"
+#include "py_tell.h"
 
 #include "py_memory.h"
 

@@ -1,8 +1,8 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "read/nsys.h"
+#include "read/scrub_find.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -333,11 +333,6 @@ int nsys_read_gpus(struct nsys *r)
 
 /* ---- diagnostics ---- */
 
-static bool path_stops(char c)
-{
-	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
-}
-
 /* A copy in which every word with a slash or backslash in it is cut to its last part: folders name users. */
 static char *without_paths(struct nsys *r, const char *text, size_t n, size_t *out_n)
 {
@@ -345,7 +340,7 @@ static char *without_paths(struct nsys *r, const char *text, size_t n, size_t *o
 	size_t used = 0;
 	for (size_t i = 0; i < n;) {
 		size_t end = i;
-		while (end < n && text[end] && !path_stops(text[end]))
+		while (end < n && text[end] && !scrub_path_stops(text[end]))
 			end++;
 		size_t length = end - i;
 		const char *word = base_name(text + i, &length);

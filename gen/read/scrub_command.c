@@ -1,4 +1,4 @@
-#include "read/scrub_command.h"
+#include "read/scrub_find.h"
 
 #include "base/words.h"
 

@@ -1,4 +1,4 @@
-#include "read/scrub_path.h"
+#include "read/scrub_find.h"
 
 #include "base/words.h"
 
@@ -49,6 +49,11 @@ static bool begins_path(const char *bytes, size_t at)
 	    (at == 2 || isspace((unsigned char)bytes[at - 3]))) /* "-I/usr/include" */
 		return true;
 	return !isalnum(before) && before < 0x80 && !strchr("_.*)]>~/\\", before);
+}
+
+bool scrub_path_stops(char c)
+{
+	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
 }
 
 void scrub_path_learn(struct scrub_roots *roots, struct arena *arena, const char *bytes, size_t n)

@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 #include "read/nsys.h"
 #include "read/read.h"
-#include "read/scrub_command.h"
+#include "read/scrub_find.h"
 
 #include <errno.h>
 #include <sqlite3.h>

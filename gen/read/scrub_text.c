@@ -3,8 +3,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/words.h"
-#include "read/scrub_address.h"
-#include "read/scrub_token.h"
+#include "read/scrub_find.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -301,18 +300,13 @@ const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_
 	return masked ? masked : scrub_text_mask(text, name, n);
 }
 
-static bool ends_word(char c)
-{
-	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
-}
-
 const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_t *n)
 {
 	struct buf out = {0};
 	*n = *n < NAME_MAX_BYTES ? *n : NAME_MAX_BYTES; /* so much of it the reader looks at */
 	for (size_t i = 0; i < *n;) {
 		size_t end = i;
-		while (end < *n && bytes[end] && !ends_word(bytes[end]))
+		while (end < *n && bytes[end] && !scrub_path_stops(bytes[end]))
 			end++;
 		const char *word = bytes + i;
 		for (size_t k = i; k + 1 < end; k++)

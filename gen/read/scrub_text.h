@@ -1,17 +1,15 @@
 /* Texts that are kept, without what they tell about a machine and its people. A host name, a user name, a home folder
- * or any other word to hide becomes "[host A]", "[user A]", "[word A]", the folder of a file's path (scrub_path.h)
- * "[path A]", a token, a password or what stands before the '@' of an address (scrub_token.h) "[secret A]"; equal parts
+ * or any other word to hide becomes "[host A]", "[user A]", "[word A]", the folder of a file's path (scrub_path.c)
+ * "[path A]", a token, a password or what stands before the '@' of an address (scrub_token.c) "[secret A]"; equal parts
  * get equal letters and different ones different letters, so that names that differ go on differing. */
 #ifndef GAPLINE_READ_SCRUB_TEXT_H
 #define GAPLINE_READ_SCRUB_TEXT_H
 
 #include "base/arena.h"
-#include "read/scrub_path.h"
+#include "read/scrub_find.h"
 #include "trace/names.h"
 
 #include <stdbool.h>
-
-enum scrub_kind { SCRUB_HOST, SCRUB_USER, SCRUB_WORD, SCRUB_PATH, SCRUB_TOKEN, SCRUB_ADDRESS, SCRUB_UUID, SCRUB_KINDS };
 
 struct scrub_secret {
 	enum scrub_kind kind;

@@ -389,22 +389,33 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 /* ---- packing ---- */
 
 /* 1: packed; 0: too long, nothing added; -1 with `err`. Compression ends where it is known to be too long. The best
- * that zlib can do takes longer than all else here and saves a fiftieth, so it is asked for only where that decides. */
+ * that zlib can do takes longer than all else here and saves a fiftieth, so it is asked for only where that decides:
+ * not where a tenth of what there is has no room. */
 static int pack(const struct buf *json, struct buf *out, struct err *err)
 {
 	static const int level[] = {5, 9};
-	int status = Z_BUF_ERROR;
-	unsigned char *bytes = memory_take((size_t)DATA_MOST / 4 * 3);
-	for (size_t i = 0; i < 2 && status == Z_BUF_ERROR; i++) {
-		uLongf n = (uLongf)DATA_MOST / 4 * 3;
-		status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, level[i]);
-		if (status == Z_OK)
-			base64_add(out, bytes, n);
+	enum { ROOM = DATA_MOST / 4 * 3 };
+	int status = Z_OK; /* there is no room for more */
+	size_t packed = json->n;
+	unsigned char *bytes = memory_take(ROOM);
+	for (size_t i = 0; i < 2 && status == Z_OK && packed >= json->n / 10 * 9; i++) {
+		z_stream z = {.next_in = (unsigned char *)json->data,
+		              .avail_in = (uInt)json->n,
+		              .next_out = bytes,
+		              .avail_out = ROOM};
+		status = deflateInit(&z, level[i]);
+		if (status == Z_OK) {
+			status = deflate(&z, Z_FINISH);
+			deflateEnd(&z);
+		}
+		packed = z.total_in;
+		if (status == Z_STREAM_END)
+			base64_add(out, bytes, z.total_out);
 	}
 	free(bytes);
-	if (status != Z_OK && status != Z_BUF_ERROR)
+	if (status != Z_OK && status != Z_STREAM_END)
 		return err_set(err, "report: the data cannot be compressed (zlib status %d)", status);
-	return status == Z_OK;
+	return status == Z_STREAM_END;
 }
 
 int data_write(const struct analysis *a, struct buf *out, struct err *err)

@@ -74,6 +74,37 @@ static void styled_name(const struct trace *trace, const uint32_t *key, struct s
 	*cell = sheet_text(stats_range_name(trace, key[0], key[1], arena));
 }
 
+/* Rows by name[i], TALLY_NO_GROUP for one that does not count. */
+static void tally_names(const uint32_t *name, const int64_t *start, const int64_t *end, size_t n, struct arena *arena,
+                        struct tally *tally, struct tally_values *values)
+{
+	uint32_t *group = ARENA_NEW(arena, n, uint32_t);
+	tally_init(tally, 1, arena);
+	for (size_t i = 0; i < n; i++)
+		group[i] = name[i] == TALLY_NO_GROUP ? TALLY_NO_GROUP : tally_group(tally, &name[i]);
+	tally_spans(tally, group, start, end, n, values);
+}
+
+static void sum_names(const struct trace *trace, const uint32_t *name, const int64_t *start, const int64_t *end,
+                      size_t n, struct sheet *out)
+{
+	ARENA_LOCAL(arena);
+	struct tally tally;
+	struct tally_values values;
+	tally_names(name, start, end, n, &arena, &tally, &values);
+	add_groups(out, &tally, &values, plain_name, trace);
+}
+
+/* The `names` of the ops whose kind counts. */
+static const uint32_t *names_of_ops(const struct trace_ops *ops, const uint32_t *names, bool (*counts)(uint8_t kind),
+                                    struct arena *arena)
+{
+	uint32_t *name = ARENA_NEW(arena, ops->n, uint32_t);
+	for (size_t i = 0; i < ops->n; i++)
+		name[i] = counts(ops->kind[i]) ? names[i] : TALLY_NO_GROUP;
+	return name;
+}
+
 /* ---- kernels ---- */
 
 /* The names of kernels that were asked for, as far as they were read. */
@@ -89,16 +120,9 @@ void stats_kernel_sum(const struct trace *trace, const struct stats_request *req
 {
 	STATS_COLUMNS(out, kernel_columns);
 	const struct trace_ops *ops = &trace->ops;
-	const uint32_t *name = kernel_names(ops, request->names);
 	ARENA_LOCAL(arena);
-	struct tally tally;
-	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
-	tally_init(&tally, 1, &arena);
-	for (size_t i = 0; i < ops->n; i++)
-		group[i] = stats_is_kernel(ops->kind[i]) ? tally_group(&tally, &name[i]) : TALLY_NO_GROUP;
-	tally_spans(&tally, group, ops->start, ops->end, ops->n, &values);
-	add_groups(out, &tally, &values, plain_name, trace);
+	const uint32_t *name = names_of_ops(ops, kernel_names(ops, request->names), stats_is_kernel, &arena);
+	sum_names(trace, name, ops->start, ops->end, ops->n, out);
 }
 
 /* ---- copies and memsets ---- */
@@ -108,26 +132,13 @@ static bool is_memory(uint8_t kind)
 	return kind == OP_COPY || kind == OP_MEMSET;
 }
 
-/* Copies and memsets by name: their lengths, or with `size` their bytes. */
-static void tally_memory(const struct trace_ops *ops, bool size, struct arena *arena, struct tally *tally,
-                         struct tally_values *values)
-{
-	uint32_t *group = ARENA_NEW(arena, ops->n, uint32_t);
-	tally_init(tally, 1, arena);
-	for (size_t i = 0; i < ops->n; i++)
-		group[i] = is_memory(ops->kind[i]) ? tally_group(tally, &ops->name[i]) : TALLY_NO_GROUP;
-	tally_spans(tally, group, size ? NULL : ops->start, size ? ops->bytes : ops->end, ops->n, values);
-}
-
 void stats_memory_time_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
 	STATS_COLUMNS(out, memory_columns);
+	const struct trace_ops *ops = &trace->ops;
 	ARENA_LOCAL(arena);
-	struct tally tally;
-	struct tally_values values;
-	tally_memory(&trace->ops, false, &arena, &tally, &values);
-	add_groups(out, &tally, &values, plain_name, trace);
+	sum_names(trace, names_of_ops(ops, ops->name, is_memory, &arena), ops->start, ops->end, ops->n, out);
 }
 
 void stats_memory_size_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
@@ -142,7 +153,8 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
-	tally_memory(&trace->ops, true, &arena, &tally, &values);
+	const struct trace_ops *ops = &trace->ops;
+	tally_names(names_of_ops(ops, ops->name, is_memory, &arena), NULL, ops->bytes, ops->n, &arena, &tally, &values);
 	for (uint32_t g = 0; g < tally.n; g++) {
 		struct summary s = tally_summary(&values, g);
 		struct sheet_cell *cell = sheet_add(out);
@@ -160,48 +172,28 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 
 /* ---- calls ---- */
 
-/* Calls from start[i] to end[i], n of them, by name[i]. */
-static void sum_calls(const struct trace *trace, const int64_t *start, const int64_t *end, const uint32_t *name,
-                      size_t n, struct sheet *out)
-{
-	STATS_COLUMNS(out, call_columns);
-	ARENA_LOCAL(arena);
-	struct tally tally;
-	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, n, uint32_t);
-	tally_init(&tally, 1, &arena);
-	for (size_t i = 0; i < n; i++)
-		group[i] = tally_group(&tally, &name[i]);
-	tally_spans(&tally, group, start, end, n, &values);
-	add_groups(out, &tally, &values, plain_name, trace);
-}
-
 void stats_api_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
+	STATS_COLUMNS(out, call_columns);
 	const struct trace_calls *calls = &trace->calls;
 	ARENA_LOCAL(arena);
 	uint32_t *short_name = stats_call_names(trace, &arena), *name = ARENA_NEW(&arena, calls->n, uint32_t);
 	for (size_t i = 0; i < calls->n; i++)
 		name[i] = short_name[stats_call_name(calls, i)];
-	sum_calls(trace, calls->start, calls->end, name, calls->n, out);
+	sum_names(trace, name, calls->start, calls->end, calls->n, out);
 }
 
 void stats_os_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
+	STATS_COLUMNS(out, call_columns);
 	const struct trace_os_calls *calls = &trace->os_calls;
 	ARENA_LOCAL(arena);
-	int64_t *start = ARENA_NEW(&arena, calls->n, int64_t), *end = ARENA_NEW(&arena, calls->n, int64_t);
 	uint32_t *name = ARENA_NEW(&arena, calls->n, uint32_t);
-	size_t n = 0;
-	for (size_t i = 0; i < calls->n; i++) {
-		start[n] = calls->start[i];
-		end[n] = calls->end[i];
-		name[n] = calls->name[i];
-		n += calls->class[i] != OS_PEER;
-	}
-	sum_calls(trace, start, end, name, n, out);
+	for (size_t i = 0; i < calls->n; i++)
+		name[i] = calls->class[i] == OS_PEER ? TALLY_NO_GROUP : calls->name[i];
+	sum_names(trace, name, calls->start, calls->end, calls->n, out);
 }
 
 /* ---- ranges ---- */

@@ -75,6 +75,7 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 		most += rows == ROWS_OF_OPS || rows == ROWS_OF_CALLS ? 0 : *columns_rows(t, rows);
 	bool *none = ARENA_NEW(&scratch, most, bool);
 	part->ops = t->ops.n;
+	part->owned = t->calls.in_operator || t->calls.in_module || t->calls.in_outermost || t->calls.in_line;
 	part->ranges = again_count_ranges(t, arena, &part->n_ranges);
 	again_print(&t->ops, part->print);
 	for (size_t i = 0; i < t->ops.n; i++) {

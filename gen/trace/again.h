@@ -31,6 +31,7 @@ struct trace_again {
 	size_t ops;
 	struct again_ranges *ranges; /* in the order in which they first occur */
 	uint32_t n_ranges;
+	bool owned;        /* its calls say in which operator, module or line they are */
 	uint64_t print[2]; /* of its ops' times, as they are in the file; two captures have it in common by chance alone
 	                    */
 };

@@ -33,8 +33,12 @@ static double excess(const struct corner *c, double t, double bound, double sign
  * corner. */
 static void cut(struct region *r, double t, double bound, double sign)
 {
-	struct region kept = {.n = 0};
-	for (size_t i = 0; i < r->n; i++) {
+	struct region kept;
+	bool cuts = false;
+	kept.n = 0;
+	for (size_t i = 0; i < r->n; i++)
+		cuts = cuts || !(excess(&r->corner[i], t, bound, sign) <= 0);
+	for (size_t i = 0; i < r->n && cuts; i++) {
 		const struct corner *a = &r->corner[i], *b = &r->corner[(i + 1) % r->n];
 		double x = excess(a, t, bound, sign), y = excess(b, t, bound, sign);
 		if (kept.n + 2 > CORNERS_MAX)
@@ -47,7 +51,10 @@ static void cut(struct region *r, double t, double bound, double sign)
 			                                        a->drift + share * (b->drift - a->drift)};
 		}
 	}
-	*r = kept;
+	if (!cuts) /* nearly all */
+		return;
+	r->n = kept.n;
+	memcpy(r->corner, kept.corner, kept.n * sizeof *kept.corner);
 }
 
 /* The region that fits all bounds, loosened by so much; empty where nothing does. `base` is an offset near the true

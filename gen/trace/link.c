@@ -26,16 +26,18 @@ static struct call_index *index_calls(const struct trace *t, struct arena *arena
 	struct call_index *index = ARENA_NEW(arena, t->n_processes, struct call_index);
 	uint32_t *high = ARENA_NEW(arena, t->n_processes, uint32_t);
 	size_t *count = ARENA_NEW(arena, t->n_processes, size_t);
-	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t id = t->calls.correlation[i], p = t->threads[t->calls.thread[i]].process;
-		if (!id)
-			continue;
-		if (!count[p]++)
-			index[p].low = high[p] = id;
-		if (id < index[p].low)
-			index[p].low = id;
-		if (id > high[p])
-			high[p] = id;
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		uint32_t p = t->threads[thread].process, first = count[p] ? index[p].low : UINT32_MAX, last = high[p];
+		size_t none = 0;
+		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
+			uint32_t id = t->calls.correlation[i];
+			none += !id;
+			first = id - 1 < first - 1 ? id : first; /* 0 is none */
+			last = id > last ? id : last;
+		}
+		count[p] += t->first_call[thread + 1] - t->first_call[thread] - none;
+		index[p].low = first;
+		high[p] = last;
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		uint64_t span = count[p] ? (uint64_t)high[p] - index[p].low + 1 : 0;
@@ -49,14 +51,16 @@ static struct call_index *index_calls(const struct trace *t, struct arena *arena
 	}
 	/* from the last one on, so that the earliest one stands without a look at the table: a page of fresh memory
 	 * that is read before it is written faults twice */
-	for (size_t i = t->calls.n; i-- > 0;) {
-		uint32_t id = t->calls.correlation[i], p = t->threads[t->calls.thread[i]].process;
-		if (!id)
-			continue;
-		if (index[p].table)
-			index[p].table[id - index[p].low] = (uint32_t)i + 1;
-		else
-			index[p].sorted[--count[p]] = (uint32_t)i;
+	for (uint32_t thread = t->n_threads; thread-- > 0;) {
+		struct call_index *of = &index[t->threads[thread].process];
+		size_t *left = &count[t->threads[thread].process];
+		for (uint32_t i = t->first_call[thread + 1]; i-- > t->first_call[thread];) {
+			uint32_t id = t->calls.correlation[i];
+			if (id && of->table)
+				of->table[id - of->low] = i + 1;
+			else if (id)
+				of->sorted[--*left] = i;
+		}
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		struct call_index *x = &index[p];

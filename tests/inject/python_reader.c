@@ -1,11 +1,9 @@
 /* Reads the Python frames of a process's threads as the sampler does, for a test that is written in Python and loads
  * this into itself (ctypes releases the interpreter's lock around every call). */
 #include "inject/native_ask.h"
-#include "inject/py_line.h"
 #include "inject/py_memory.h"
-#include "inject/py_names.h"
 #include "inject/py_stack.h"
-#include "inject/py_thread_name.h"
+#include "inject/py_tell.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

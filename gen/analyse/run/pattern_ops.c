@@ -83,13 +83,12 @@ static void make_room(struct pattern_ops *ops, size_t n, struct arena *arena)
 	struct pattern_sequence *s = &ops->sequence;
 	if (ops->room < n) {
 		ops->room = n;
-		ops->op = ARENA_NEW(arena, n, uint32_t);
-		s->at = ARENA_NEW(arena, n, int64_t);
-		s->token = ARENA_NEW(arena, n, uint32_t);
-		s->end = ARENA_NEW(arena, n, int64_t);
-		s->length = ARENA_NEW(arena, n, int64_t);
-		s->pause = ARENA_NEW(arena, n, float);
-		s->flags = ARENA_NEW(arena, n, uint8_t);
+		s->at = ARENA_TAKE(arena, n, int64_t);
+		s->token = ARENA_TAKE(arena, n, uint32_t);
+		s->end = ARENA_TAKE(arena, n, int64_t);
+		s->length = ARENA_TAKE(arena, n, int64_t);
+		s->pause = ARENA_TAKE(arena, n, float);
+		s->flags = ARENA_TAKE(arena, n, uint8_t);
 	}
 	s->n = 0;
 }
@@ -100,19 +99,21 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	const struct trace_ops *ops = &t->ops;
 	struct pattern_sequence *s = &out->sequence;
 	size_t n = 0;
+	if (!out->op)
+		out->op = ARENA_TAKE(arena, ops->n, uint32_t);
 	for (size_t i = 0; i < ops->n; i++)
-		n += is_in(t, i, process, how, without);
+		if (is_in(t, i, process, how, without))
+			out->op[n++] = (uint32_t)i;
 	make_room(out, n, arena);
-	for (size_t i = 0; i < ops->n; i++)
-		if (is_in(t, i, process, how, without)) {
-			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
-			out->op[s->n++] = (uint32_t)i;
-		}
+	for (; s->n < n; s->n++) {
+		uint32_t i = out->op[s->n];
+		s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
+	}
 	struct arena scratch = {0};
 	struct order order = {.n = n, .n_groups = 1, .start = s->at};
 	uint32_t *rows = order_rows(&order, &scratch);
 	if (rows) {
-		void *room = ARENA_NEW(&scratch, n, uint64_t);
+		void *room = ARENA_TAKE(&scratch, n, uint64_t);
 		order_column(s->at, sizeof *s->at, n, rows, room);
 		order_column(out->op, sizeof *out->op, n, rows, room);
 	}

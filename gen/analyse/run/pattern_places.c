@@ -3,7 +3,6 @@
 #include "base/keymap.h"
 #include "base/sort.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Counts of what the cycles hold, while they are gone through. */
@@ -128,7 +127,7 @@ static void find_behind(const struct held *h, const uint8_t *steady, struct aren
 		}
 		if (i)
 			fills[(size_t)pair * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
-		pair = keymap_find(&b->pairs, (uint64_t)last << 32 | token);
+		pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token); /* it is there */
 		last = token;
 		fill = 0;
 	}
@@ -266,6 +265,18 @@ static double order_of(const struct held *h, const uint8_t *steady, uint32_t dep
 	return most < n ? ((double)right - (double)most) / (double)(n - most) : 1;
 }
 
+static bool is_explained(const struct held *h, const uint8_t *steady, struct arena *scratch)
+{
+	const struct pattern_places *p = h->p;
+	if ((p->constant_ops < RULE_CONSTANT && p->held_ops < RULE_HALF) || p->explained_ops < RULE_NEARLY_ALL ||
+	    p->explained_time < RULE_EXPLAINED - RULE_LITTLE)
+		return false;
+	/* any few names at random come again and again in any cycle that is long, but in no order */
+	return p->held_ops - p->constant_ops <= RULE_CONSTANT ||
+	       order_of(h, steady, RULE_SPARE, scratch) >= RULE_HALF ||
+	       order_of(h, steady, 2 * RULE_SPARE, scratch) >= RULE_HALF;
+}
+
 /* The last cycle ends where it has all that is constant, and most of what is steady. */
 static void end_last(const struct held *h, size_t last, const uint8_t *steady, struct arena *scratch)
 {
@@ -338,6 +349,6 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	explain(&h, steady, &places, &scratch);
 	find_kinds(&h, &scratch);
 	find_longest(&h, &scratch);
-	out->ordered = fmax(order_of(&h, steady, RULE_SPARE, &scratch), order_of(&h, steady, 2 * RULE_SPARE, &scratch));
+	out->explained = is_explained(&h, steady, &scratch);
 	return true;
 }

@@ -23,7 +23,7 @@ struct pattern_places {
 	double input, host, update, work;
 	double kinds;         /* share of the cycles of which at least three hold the same, if they are about as long */
 	double longest;       /* share of the GPU time that the quarter of them which takes longest has */
-	double ordered;       /* ops that follow those before them as they do mostly, beyond chance; 1: all */
+	bool explained;       /* nearly all of them are, and those of names that come and go are in some order */
 	bool cyclic;          /* cycles of two kinds take turns, or of three */
 	uint32_t with_others; /* cycles that hold what is not explained */
 };

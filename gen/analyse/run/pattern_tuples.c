@@ -102,15 +102,14 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 		if (t->id[i] == UINT32_MAX)
 			continue;
 		struct recurrence *r = &all[t->id[i]];
-		uint32_t distance = (uint32_t)i - r->last;
+		uint32_t distance = (uint32_t)i - r->last, near = (uint32_t)(RULE_NEAR * distance);
 		if (!r->n++) {
 			r->first = r->last = (uint32_t)i;
 			continue;
 		}
 		/* an eighth: ops may be lost or added. Two distances: an optimizer behind some, and not behind others
 		 */
-		bool as_last = (double)far(distance, r->distance) <= RULE_NEAR * distance,
-		     as_other = (double)far(distance, r->other) <= RULE_NEAR * distance;
+		bool as_last = far(distance, r->distance) <= near, as_other = far(distance, r->other) <= near;
 		r->even += as_last || as_other;
 		r->other = as_last ? r->other : r->distance;
 		r->distance = distance;

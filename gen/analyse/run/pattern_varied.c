@@ -18,15 +18,6 @@ static bool by_kind(const struct pattern_places *p)
 	       (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
 }
 
-static bool is_explained(const struct pattern_places *p)
-{
-	/* any few names at random come again and again in any cycle that is long, but in no order */
-	if (p->held_ops - p->constant_ops > RULE_CONSTANT && p->ordered < RULE_HALF)
-		return false;
-	return (p->constant_ops >= RULE_CONSTANT || p->held_ops >= RULE_HALF) && p->explained_ops >= RULE_NEARLY_ALL &&
-	       p->explained_time >= RULE_EXPLAINED - RULE_LITTLE;
-}
-
 /* What cycles are: nothing, or layers, or micro-batches; that or steps of which some are logged; steps. */
 enum level { LEVEL_NONE, LEVEL_OPEN, LEVEL_STEP };
 
@@ -40,7 +31,7 @@ static enum level level_of(const struct pattern_places *p, bool alone)
 	 */
 	if (is_partial(p, p->input) && p->host < RULE_NEARLY_ALL)
 		return LEVEL_NONE;
-	if (!is_explained(p))
+	if (!p->explained)
 		return alone && by_kind(p) && !is_partial(p, p->input) ? LEVEL_STEP : LEVEL_NONE;
 	/* what most cycles hold of its own is no end of layers */
 	bool again = p->with_others >= RULE_CYCLES && p->with_others <= RULE_HALF * p->n;
@@ -139,7 +130,7 @@ void pattern_varied_cycles(const struct pattern_places *p, struct arena *arena, 
 	out->fit.grade = ARENA_NEW(arena, p->n, uint8_t);
 	out->fit.more = ARENA_NEW(arena, p->n, uint8_t);
 	memset(out->fit.grade, GRADE_ALIKE, p->n);
-	bool places = is_explained(p);
+	bool places = p->explained;
 	out->share.ops = places ? p->explained_ops : p->kinds;
 	out->share.time = places ? p->explained_time : p->kinds;
 	out->share.alike = p->n;

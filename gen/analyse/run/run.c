@@ -175,22 +175,25 @@ static int64_t find_begin(const struct trace *t, int64_t first)
 	return first;
 }
 
-/* How many calls have one of two words in their names. */
-static int64_t count_calls(const struct trace *t, const char *word, const char *other)
+/* Calls that are told by words in their names. */
+static void count_calls(struct run *run, const struct trace *t)
 {
 	ARENA_LOCAL(scratch);
-	enum { NEW, YES, NO };
-	uint8_t *is = ARENA_NEW(&scratch, t->names->n, uint8_t);
-	int64_t n = 0;
-	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t name = t->calls.name[i];
-		if (is[name] == NEW)
-			is[name] = strstr(names_text(t->names, name), word) || strstr(names_text(t->names, name), other)
-			                   ? YES
-			                   : NO;
-		n += is[name] == YES;
+	uint32_t *calls = ARENA_NEW(&scratch, t->names->n, uint32_t);
+	for (size_t i = 0; i < t->calls.n; i++)
+		calls[t->calls.name[i]]++;
+	for (uint32_t i = 0; i < t->names->n; i++) {
+		const char *name = names_text(t->names, i);
+		if (!calls[i])
+			continue;
+		/* a node of a graph that is updated keeps its number, whatever it does from then on */
+		if (run->made_nodes && strstr(name, "GraphExecUpdate"))
+			run->updates += calls[i];
+		if (strstr(name, "AllocManaged") || strstr(name, "MallocManaged") || strstr(name, "MemPrefetch"))
+			run->managed += calls[i];
+		if (strstr(name, "LaunchHostFunc") || strstr(name, "StreamAddCallback"))
+			run->host_functions += calls[i];
 	}
-	return n;
 }
 
 void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_process)
@@ -219,10 +222,7 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 		run->early_ops++;
 		run->earliest = early > run->earliest ? early : run->earliest;
 	}
-	/* a node of a graph that is updated keeps its number, whatever it does from then on */
-	run->updates += run->made_nodes ? count_calls(t, "GraphExecUpdate", "GraphExecUpdate") : 0;
-	run->managed += count_calls(t, "AllocManaged", "MallocManaged") + count_calls(t, "MemPrefetch", "MemPrefetch");
-	run->host_functions += count_calls(t, "LaunchHostFunc", "StreamAddCallback");
+	count_calls(run, t);
 	run->first_op = first < run->first_op ? first : run->first_op;
 	int64_t begin = find_begin(t, first);
 	run->begin = begin < run->begin ? begin : run->begin;

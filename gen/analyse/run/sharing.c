@@ -176,11 +176,8 @@ bool sharing_next(const struct sharing *s, uint32_t process, int64_t t, int64_t 
 static struct stretches find_busy(const struct trace *t, const struct trace_device *device, enum op_kind kind,
                                   enum op_kind or_kind, struct arena *scratch)
 {
-	size_t n = 0;
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
-		n += t->ops.kind[i] == kind || t->ops.kind[i] == or_kind;
-	struct stretches found = {.list = ARENA_NEW(scratch, n, struct stretch)};
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops && n; i++) {
+	struct stretches found = {.list = ARENA_TAKE(scratch, device->n_ops, struct stretch)};
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		struct stretch *last = found.n ? &found.list[found.n - 1] : NULL;
 		if (t->ops.kind[i] != kind && t->ops.kind[i] != or_kind)
 			continue;
@@ -192,28 +189,21 @@ static struct stretches find_busy(const struct trace *t, const struct trace_devi
 	return found;
 }
 
-/* What is common to both, at most as many stretches as both have. Writes them where `to` is, and returns how many. */
-static size_t find_common(const struct stretches *a, const struct stretches *b, struct stretch *to)
+/* What is common to both, at most as many stretches as both have. */
+static struct stretches common(const struct stretches *a, const struct stretches *b, struct arena *arena)
 {
+	ARENA_LOCAL(scratch);
+	struct stretch *list = ARENA_TAKE(&scratch, a->n + b->n, struct stretch);
 	size_t n = 0;
 	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
 		const struct stretch *x = &a->list[i], *y = &b->list[k];
 		struct stretch both = {x->start > y->start ? x->start : y->start, x->end < y->end ? x->end : y->end};
-		if (both.start < both.end && to)
-			to[n] = both;
+		list[n] = both;
 		n += both.start < both.end;
 		i += x->end <= y->end;
 		k += y->end < x->end;
 	}
-	return n;
-}
-
-static struct stretches common(const struct stretches *a, const struct stretches *b, struct arena *arena)
-{
-	struct stretches out = {.n = find_common(a, b, NULL)};
-	out.list = ARENA_NEW(arena, out.n, struct stretch);
-	find_common(a, b, out.list);
-	return out;
+	return (struct stretches){arena_keep(arena, list, n, sizeof *list), n};
 }
 
 void beside_find(const struct trace *t, uint32_t d, struct arena *arena, struct comm_beside *out)

@@ -4,6 +4,7 @@
 #include "analyse/side/peaks.h"
 #include "base/list.h"
 #include "base/sort.h"
+#include "trace/again.h"
 
 #include <string.h>
 
@@ -341,7 +342,9 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	keymap_init(&b->out.places.keys, work);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
-		b->owned = b->owned || t->again || t->calls.in_operator || t->calls.in_module || t->calls.in_line;
+		b->owned = b->owned || t->calls.in_operator || t->calls.in_module || t->calls.in_line;
+		for (uint32_t i = 0; i < t->n_again; i++)
+			b->owned = b->owned || t->again[i].owned;
 	}
 	b->names = runs[0].trace->names;
 	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
