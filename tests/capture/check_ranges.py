@@ -209,6 +209,18 @@ print(torch._inductor.config.fx_graph_cache, torch._functorch.config.enable_auto
         self.of_modules("model.eval()\nimport gc, weakref\ngone = weakref.ref(model)\nhere = torch.cuda.nvtx\nhere.range_push('here'); "
                         "here.range_pop()\ndel model\ngc.collect()\nassert gone() is None\n")
 
+    def test_modules_can_be_pickled_and_copied(self):
+        """As programs do that save a whole model, or give it to another process: who reads that has no gapline, and no hooks
+        that do anything."""
+        (self.folder / "net.py").write_text(NETWORK)
+        text = "from net import *\nimport copy, pickle\n"
+        for asked in str(self.report), f"modules:{self.report}":
+            self.python(text + LOOP + "pickle.dump(model, open('model', 'wb'))\n"
+                        "copied = copy.deepcopy(model)\ncopied(1)\nassert model._before and copied._before == model._before\n",
+                        self.env | {"GAPLINE_RANGES": asked})
+            self.python("import pickle\nmodel = pickle.load(open('model', 'rb'))\nassert model._before\nmodel(1)\n"
+                        "import sys\nassert not [m for m in sys.modules if m.startswith('gapline')]\n", self.plain)
+
     def test_dynamo_leaves_every_function_alone(self):
         skipped = self.python(NETWORK + "print(*sorted(set(torch._dynamo.eval_frame.skipped)))").stdout.split()
         defined = set(re.findall(r"^ *def (\w+)", (MODULE / "gapline_ranges.py").read_text(), re.MULTILINE))

@@ -221,11 +221,29 @@ def enter(name):
     state.nvtx.range_push(name if name == "forward" else MODULE + name)
 
 
+class Hook:
+    """A hook of a module's forward. Programs pickle modules with their hooks, to save them or to give them to another
+    process; whoever reads that may have no gapline: there it is a call that does nothing (no hook of the interpreter's
+    listens to an event of this name)."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __call__(self, *_):
+        self.call()
+
+    def __deepcopy__(self, _):
+        return self
+
+    def __reduce__(self):
+        return functools.partial, (sys.audit, "gapline.hook")
+
+
 def hook(module, name):
     """A range of this name around the module's forward; the name may change later."""
     names = [name]
-    handles = (module.register_forward_pre_hook(lambda *_: enter(names[0])),
-               module.register_forward_hook(lambda *_: pop(), always_call=True))
+    handles = (module.register_forward_pre_hook(Hook(lambda: enter(names[0]))),
+               module.register_forward_hook(Hook(pop), always_call=True))
     state.hooks.setdefault(module, []).append((names, handles))
 
 
@@ -391,7 +409,7 @@ def patch_dynamo(module):
     """Around a graph break it looks at every frame that is run. Those of this file are nothing to compile; what they call is
     as before."""
     skip_code = getattr(module, "skip_code", None)  # not everywhere: then it counts some frames more
-    codes = [one.__code__ for f in globals().values() for one in (f, getattr(f, "__wrapped__", None))
+    codes = [one.__code__ for f in (*globals().values(), *vars(Hook).values()) for one in (f, getattr(f, "__wrapped__", None))
              if hasattr(one, "__code__") and one.__code__.co_filename == __file__]
     while skip_code and codes:
         code = codes.pop()
