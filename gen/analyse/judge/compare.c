@@ -75,13 +75,13 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 	const struct fact *less = FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b),
 	                                   .instead = fmax(a, b), .unit = guard_per(c));
 	bool matters = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > GUARD_FEW_BYTES,
-	     chance = fabs(a - b) <= slack;
-	if (matters && chance && guard_distance(a, b) > A_THIRD)
+	     chance = fabs(a - b) <= slack, much = guard_distance(a, b) > A_THIRD;
+	if (matters && chance && much)
 		guard_doubt(c,
 		            less); /* a checkpoint in every 20th step instead of every 10th is not the same, either */
 	else
 		guard_find(c, matters && !chance, less);
-	if (matters && !chance && (kind == COPY_H2D || kind == COPY_D2H))
+	if (matters && (!chance || much) && (kind == COPY_H2D || kind == COPY_D2H))
 		c->copies[b > a] = true;
 	return matters && !chance;
 }
@@ -387,6 +387,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	double all = fmax(x.h2d + x.d2h + x.d2d, y.h2d + y.d2h + y.d2d), input = fmax(x.h2d, y.h2d);
 	bool inputs_differ = add_bytes(c, "h2d", COPY_H2D, x.h2d, y.h2d, input);
 	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
+	guard_copies_more(c);
 	guard_kernels(c, facts);
 	guard_answers(c);
 	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);

@@ -59,6 +59,16 @@ static struct copied copied(const struct guard *c, enum copy_kind kind)
 	return out;
 }
 
+void guard_copies_more(struct guard *c)
+{
+	static const enum copy_kind host[] = {COPY_H2D, COPY_D2H};
+	for (size_t i = 0; i < sizeof host / sizeof *host; i++) {
+		const struct copied of = copied(c, host[i]);
+		if (fabs(of.n[0] - of.n[1]) >= 1 - c->slack)
+			c->copies[of.n[1] > of.n[0]] = true;
+	}
+}
+
 /* Whether both differ, and by one ratio. */
 static bool by_one_ratio(const double in[2], const double back[2])
 {

@@ -15,6 +15,7 @@ static const double APART = 1 / 3.;       /* shares of the GPU's work that one l
 static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
+static const double MANY_TIMES = 20;     /* what chance made of kernels, and it did not make so much of the steps */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
@@ -214,7 +215,14 @@ static bool is_other_unit(struct guard *c, const struct fact *other)
 	return true;
 }
 
-/* Work that chance may have made less. Where steps wander, it may have made all of the speedup. */
+/* How many times further apart the sides' steps are than `time` of `all` of their kernels. */
+static double change_over(const struct guard *c, double time, double all)
+{
+	return fabs(log(c->share[1] * c->b->steps.mean / (c->share[0] * c->a->steps.mean))) / (time / all);
+}
+
+/* Work that chance may have made less. Where steps wander, it may have made all of the speedup, but for one that is
+ * many times as large. */
 static void add_by_chance(struct guard *c, const struct work_kernels *k, double all)
 {
 	const struct work_group *kernels = k->by_chance.time > GUARD_MATERIAL * all ? &k->by_chance : &k->wandering;
@@ -222,7 +230,7 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 		return;
 	const struct fact *why = FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = kernels->n,
 	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
-	if (c->variation.wanders && !c->out.mismatch)
+	if (c->variation.wanders && !c->out.mismatch && change_over(c, kernels->time, all) < MANY_TIMES)
 		c->out.mismatch = why;
 	if (kernels == &k->by_chance)
 		guard_doubt(c, why);

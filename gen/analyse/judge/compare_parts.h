@@ -53,6 +53,10 @@ void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 /* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
 double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
 
+/* Adds which side makes a copy more a step between host and device, either way, however few bytes: a scalar may be
+ * what the other side's kernel calculates. */
+void guard_copies_more(struct guard *guard);
+
 /* What repeats, and nobody marked, is a part of a step, or holds several, where the sides copy to the device and back
  * more on one of them, by one ratio: as many copies, where those of a side come in fewer than half of its steps, for a
  * loop around them makes them; or as many bytes, beyond what varies by chance. Says which; NULL: neither. */
