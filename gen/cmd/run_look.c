@@ -128,7 +128,8 @@ bool run_look(struct experiment *e)
 	bool enough = false;
 	if (seen.n[0] >= EVIDENCE_FIRST_LOOK && seen.n[1] >= EVIDENCE_FIRST_LOOK) {
 		const struct verdict quick = verdict_stopwatch(seen.side, NULL, &arena);
-		/* what the times alone leave open, the report does, too; but at first it says whether they are of one unit */
+		/* what the times alone leave open, the report does, too; but at first it says whether they are of one
+		 * unit */
 		if (quick.result != VERDICT_INCONCLUSIVE || !e->told ||
 		    looks_hopeless(seen.x, seen.n, seen.change, LN_FLOOR_SEVERAL, LN_MARGIN))
 			enough = look_closely(e, &seen, &quick, &arena);

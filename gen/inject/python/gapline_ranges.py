@@ -14,9 +14,8 @@ the end of the first step, or when eval() is called on what holds them. Code tha
 Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
 torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
 code that is being compiled it does nothing at all. An error of its own ends it, is said once, and never reaches the
-program. What it took is written to $GAPLINE_RANGES when the process ends, a
-line a process: steps, nanoseconds, and the error if there was one. A mark for each GPU says then what PyTorch's allocator
-had handed out at most."""
+program. What it took is written to $GAPLINE_RANGES when the process ends, a line a process: steps, nanoseconds, and the
+error if there was one. A mark for each GPU says then what PyTorch's allocator had handed out at most."""
 
 import atexit
 import functools
@@ -36,10 +35,6 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 now = time.perf_counter_ns
 
 
-def never():
-    return False
-
-
 class State:
     """Of this process. `own` is the time that the ranges took, in ns."""
 
@@ -47,7 +42,7 @@ class State:
         self.broken = None
         self.report = None
         self.pid = os.getpid()
-        self.nvtx, self.is_compiling = None, never
+        self.nvtx, self.is_compiling = None, bool  # bool() is False
         self.lead = None  # weak reference to the optimizer whose steps count
         self.step = None  # the open range
         self.steps = self.own = self.calls = 0  # calls: of modules that are in none
@@ -221,29 +216,18 @@ def enter(name):
     state.nvtx.range_push(name if name == "forward" else MODULE + name)
 
 
-class Hook:
-    """A hook of a module's forward. Programs pickle modules with their hooks, to save them or to give them to another
-    process; whoever reads that may have no gapline: there it is a call that does nothing (no hook of the interpreter's
-    listens to an event of this name)."""
+class Hook(functools.partial):
+    """Programs pickle modules with their hooks: who reads that, without gapline, too, gets a call that does nothing."""
 
-    def __init__(self, call):
-        self.call = call
-
-    def __call__(self, *_):
-        self.call()
-
-    def __deepcopy__(self, _):
-        return self
-
-    def __reduce__(self):
-        return functools.partial, (sys.audit, "gapline.hook")
+    __deepcopy__ = lambda self, _: self
+    __reduce__ = lambda self: (functools.partial, (sys.audit, "gapline.hook"))
 
 
 def hook(module, name):
     """A range of this name around the module's forward; the name may change later."""
     names = [name]
-    handles = (module.register_forward_pre_hook(Hook(lambda: enter(names[0]))),
-               module.register_forward_hook(Hook(pop), always_call=True))
+    handles = (module.register_forward_pre_hook(Hook(lambda *_: enter(names[0]))),
+               module.register_forward_hook(Hook(lambda *_: pop()), always_call=True))
     state.hooks.setdefault(module, []).append((names, handles))
 
 
@@ -409,7 +393,7 @@ def patch_dynamo(module):
     """Around a graph break it looks at every frame that is run. Those of this file are nothing to compile; what they call is
     as before."""
     skip_code = getattr(module, "skip_code", None)  # not everywhere: then it counts some frames more
-    codes = [one.__code__ for f in (*globals().values(), *vars(Hook).values()) for one in (f, getattr(f, "__wrapped__", None))
+    codes = [one.__code__ for f in globals().values() for one in (f, getattr(f, "__wrapped__", None))
              if hasattr(one, "__code__") and one.__code__.co_filename == __file__]
     while skip_code and codes:
         code = codes.pop()
