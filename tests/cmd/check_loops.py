@@ -128,6 +128,15 @@ def check_startup(gapline, folder):
     return wrong
 
 
+def check_updates(gapline):
+    """PyTorch's example of a variational autoencoder on an H200, with a test after each epoch: 1,974 launches of Adam's
+    kernel, seven an update. What varies in a few epochs only is no step in place of those. What is wrong."""
+    here, true = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unmarked"), 1974 // 7
+    found = steps_of(gapline, os.path.join(here, "vae.gapline"))["measured"]
+    print(f"updates        {found:9} for {true:9}, the first left out")
+    return [] if found == true - 1 else [f"updates: {found} of {true}"]
+
+
 def check_little(gapline, folder):
     """A real capture in which somebody marked next to nothing: the loss's kernels, 0.1 % of the GPU's time, or the
     model's upload. Its steps stay those that repeat. What is wrong."""
@@ -436,7 +445,7 @@ def main():
     kinds = sys.argv[3:] or list(KINDS)
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_little(gapline, folder)
+        wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_updates(gapline) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
         wrong += check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
