@@ -377,5 +377,9 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 		}
 		leave_out(out, &s, row);
 	}
+	if (!others) { /* a model's weights, a measurement of the bus: copies alone are no step */
+		out->n_loops = 0;
+		memset(out->loop, 0, n);
+	}
 	sort_loops(out, n);
 }
