@@ -418,6 +418,11 @@ class Stopwatch(Case):
         _, said = self.looked("--min-speedup", "1.5", "--max-regression", "3", baseline=[0.4], fixed=[0.2])
         self.decided(said, gate=1.5)
 
+    def test_no_number_where_the_recording_has_none(self):
+        sqlite3.connect(self.own("fixed-0.sqlite"), isolation_level=None).execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid % 20 = 0")
+        _, said = self.looked(baseline=[0.3], fixed=[0.15])
+        self.assertEqual((self.looks(said), "of each side: what was recorded tells no speedup, and more runs would not change that" in said), ([], True), said)
+
     def test_recorded_runs_are_made_all_the_same(self):
         both = self.sleeps(baseline=[0.3], fixed=[0.15])
         _, said = self.run_pair("--recorded", "5", "--step", "none", **both)

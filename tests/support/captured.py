@@ -70,6 +70,14 @@ class Case(unittest.TestCase):
     def tearDownClass(cls):
         cls.made.cleanup()
 
+    def own(self, name):
+        """A profile for this test to change; the others are all tests'."""
+        path = self.folder / name
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+        return path
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=self.made.name))
         for profile in self.profiles.iterdir():
