@@ -52,6 +52,11 @@ def parts(doc, key):
     return sums
 
 
+def may_be_batches(doc):
+    """Of each sentence on copies to the device, whether it names --items-per-step."""
+    return ["--items-per-step" in d for d in doc["verdict"]["differences"] if "copies less to the device" in d]
+
+
 def batch_doubled(folder):
     """Kernels take twice as long for twice the rows; what is loaded takes as long: 90.6 -> 70.3 us a row."""
     tiny.write(folder / "base.sqlite", jitter=0)
@@ -61,9 +66,11 @@ def batch_doubled(folder):
     done, doc, text, markdown, page = report(folder)
     check(doc["verdict"]["per"] == "step", "nothing was told")
     near(doc["verdict"]["speedup"], 906 / 1406, "the speedup of a step")
+    check(may_be_batches(doc) == [True], "the option is named", doc["verdict"]["differences"])
     done, doc, text, markdown, page = report(folder, "--items-per-step", "10,20 rows", "--min-speedup", "1.1", "--gate", "step<=+0%")
     verdict = doc["verdict"]
     check(verdict["per"] == "item" and verdict["result"] == "faster", verdict["per"], verdict["result"])
+    check(True not in may_be_batches(doc), "what was told is not asked for", verdict["differences"])
     near(verdict["speedup"], 90.6 / 70.3, "the speedup of a row")
     near(verdict["typical"]["speedup"], 90.6 / 70.3, "the typical speedup of a row")
     check(done.returncode == 0 and all(g["result"] == "passed" for g in verdict["gates"]), "gates", verdict["gates"])
@@ -149,6 +156,15 @@ def wrong(folder):
         check(done.returncode == 2 and "--items-per-step" in done.stderr and not (folder / "no.html").exists(), f"{given!r}: exit {done.returncode}: {done.stderr}")
 
 
+def no_batches(folder):
+    """Half as many bytes again are no number of batches."""
+    tiny.write(folder / "base.sqlite", jitter=0)
+    tiny.write(folder / "fixed.sqlite", jitter=0, seed=2)
+    copy_input(folder / "base.sqlite", 40_000)
+    copy_input(folder / "fixed.sqlite", 60_000)
+    check(may_be_batches(report(folder)[1]) == [False], "no whole number of batches")
+
+
 def no_steps(folder):
     tiny.write(folder / "base.sqlite", jitter=0, nvtx=False, steps=3, kernels=1)
     tiny.write(folder / "fixed.sqlite", jitter=0, nvtx=False, steps=3, kernels=1, load=100_000, seed=2)
@@ -156,4 +172,4 @@ def no_steps(folder):
     check(doc["verdict"]["per"] == "step" and any("Items are not compared" in d for d in doc["verdict"]["differences"]), "no steps:", doc["verdict"]["differences"])
 
 
-by_hand.run([batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_steps])
+by_hand.run([batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

@@ -72,8 +72,9 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 	double slack = guard_bytes_slack(c, kind);
 	if (fabs(a - b) <= 1e-9 * all || guard_distance(a, b) <= SHOWN_ALIKE || is_by_step(c, a, b))
 		return false;
-	const struct fact *less = FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b),
-	                                   .instead = fmax(a, b), .unit = guard_per(c));
+	const struct fact *less =
+		FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b), .instead = fmax(a, b),
+	                 .unit = guard_per(c), .batch = kind == COPY_H2D && guard_other_batch(c, a, b));
 	bool matters = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > GUARD_FEW_BYTES,
 	     chance = fabs(a - b) <= slack, much = guard_distance(a, b) > A_THIRD;
 	if (matters && chance && much)
