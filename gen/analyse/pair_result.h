@@ -41,6 +41,7 @@ struct comparison {
 	struct same_result result;
 	bool other_conditions;         /* another GPU, driver, clock or way of recording on one side */
 	bool other_gpus;               /* of another model on one side, or in one run */
+	bool other_batch;              /* one side's batches may be larger, of what its steps are given */
 	bool comparable;               /* the same work or the same job, under the same conditions */
 	struct facts differences;      /* that are material */
 	struct facts notes;            /* and that are not */

@@ -143,6 +143,8 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 	struct card card = card_make(a);
 	const char *where = a->side[0].phases_by_work ? "before" : "in";
 	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
+	if (a->verdict.has_speedup && a->comparison.other_batch)
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "items");
 	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
 		                .what = a->verdict.has_speedup                        ? "runs"
@@ -169,5 +171,5 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 {
 	const char *more = words_more(a, arena);
 	bool open = a->verdict.has_speedup && a->verdict.result == VERDICT_INCONCLUSIVE;
-	return open && *more ? more : say_fact(next_of(a, arena), a->names, arena);
+	return open && *more && !a->comparison.other_batch ? more : say_fact(next_of(a, arena), a->names, arena);
 }
