@@ -8,6 +8,7 @@
 #include "render/lanes.h"
 #include "render/view.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,7 +396,7 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 {
 	static const int level[] = {5, 9};
 	enum { ROOM = DATA_MOST / 4 * 3 };
-	int status = Z_OK; /* there is no room for more */
+	int status = json->n <= UINT_MAX ? Z_OK : Z_BUF_ERROR; /* Z_OK: there is no room for more */
 	size_t packed = json->n;
 	unsigned char *bytes = memory_take(ROOM);
 	for (size_t i = 0; i < 2 && status == Z_OK && packed >= json->n / 10 * 9; i++) {
@@ -413,7 +414,7 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 			base64_add(out, bytes, z.total_out);
 	}
 	free(bytes);
-	if (status != Z_OK && status != Z_STREAM_END)
+	if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
 		return err_set(err, "report: the data cannot be compressed (zlib status %d)", status);
 	return status == Z_STREAM_END;
 }
