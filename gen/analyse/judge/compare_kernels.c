@@ -215,7 +215,7 @@ static bool is_other_unit(struct guard *c, const struct fact *other)
 	return true;
 }
 
-/* How many times further apart the sides' steps are than `time` of `all` of their kernels. */
+/* How many times further apart the sides' steps are than `time` of `all` of their kernels; NAN without steps. */
 static double change_over(const struct guard *c, double time, double all)
 {
 	return fabs(log(c->share[1] * c->b->steps.mean / (c->share[0] * c->a->steps.mean))) / (time / all);
@@ -230,7 +230,7 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 		return;
 	const struct fact *why = FACT_NEW(c->arena, work_by_chance, FACT_NO_SIDE, .kernels = kernels->n,
 	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
-	if (c->variation.wanders && !c->out.mismatch && change_over(c, kernels->time, all) < MANY_TIMES)
+	if (c->variation.wanders && !c->out.mismatch && !(change_over(c, kernels->time, all) >= MANY_TIMES))
 		c->out.mismatch = why;
 	if (kernels == &k->by_chance)
 		guard_doubt(c, why);
