@@ -21,7 +21,7 @@ struct pattern_ops {
 
 /* The sequence of a process. Migrations of managed memory are left out: no call launches them, and which page is moved
  * when is a matter of chance; so is what was launched in `without`, which is joined and may be NULL. Everything is in
- * `arena`. `out` is zeroed, or an earlier sequence in the same arena that is not needed any more. */
+ * `arena`. `out` is zeroed, or an earlier sequence of the same trace in the same arena that is not needed any more. */
 void pattern_ops_collect(const struct trace *trace, uint32_t process, enum pattern_order order,
                          const struct spans *without, struct arena *arena, struct pattern_ops *out);
 

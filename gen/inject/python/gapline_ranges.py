@@ -217,7 +217,7 @@ def enter(name):
 
 
 class Hook(functools.partial):
-    """Programs pickle modules with their hooks: who reads that, without gapline, too, gets a call that does nothing."""
+    """Programs pickle modules with their hooks. What is loaded, with gapline or without it, is a call that does nothing."""
 
     __deepcopy__ = lambda self, _: self
     __reduce__ = lambda self: (functools.partial, (sys.audit, "gapline.hook"))
