@@ -35,6 +35,7 @@ static struct verdict_side series_of(const struct side_facts *facts, const struc
 		*span = runs[r].window_end - runs[r].window_start;
 		list[r] = steps ? (struct verdict_run){.period = runs[r].period,
 		                                       .n = runs[r].n_periods,
+		                                       .grid = runs[r].n_grids ? runs[r].grid : NULL,
 		                                       .opened = runs[r].opened}
 		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
@@ -364,8 +365,11 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	struct latencies times;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run_table *run = &facts->runs[r];
-		const struct verdict_run one = {
-			.period = run->period, .n = run->n_periods, .opened = run->opened, .shrinks = run->shrinks};
+		const struct verdict_run one = {.period = run->period,
+		                                .n = run->n_periods,
+		                                .grid = run->n_grids ? run->grid : NULL,
+		                                .opened = run->opened,
+		                                .shrinks = run->shrinks};
 		series_of_run(&one, warmup, arena, &series[r]);
 	}
 	if (stopwatch)

@@ -67,8 +67,10 @@ static bool has_times(const struct run_table *run)
 	                (run->source.started >= 0 && run->source.started < 2 * LONGEST));
 	for (uint32_t i = 0; i < run->n_periods && good; i++)
 		good = run->period[i] >= 0 && is_time(run->period[i]);
-	return good && are_times(run->request, run->n_requests, run) && are_times(run->first, run->n_first, run) &&
-	       are_times(run->each, run->n_each, run);
+	for (uint32_t i = 0; i < run->n_grids && good; i++)
+		good = run->grid[i] > 0;
+	return good && are_times(run->grid, run->n_grids, run) && are_times(run->request, run->n_requests, run) &&
+	       are_times(run->first, run->n_first, run) && are_times(run->each, run->n_each, run);
 }
 
 static bool has_counts(const struct run_table *run)

@@ -394,6 +394,39 @@ static void test_clocks_that_disagree(void **state)
 	assert_true(is_noted(side, "up to 21 µs"));
 }
 
+/* Forty steps of 100 kernels' length and a pause of 60: the first one slow by itself, and nine that fall to the others'
+ * length, as their kernels have fewer and fewer blocks, or for no reason that is known. */
+static uint32_t left_out_of_a_falling_start(struct scene *s, bool range, bool larger)
+{
+	scene_trace_begin(s);
+	int64_t t = 0;
+	for (int k = 0; k < 40; k++) {
+		int64_t work = k < 10 ? 3000 - 200 * k : 1000, cold = k ? 0 : 9000;
+		if (range)
+			scene_range(s, s->main, t, t + work + cold + 40, "train");
+		for (int64_t i = 0; i < 10; i++) {
+			int64_t from = t + cold + i * work / 10;
+			scene_kernel(s, s->main, from, from + 5, from + 10, from + work / 10 - 10);
+			s->m.trace->ops.bytes[s->m.trace->ops.n - 1] = larger ? work / 10 : 100;
+		}
+		scene_call(s, s->main, t + cold + work + 1, t + cold + work + 30, "cudaDeviceSynchronize", CALL_SYNC);
+		t += cold + work + 60;
+	}
+	const struct side *side = scene_analyse(s);
+	assert_true(side->steps.found);
+	return (uint32_t)side->runs[0].warmup;
+}
+
+static void test_larger_kernels_are_no_warmup(void **state)
+{
+	struct scene *s = *state;
+	for (int range = 0; range < 2; range++) {
+		uint32_t slow = left_out_of_a_falling_start(s, range, false);
+		assert_in_range(slow, 8, 11);
+		assert_int_equal(left_out_of_a_falling_start(s, range, true), 1);
+	}
+}
+
 static void test_no_steps_asked_for(void **state)
 {
 	struct scene *s = *state;
@@ -427,6 +460,7 @@ int main(void)
 		SCENE(test_first_launches_are_first_by_their_calls),
 		SCENE(test_startup_is_whole_where_every_run_has_it),
 		SCENE(test_clocks_that_disagree),
+		SCENE(test_larger_kernels_are_no_warmup),
 		SCENE(test_no_steps_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

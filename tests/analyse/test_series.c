@@ -321,6 +321,36 @@ static void warmup_must_be_material(void **unused)
 	assert_int_equal(cut_of(p, 40), 0);
 }
 
+/* Three slow steps: of as large kernels, of kernels that are larger by half of what the steps are longer, by less, and
+ * by what makes the later two longer. And a second half that falls. */
+static void larger_kernels_are_no_start(void **unused)
+{
+	(void)unused;
+	static const struct {
+		int64_t grid[3];
+		size_t cut;
+	} CASES[] = {{{100, 100, 100}, 3}, {{142, 133, 123}, 0}, {{120, 112, 108}, 3}, {{100, 160, 150}, 1}};
+	int64_t p[40], grid[40];
+	struct verdict_run run = {.period = p, .n = 40, .grid = grid};
+	struct series s;
+	for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+		for (int i = 0; i < 40; i++) {
+			p[i] = i < 3 ? 2000000 - 250000 * i : 1000000;
+			grid[i] = i < 3 ? CASES[c].grid[i] : 100;
+		}
+		series_cut(&run, -1, &s);
+		assert_int_equal(s.cut, CASES[c].cut);
+	}
+	for (int alike = 0; alike < 2; alike++) {
+		for (int i = 0; i < 40; i++) {
+			p[i] = 2000000 - 20000 * i;
+			grid[i] = alike ? 100 : p[i] / 1000;
+		}
+		series_cut(&run, -1, &s);
+		assert_int_equal(s.warming, alike);
+	}
+}
+
 /* ---- what is a start ---- */
 
 /* The lower median: of two steps of which one is slow none is a slow start. Five steps settle by 0.6 % afterwards, so
@@ -461,6 +491,7 @@ int main(void)
 		TEST(spikes_hide_no_warmup),
 		TEST(slow_start_is_skipped),
 		TEST(warmup_must_be_material),
+		TEST(larger_kernels_are_no_start),
 		TEST(one_slow_step_is_no_start),
 		TEST(what_comes_back_is_no_start),
 		TEST(a_level_is_kept),

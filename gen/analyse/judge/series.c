@@ -47,7 +47,10 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 		double *y = steps_of(run, 0, &work);
 		for (size_t i = 0; i < run->n; i++)
 			y[i] = log(y[i]);
-		struct warmup found = warmup_find(y, run->n);
+		double *grid = run->grid ? ARENA_NEW(&work, run->n, double) : NULL;
+		for (size_t i = 0; i < run->n && grid; i++)
+			grid[i] = log((double)run->grid[i]);
+		struct warmup found = warmup_find(y, grid, run->n);
 		out->cut = found.cut;
 		out->warming = found.to_the_half;
 		out->level_start = found.level_start;

@@ -16,7 +16,9 @@
 struct verdict_run {
 	const int64_t *period;
 	size_t n;
-	int64_t start, end; /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
+	const int64_t *grid; /* beside each period: blocks of one of its kernels, the mean, > 0; NULL: alike in all of
+	                      * them, or not known */
+	int64_t start, end;  /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
 	struct exchange_place place;
 	double before; /* of a run without steps, ns from the first that was recorded to its span */
 	bool opened;   /* period[0] is that of the first step: --warmup W leaves out W of them, else W − 1 */

@@ -19,7 +19,7 @@ static const double FALL_T = 5.04; /* Student's t of 8 degrees of freedom, two-s
 
 /* The buffers of one search. */
 struct search {
-	const double *y;
+	const double *y, *grid;
 	size_t n;
 	double *sorted, *scratch;
 };
@@ -92,6 +92,25 @@ static size_t skip_slow_start(const struct search *s, size_t cut)
 	return cut + start;
 }
 
+/* Of a cut, the leading steps that are longer by more than their larger kernels explain: these explain twice the share
+ * by which they are larger. */
+static size_t without_larger(const struct search *s, size_t cut)
+{
+	if (!s->grid || !cut)
+		return cut;
+	double rest = stats_median_of(s->y + cut, s->n - cut, s->sorted), sum = 0, most = 0;
+	double usual = stats_median_of(s->grid + cut, s->n - cut, s->sorted);
+	size_t kept = 0;
+	for (size_t i = 0; i < cut; i++) {
+		sum += s->y[i] - rest - 2 * fmax(s->grid[i] - usual, 0);
+		if (sum > most) {
+			most = sum;
+			kept = i + 1;
+		}
+	}
+	return kept;
+}
+
 /* What comes back later, for as long and at least half as slow, is the program and no start: a checkpoint at step 0,
  * 12,
  * 24. `rest` is the median of what is left. */
@@ -153,13 +172,23 @@ static bool falls(const struct search *s, const double *y, size_t n)
 	return -slope > FALL_T * sqrt(rest / (double)(n - 2) / tt * tau);
 }
 
-struct warmup warmup_find(const double *y, size_t n)
+/* Whether y falls in [from, n), and not because the kernels get smaller. */
+static bool falls_from(const struct search *s, double *y, size_t from)
+{
+	if (!falls(s, y + from, s->n - from))
+		return false;
+	for (size_t i = from; i < s->n && s->grid; i++)
+		y[i] -= s->grid[i];
+	return !s->grid || falls(s, y + from, s->n - from);
+}
+
+struct warmup warmup_find(const double *y, const double *grid, size_t n)
 {
 	struct warmup found = {0};
 	ARENA_LOCAL(work);
 	if (n < LEAST_SEARCHED)
 		return found;
-	struct search s = {y, n, ARENA_NEW(&work, n, double), ARENA_NEW(&work, n, double)};
+	struct search s = {y, grid, n, ARENA_NEW(&work, n, double), ARENA_NEW(&work, n, double)};
 	double *clipped = ARENA_NEW(&work, n, double);
 	despike(&s, clipped);
 	size_t cut = mser(clipped, n);
@@ -175,8 +204,8 @@ struct warmup warmup_find(const double *y, size_t n)
 			cut = 0;
 		}
 	}
-	found.cut = cut;
+	found.cut = cut = without_larger(&s, cut);
 	size_t from = cut > n / 2 ? cut : n / 2;
-	found.to_the_half = (cut > 0 && cut >= n / 2) || falls(&s, clipped + from, n - from);
+	found.to_the_half = (cut > 0 && cut >= n / 2) || falls_from(&s, clipped, from);
 	return found;
 }

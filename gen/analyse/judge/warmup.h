@@ -14,7 +14,9 @@ struct warmup {
 	                   */
 };
 
-/* Searches the natural logs `y` of `n` periods. With fewer than 6 nothing is searched for. */
-struct warmup warmup_find(const double *y, size_t n);
+/* Searches the natural logs `y` of `n` periods. With fewer than 6 nothing is searched for. `grid`: likewise, how large
+ * the kernels of each were; NULL: alike, or not known. Steps that take longer because their kernels are larger are no
+ * warm-up (inputs that are sorted by length). */
+struct warmup warmup_find(const double *y, const double *grid, size_t n);
 
 #endif

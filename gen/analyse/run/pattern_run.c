@@ -347,6 +347,7 @@ static void add_op(struct step_ops *to, const struct trace *t, size_t i)
 	to->last_start = t->ops.start[i] > to->last_start ? t->ops.start[i] : to->last_start;
 	to->end = t->ops.end[i] > to->end ? t->ops.end[i] : to->end;
 	to->time += (double)(t->ops.end[i] - t->ops.start[i]);
+	step_work_add_op(&to->work, t, i);
 	to->communicates = to->communicates || t->ops.kind[i] == OP_COMM;
 }
 

@@ -49,6 +49,7 @@ static void add_cycle(struct step_ops *to, const struct step_ops *from)
 	to->last_start = from->last_start > to->last_start ? from->last_start : to->last_start;
 	to->end = from->end > to->end ? from->end : to->end;
 	to->time += from->time;
+	step_work_add(&to->work, &from->work);
 }
 
 uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t n_ops, struct arena *arena)

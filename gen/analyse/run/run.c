@@ -19,6 +19,18 @@ static void find_run_span(struct run *run)
 	run->window_end = some ? run->last_explicit : run->last_op;
 }
 
+/* The grids beside the periods, if they are known and differ. */
+static const int64_t *grids_of(const struct steps *s)
+{
+	bool differ = false;
+	for (uint32_t k = 1; k < s->n; k++) {
+		if (!s->grid[k])
+			return NULL;
+		differ = differ || s->grid[k] != s->grid[1];
+	}
+	return differ ? s->grid + 1 : NULL;
+}
+
 static void find_window(struct run *run, int warmup)
 {
 	const struct steps *s = &run->steps;
@@ -40,8 +52,9 @@ static void find_window(struct run *run, int warmup)
 	}
 	run->period = period;
 	run->n_periods = s->n - 1;
+	run->grid = grids_of(s);
 	const struct verdict_run all = {
-		.period = period, .n = run->n_periods, .opened = s->opened, .shrinks = run->shrinks};
+		.period = period, .n = run->n_periods, .grid = run->grid, .opened = s->opened, .shrinks = run->shrinks};
 	struct series series;
 	series_cut(&all, warmup, &series);
 	run->warmup = (uint32_t)series.cut + 1;

@@ -169,6 +169,7 @@ struct run {
 	int64_t earliest;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
 	uint32_t n_periods;
+	const int64_t *grid; /* beside each period: steps.grid; NULL: alike in all of them, or not known of one */
 	/* By step, ns from the launch of its last op to that op's end, of several devices the least, BACKLOG_UNKNOWN
 	 * where no launch tells; NULL until the rows are gone through, and without steps (backlog.h). */
 	int64_t *lag;

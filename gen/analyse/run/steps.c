@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
@@ -140,6 +141,7 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 	b->own_start = ARENA_NEW(arena, b->marks->n, int64_t);
 	b->own_end = ARENA_NEW(arena, b->marks->n, int64_t);
 	b->own_time = ARENA_NEW(arena, b->marks->n, double);
+	b->own_work = ARENA_NEW(arena, b->marks->n, struct step_work);
 	b->communicates = ARENA_NEW(arena, b->n_lanes, bool);
 	for (uint32_t p = 0; p < b->marks->n; p++) {
 		b->own_start[p] = INT64_MAX;
@@ -153,6 +155,7 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 		if (p == TRACE_NONE)
 			continue;
 		b->own_time[p] += length;
+		step_work_add_op(&b->own_work[p], t, i);
 		b->own_start[p] = t->ops.start[i] < b->own_start[p] ? t->ops.start[i] : b->own_start[p];
 		b->own_end[p] = t->ops.end[i] > b->own_end[p] ? t->ops.end[i] : b->own_end[p];
 		if (t->ops.kind[i] == OP_COMM)
@@ -240,6 +243,19 @@ static uint32_t number_steps(struct steps_build *b)
 	return shared.n;
 }
 
+/* Once instances have their steps. */
+static void find_grids(struct steps_build *b)
+{
+	struct steps *s = b->out;
+	struct step_work *of = ARENA_NEW(&b->scratch, s->n, struct step_work);
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		if (steps_instance(b, p)->step != TRACE_NONE)
+			step_work_add(&of[steps_instance(b, p)->step], &b->own_work[p]);
+	s->grid = ARENA_NEW(b->arena, s->n, int64_t);
+	for (uint32_t k = 0; k < s->n; k++)
+		s->grid[k] = of[k].kernels > 0 ? llround((double)of[k].blocks / (double)of[k].kernels) : 0;
+}
+
 /* Returns how many steps have become one with the first. */
 static uint32_t end_steps(struct steps_build *b, uint32_t n)
 {
@@ -268,6 +284,7 @@ static uint32_t end_steps(struct steps_build *b, uint32_t n)
 		if (*step >= s->n)
 			*step = TRACE_NONE;
 	}
+	find_grids(b);
 	for (uint32_t p = 0; p < b->marks->n; p++)
 		if (steps_instance(b, p)->step != TRACE_NONE || steps_instance(b, p)->unmeasured)
 			inside += b->own_time[p];
@@ -291,6 +308,7 @@ static void place_instances(struct steps_build *b)
 	b->own_start = ARENA_NEW(&b->scratch, m->n, int64_t);
 	b->own_end = ARENA_NEW(&b->scratch, m->n, int64_t);
 	b->own_time = ARENA_NEW(&b->scratch, m->n, double);
+	b->own_work = ARENA_NEW(&b->scratch, m->n, struct step_work);
 	b->communicates = ARENA_NEW(&b->scratch, b->trace->n_devices, bool);
 	b->all_time = m->all_time;
 	for (uint32_t p = 0; p < m->n; p++) {
@@ -301,6 +319,7 @@ static void place_instances(struct steps_build *b)
 		b->own_start[p] = ops->first_start;
 		b->own_end[p] = ops->end;
 		b->own_time[p] = ops->time;
+		b->own_work[p] = ops->work;
 		b->communicates[b->lane[p]] = b->communicates[b->lane[p]] || ops->communicates;
 	}
 }
@@ -355,6 +374,7 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	out->own_start = b.own_start;
 	out->own_end = b.own_end;
 	out->own_time = b.own_time;
+	out->own_work = b.own_work;
 	out->all_time = b.all_time;
 	out->communicates = b.communicates;
 	out->begin = b.begin;
@@ -380,6 +400,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	b.own_start = ARENA_NEW(&b.scratch, all.n, int64_t);
 	b.own_end = ARENA_NEW(&b.scratch, all.n, int64_t);
 	b.own_time = ARENA_NEW(&b.scratch, all.n, double);
+	b.own_work = ARENA_NEW(&b.scratch, all.n, struct step_work);
 	b.communicates = ARENA_NEW(&b.scratch, b.n_lanes, bool);
 	*out = steps_proposed(&all);
 	uint32_t at = 0, lanes = 0;
@@ -395,6 +416,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 		memcpy(b.own_start + at, part->own_start, part->n * sizeof *b.own_start);
 		memcpy(b.own_end + at, part->own_end, part->n * sizeof *b.own_end);
 		memcpy(b.own_time + at, part->own_time, part->n * sizeof *b.own_time);
+		memcpy(b.own_work + at, part->own_work, part->n * sizeof *b.own_work);
 		memcpy(b.communicates + lanes, part->communicates, part->n_lanes * sizeof *b.communicates);
 		b.all_time += part->all_time;
 		out->n_cut += part->n_cut;

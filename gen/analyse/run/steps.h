@@ -21,6 +21,12 @@ struct instance {
 	uint32_t step;            /* filled by steps_join: the step it is an instance of, TRACE_NONE: left out */
 };
 
+/* How much work the kernels of an instance are: how many of them say their blocks, and how many these are together.
+ * Communication is none. */
+struct step_work {
+	float kernels, blocks;
+};
+
 /* What the ops of an instance are together, of which it has one at least, all on one device. */
 struct step_ops {
 	uint32_t device;                 /* an index into trace.devices */
@@ -30,6 +36,7 @@ struct step_ops {
 	int64_t first_start, last_start; /* when the first and the last one start, and … */
 	int64_t end;                     /* … when all have ended */
 	double time;                     /* their lengths added up, ns */
+	struct step_work work;
 };
 
 /* A loop as somebody proposes it.
@@ -109,6 +116,7 @@ struct steps {
 	uint32_t n_instances; /* proposed, of all ranks */
 	uint32_t n;           /* steps */
 	int64_t *end;         /* of each, ns */
+	int64_t *grid;        /* of each: blocks of one of its kernels, the mean; 0: not known */
 	bool *shared;         /* by step: its end is one of several equal parts, not an op's */
 	bool overlap;         /* one begins on the host while an earlier one is open: requests */
 	int64_t *request; /* by step that ranges mark: from its range's start to the later one of its range's end and
@@ -137,14 +145,15 @@ struct steps_part {
 	uint32_t first_process, first_thread; /* of the run, that are the part's first ones: who asks fills them */
 	struct instance *instance; /* by thread and start, n of them; process and thread as the part counts them */
 	uint32_t n, n_lanes, n_cut;
-	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
-	bool *communicates; /* by rank */
-	int64_t *own_start; /* by instance: when its ops begin … */
-	int64_t *own_end;   /* … and end, INT64_MIN: it has none … */
-	double *own_time;   /* … and their lengths added up … */
-	double all_time;    /* … and those of all ops */
-	int64_t begin;      /* when the first one of the part begins on the GPU */
-	uint32_t *at;       /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */
+	uint32_t *lane;             /* by instance: which of the part's ranks it is of, below n_lanes */
+	bool *communicates;         /* by rank */
+	int64_t *own_start;         /* by instance: when its ops begin … */
+	int64_t *own_end;           /* … and end, INT64_MIN: it has none … */
+	double *own_time;           /* … and their lengths added up … */
+	double all_time;            /* … and those of all ops */
+	struct step_work *own_work; /* by instance */
+	int64_t begin;              /* when the first one of the part begins on the GPU */
+	uint32_t *at; /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */
 };
 
 /* `at`: whether it is asked for. Everything lives in `arena`. */
@@ -203,6 +212,17 @@ static inline const struct step_thread *steps_on_thread(const struct steps *s, u
 const struct step_thread *steps_of_process(const struct steps *steps, uint32_t process);
 
 /* The process of op `i`, and the start of its launch; an op without launch counts from its own start. */
+static inline void step_work_add(struct step_work *to, const struct step_work *from)
+{
+	to->kernels += from->kernels;
+	to->blocks += from->blocks;
+}
+static inline void step_work_add_op(struct step_work *to, const struct trace *t, size_t i)
+{
+	bool told = t->ops.kind[i] == OP_KERNEL && t->ops.bytes[i] > 0;
+	to->kernels += told;
+	to->blocks += told ? (float)t->ops.bytes[i] : 0;
+}
 static inline uint32_t op_process(const struct trace *t, size_t i)
 {
 	return t->devices[t->ops.device[i]].process;

@@ -17,12 +17,13 @@ struct steps_build {
 	uint32_t *lane;  /* by place */
 	uint32_t n_lanes;
 	/* What is asked of the ops, once they have their places: */
-	int64_t *own_start; /* by place: when its ops begin … */
-	int64_t *own_end;   /* … and end; INT64_MIN: it has none */
-	double *own_time;   /* by place: their lengths added up … */
-	double all_time;    /* … and those of all ops */
-	bool *communicates; /* by lane */
-	int64_t begin;      /* of the first step, where so few are marked that it counts; INT64_MIN: it does not */
+	int64_t *own_start;         /* by place: when its ops begin … */
+	int64_t *own_end;           /* … and end; INT64_MIN: it has none */
+	double *own_time;           /* by place: their lengths added up … */
+	double all_time;            /* … and those of all ops */
+	struct step_work *own_work; /* by place */
+	bool *communicates;         /* by lane */
+	int64_t begin; /* of the first step, where so few are marked that it counts; INT64_MIN: it does not */
 };
 
 static inline struct instance *steps_instance(const struct steps_build *b, uint32_t place)

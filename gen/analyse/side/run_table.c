@@ -171,6 +171,10 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 	                        .kernels = copy_of(arena, run->kernels, run->n_kernels * sizeof *run->kernels),
 	                        .n_kernels = run->n_kernels};
 	memcpy(out.rows, t->rows, sizeof out.rows);
+	if (run->grid) {
+		out.grid = copy_of(arena, run->grid, run->n_periods * sizeof *run->grid);
+		out.n_grids = run->n_periods;
+	}
 	if (run_times_requests(run)) {
 		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
 		out.n_requests = run->n_periods;
