@@ -351,6 +351,12 @@ static void put_ranks(struct terminal *t, const struct side *s, struct unit unit
 	}
 }
 
+/* A typical step, where it is a tenth shorter or longer than the mean of all; else NAN. */
+static double other_typical(const struct headline *h)
+{
+	return h->n_stopwatch || fabs(h->typical - h->step) <= 0.1 * h->step ? NAN : h->typical;
+}
+
 static void put_findings(struct terminal *t)
 {
 	if (!t->a->findings.n)
@@ -444,7 +450,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	end_line(&t);
 	put_line(&t, view_unit(s),
 	         s->steps.found ? SAY(NULL, &t.arena, step_time, .step = s->headline.step,
-	                              .periods = (int64_t)s->steps.measured)
+	                              .periods = (int64_t)s->steps.measured, .typical = other_typical(&s->headline))
 	                        : format_time(&t.arena, s->headline.step));
 	put_line(&t, "steps", evidence_steps(a, s, &t.arena));
 	for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)

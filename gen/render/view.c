@@ -105,7 +105,8 @@ bool view_is_pair(const struct analysis *a)
 
 const char *view_per(const struct analysis *a)
 {
-	return say_word(WORDS_each, view_is_pair(a)          ? view_unit(&a->side[0])
+	return say_word(WORDS_each, a->comparison.strangers  ? "repetition"
+	                            : view_is_pair(a)        ? view_unit(&a->side[0])
 	                            : a->side[0].steps.found ? "step_run"
 	                                                     : "run_step");
 }

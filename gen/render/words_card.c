@@ -138,6 +138,29 @@ static const char *inside(struct arena *arena, const char *title)
 	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
 }
 
+/* What an open result asks for, by its first reason; NULL: that is none of the work. */
+static const char *asked_of_work(const struct verdict *v)
+{
+	const struct fact *first = v->has_interval && v->reasons.n ? v->reasons.list[0] : NULL;
+	if (!first || fact_info[first->id].place != FACT_IN_WORK)
+		return NULL;
+	switch (first->id) {
+	case FACT_loops_differ:
+	case FACT_loops_of_other_size:
+	case FACT_loops_of_other_copies:
+	case FACT_loops_of_other_bytes:
+	case FACT_loops_of_other_share:
+	case FACT_step_ranges_differ:
+		return "mark";
+	case FACT_step_holds_several:
+	case FACT_step_input_several:
+	case FACT_answers_differ:
+		return "items";
+	default:
+		return "same";
+	}
+}
+
 static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
@@ -150,9 +173,9 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 		                .what = a->verdict.has_speedup                        ? "runs"
 		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
 		                                                                      : "mark");
-	if (open && a->verdict.has_interval && a->verdict.reasons.n &&
-	    fact_info[a->verdict.reasons.list[0]->id].place == FACT_IN_WORK)
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "same");
+	const char *asked = open ? asked_of_work(&a->verdict) : NULL;
+	if (asked)
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = asked);
 	if (card.next)
 		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
 		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),

@@ -9,7 +9,7 @@
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct side) == 12952, "something new in struct side");
-_Static_assert(sizeof(struct side_facts) == 288, "something new in struct side_facts");
+_Static_assert(sizeof(struct side_facts) == 296, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 920, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
@@ -396,6 +396,7 @@ static const struct field facts_fields[] = {LIST_OF(runs, n_runs, RECORD_RUN),
                                             PART_OF(places, places),
                                             REAL(copy_pageable),
                                             REAL(copy_managed),
+                                            REAL(memset),
                                             REAL(sync_gaps),
                                             REAL(host_work),
                                             PART_OF(comm, comm_fact),

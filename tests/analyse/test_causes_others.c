@@ -74,6 +74,21 @@ static void test_other_process(void **state)
 	       {CAUSE_LAUNCH_API, NULL, 40, NULL}, {CAUSE_UNATTRIBUTED, NULL, 1000, NULL});
 }
 
+static void test_slices_are_no_dependency(void **state)
+{
+	/* A gap [30000, 45000) before what was queued on one of two streams, of which another process has 2000: nobody
+	 * knows whether the rest is the other stream's or the other process's. */
+	struct scene *s = *state;
+	uint32_t gpu = maker_gpu(&s->m, "GPU"), stranger = maker_process(&s->m, 200);
+	uint32_t theirs = maker_device(&s->m, stranger, 0, gpu);
+	s->m.trace->devices[s->gpu].gpu = gpu;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_kernel(s, s->main, 5000, 5010, 45000, 46000);
+	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 25000, 26000, "other", 0);
+	maker_op(&s->m, theirs, 7, OP_KERNEL, 36000, 38000, "gemm", 0);
+	EXPECT(s, 0, {CAUSE_OTHER_PROCESS, NULL, 2000, NULL}, {CAUSE_LATE_START, NULL, 13000, NULL});
+}
+
 static void test_two_others_at_once(void **state)
 {
 	/* Four processes on one GPU. While our gap [2000, 5000) lasts, the second runs on [2500, 3500), the third on
@@ -143,6 +158,7 @@ int main(void)
 		SCENE(test_unattributed),
 		SCENE(test_edges_of_the_window),
 		SCENE(test_other_process),
+		SCENE(test_slices_are_no_dependency),
 		SCENE(test_two_others_at_once),
 		SCENE(test_unknown_gpus_are_not_shared),
 		SCENE(test_time_that_nobody_looked_at),

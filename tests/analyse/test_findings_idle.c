@@ -16,6 +16,7 @@ enum { US = 1000, MS = 1000 * US, STEPS = 40, KERNELS = 10 };
  * after it is due. */
 struct program {
 	int64_t launch; /* ns of each launch call */
+	int64_t code;   /* ns of the host's own after each of them */
 	int64_t late;   /* ns from the end of a kernel to the start of the next, which was queued before */
 	int64_t second; /* stream of every other kernel */
 	int64_t paging; /* ns in which unified memory is brought while a kernel runs */
@@ -33,7 +34,7 @@ static const struct analysis *show(struct scene *s, const struct program *p)
 		for (int k = 0; k < (p->tiny ? p->tiny : KERNELS); k++) {
 			maker_call(&s->m, s->main, host, host + p->launch, "cudaLaunchKernel", CALL_LAUNCH,
 			           ++s->correlation);
-			host += p->launch;
+			host += p->launch + p->code;
 			int64_t start = gpu + p->late > host + 2 * US ? gpu + p->late : host + 2 * US;
 			gpu = start + (p->tiny ? 4 : 100) * US;
 			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
@@ -114,6 +115,19 @@ static void test_launch_calls(void **state)
 	assert_null(idle_finding(show(*state, &(struct program){.launch = 135 * US, .second = 7})));
 }
 
+/* What a launch costs may be a graph's to save; what a program does for 250 µs between two of them is its own. */
+static void test_host_code_between_launches(void **state)
+{
+	struct program program = {.launch = 5 * US, .second = 7, .tiny = 30, .code = 150 * US};
+	const struct analysis *a = show(*state, &program);
+	assert_non_null(find(a, "launch_bound"));
+	assert_null(find(a, "idle_host_code"));
+	program.code = 250 * US;
+	a = show(*state, &program);
+	assert_null(find(a, "launch_bound"));
+	assert_float_equal(find(a, "idle_host_code")->per_step[0], 30 * 250 * US, 200 * US);
+}
+
 static void test_queued_work(void **state)
 {
 	struct program wait = {.launch = 5 * US, .late = 80 * US, .second = 8};
@@ -133,6 +147,7 @@ static void test_queued_work(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {SCENE(test_short_kernels), SCENE(test_launch_calls),
-	                                   SCENE(test_pages_of_kernels), SCENE(test_queued_work)};
+	                                   SCENE(test_pages_of_kernels), SCENE(test_queued_work),
+	                                   SCENE(test_host_code_between_launches)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

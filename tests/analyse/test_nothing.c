@@ -1,5 +1,6 @@
 /* Rows that make no sense: whatever kind they are of, the sentence names it; and records that were lost. */
 #include "analyse/judge/nothing.h"
+#include "analyse/judge/possible.h"
 #include "say/say.h"
 
 #include <setjmp.h>
@@ -155,10 +156,28 @@ static void few_ops_are_one_capture_by_their_start(void **state)
 	}
 }
 
+/* A process without steps beside one with them is another's only where the other side has fewer processes. */
+static void another_process_is_one_more(void **state)
+{
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		struct arena arena = {0};
+		struct run_table alone = {.file = "a.sqlite", .n_devices = 3};
+		struct run_table beside = {.file = "b.sqlite", .n_devices = 3 + more, .tenant = true};
+		const struct side_facts sides[2] = {{.runs = &alone, .n_runs = 1}, {.runs = &beside, .n_runs = 1}};
+		const char *said = say_fact(possible_recording(sides, 2, &arena), NULL, &arena);
+		assert_int_equal(said != NULL, more);
+		if (said)
+			assert_non_null(strstr(said, "Another process used the GPU of the fixed side, in b.sqlite"));
+		arena_release(&arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(test_lost),
 	                                   cmocka_unit_test(test_lost_of_threads),
-	                                   cmocka_unit_test(few_ops_are_one_capture_by_their_start)};
+	                                   cmocka_unit_test(few_ops_are_one_capture_by_their_start),
+	                                   cmocka_unit_test(another_process_is_one_more)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

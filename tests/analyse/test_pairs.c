@@ -119,13 +119,23 @@ static void test_against_itself(void **state)
 	assert_int_equal(pair->findings.diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */
 }
 
+static void test_one_capture_is_one_run(void **state)
+{
+	struct scene *s = *state;
+	struct analysis result;
+	struct err err = {0};
+	const struct trace *once = steps_trace(s, 20, 5000, 900), *copy = maker_scaled(&s->arena, once, 1);
+	struct analyse_run baseline[2] = {{once, "a.sqlite"}, {copy, "b.sqlite"}};
+	struct analyse_run fixed = {steps_trace(s, 20, 4000, 900), "f"};
+	assert_int_equal(analyse_pair(baseline, 2, &fixed, 1, &defaults, &s->names, &s->arena, &result, &err), -1);
+	assert_non_null(strstr(err.text, "same capture as a.sqlite"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_pair),
-		SCENE(test_unit_of_time_does_not_matter),
-		SCENE(test_sides_swapped),
-		SCENE(test_against_itself),
+		SCENE(test_pair),           SCENE(test_unit_of_time_does_not_matter), SCENE(test_sides_swapped),
+		SCENE(test_against_itself), SCENE(test_one_capture_is_one_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,25 @@ static void test_phases_of_ranks_are_means(void **state)
 	assert_float_equal(forward->instances, 1, 1e-9);
 }
 
+/* Two processes, as many steps each, are ranks; where one makes half as many, each makes its own. */
+static void test_workers_are_no_ranks(void **state)
+{
+	struct scene *s = *state;
+	for (int half = 0; half < 2; half++) {
+		scene_trace_begin(s);
+		uint32_t process = maker_process(&s->m, 200), second = maker_thread(&s->m, process, 200);
+		uint32_t gpu = maker_device(&s->m, process, 0, TRACE_NONE);
+		steps_at(s, 0, 40);
+		for (int64_t t = 0; t < 40000; t += half ? 2000 : 1000) {
+			uint32_t id = ++s->correlation;
+			scene_range(s, second, t, t + 900, "train");
+			maker_call(&s->m, second, t + 100, t + 105, "cudaLaunchKernel", CALL_LAUNCH, id);
+			maker_op(&s->m, gpu, 7, OP_KERNEL, t + 200, t + 700, "gemm", id);
+		}
+		assert_int_equal(scene_analyse(s)->ranks.n, half ? 0 : 2);
+	}
+}
+
 static void test_findings_name_no_phase_that_nobody_marked(void **state)
 {
 	/* A loop without ranges: a wait for the GPU in every cycle, and half of it idle. */
@@ -442,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE(test_coverage),
 		SCENE(test_phases_of_ranks_are_means),
+		SCENE(test_workers_are_no_ranks),
 		SCENE(test_ops_without_a_launch_are_noted),
 		SCENE(test_findings_name_no_phase_that_nobody_marked),
 		SCENE(test_silent_diagnostics),

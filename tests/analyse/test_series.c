@@ -331,22 +331,19 @@ static void larger_kernels_are_no_start(void **unused)
 		size_t cut;
 	} CASES[] = {{{100, 100, 100}, 3}, {{142, 133, 123}, 0}, {{120, 112, 108}, 3}, {{100, 160, 150}, 1}};
 	int64_t p[40], grid[40];
-	struct verdict_run run = {.period = p, .n = 40, .grid = grid};
 	struct series s;
 	for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
 		for (int i = 0; i < 40; i++) {
 			p[i] = i < 3 ? 2000000 - 250000 * i : 1000000;
 			grid[i] = i < 3 ? CASES[c].grid[i] : 100;
 		}
-		series_cut(&run, -1, &s);
+		series_cut(&(struct verdict_run){.period = p, .n = 40, .grid = grid}, -1, &s);
 		assert_int_equal(s.cut, CASES[c].cut);
 	}
 	for (int alike = 0; alike < 2; alike++) {
-		for (int i = 0; i < 40; i++) {
-			p[i] = 2000000 - 20000 * i;
-			grid[i] = alike ? 100 : p[i] / 1000;
-		}
-		series_cut(&run, -1, &s);
+		for (int i = 0; i < 40; i++)
+			grid[i] = alike ? 100 : (p[i] = 2000000 - 20000 * i) / 1000;
+		series_cut(&(struct verdict_run){.period = p, .n = 40, .grid = grid}, -1, &s);
 		assert_int_equal(s.warming, alike);
 	}
 }

@@ -244,6 +244,19 @@ static bool can_depend(const struct trace *trace, uint32_t op)
 	return trace->ops.flags[op] & OPF_GRAPH_NODE;
 }
 
+/* Whether another process ran on the op's GPU in [t0, t1). */
+static bool was_shared(const struct trace *trace, uint32_t device, int64_t t0, int64_t t1)
+{
+	const struct trace_device *mine = &trace->devices[device];
+	for (size_t i = 0; i < trace->ops.n; i++) {
+		const struct trace_device *other = &trace->devices[trace->ops.device[i]];
+		if (mine->gpu != TRACE_NONE && other->gpu == mine->gpu && other->process != mine->process &&
+		    trace->ops.start[i] < t1 && trace->ops.end[i] > t0)
+			return true;
+	}
+	return false;
+}
+
 /* The causes of a gap [g0, g1). */
 static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device *d, int64_t g0, int64_t g1)
 {
@@ -260,7 +273,8 @@ static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device
 	uint32_t thread = trace->calls.thread[launch], phase = op_phase(w, next);
 	int64_t returned = trace->calls.end[launch], r = g1 - returned;
 	bool synced = w->threads[thread].sync[g0], waiting = w->threads[thread].waits[g0];
-	enum cause waited = can_depend(trace, next) ? CAUSE_DEPENDENCY : CAUSE_LATE_START;
+	bool shared = was_shared(trace, device, returned > g0 ? returned : g0, g1);
+	enum cause waited = can_depend(trace, next) && !shared ? CAUSE_DEPENDENCY : CAUSE_LATE_START;
 	for (int64_t t = g0; t < g1; t++) {
 		struct oracle_instant *at = &d->at[t];
 		at->opened = returned <= g0 ? OPENED_WAITING : waiting ? OPENED_SYNC : OPENED_DRY;

@@ -490,7 +490,8 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	else if (c.a->steps.name != c.b->steps.name)
 		guard_find(&c, true,
 		           FACT_NEW(arena, loops_as_often, FACT_NO_SIDE, .times = facts[0].runs[0].loop_times,
-		                    .bytes = c.a->counts.bytes_h2d + c.a->counts.bytes_d2h));
+		                    .bytes = c.a->counts.bytes_h2d + c.a->counts.bytes_d2h,
+		                    .shared = fmax(c.a->counts.bytes_h2d, c.a->counts.bytes_d2h) < GUARD_FEW_BYTES));
 	compare_iterations(&c);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;

@@ -1,10 +1,16 @@
 #include "analyse/judge/compare_parts.h"
 #include "analyse/judge/work_multiple.h"
+#include "analyse/run/op_words.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double MOST = 0.9; /* of a side's GPU work: so much is in what repeats */
-enum { OFTEN = 8 };             /* times: fewer are as many by chance */
+static const double HALF = 0.5; /* of a side's kernels' time is of families that the other one has, too */
+enum {
+	OFTEN = 8,    /* times: fewer are as many by chance */
+	HEAVIEST = 64 /* kernels of a side that are asked what they are */
+};
 
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
 static double largest_copy(const struct side *side, enum copy_kind kind)
@@ -141,6 +147,33 @@ void guard_answers(struct guard *c)
 	guard_doubt(c, c->out.mismatch);
 }
 
+/* The share of the kernels' time that is of kernels of which the other side has the family, too; on the side where that
+ * is more. */
+static double shared_kernels(const struct guard *c)
+{
+	const char *family[2][HEAVIEST];
+	uint32_t n[2];
+	double all[2] = {0}, shared[2] = {0};
+	ARENA_LOCAL(work);
+	for (int s = 0; s < 2; s++) {
+		n[s] = c->side[s].n_kernels < HEAVIEST ? c->side[s].n_kernels : HEAVIEST;
+		for (uint32_t i = 0; i < n[s]; i++)
+			family[s][i] = op_words_kernel(names_text(c->names, c->side[s].kernels[i].name), &work);
+	}
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < n[s]; i++) {
+			const struct kernel_result *kernel = &c->side[s].kernels[i];
+			bool there = false;
+			for (uint32_t k = 0; k < n[!s] && !there; k++)
+				there = strcmp(family[s][i], family[!s][k]) == 0;
+			if (kernel->comm || kernel->graph)
+				continue;
+			all[s] += kernel->per_step;
+			shared[s] += there ? kernel->per_step : 0;
+		}
+	return all[0] > 0 && all[1] > 0 ? fmax(shared[0] / all[0], shared[1] / all[1]) : 0;
+}
+
 bool guard_goes_as_often(const struct guard *c, const struct side_facts facts[2])
 {
 	const uint32_t times = facts[0].runs[0].loop_times;
@@ -153,6 +186,10 @@ bool guard_goes_as_often(const struct guard *c, const struct side_facts facts[2]
 			if (facts[s].runs[r].loop_times != times)
 				return false;
 	}
-	return times >= OFTEN && fmax(in[0], back[0]) >= GUARD_FEW_BYTES &&
-	       guard_distance(in[0], in[1]) <= GUARD_MATERIAL && guard_distance(back[0], back[1]) <= GUARD_MATERIAL;
+	if (times < OFTEN)
+		return false;
+	if (fmax(fmax(in[0], back[0]), fmax(in[1], back[1])) < GUARD_FEW_BYTES)
+		return shared_kernels(c) >= HALF;
+	return fmax(in[0], back[0]) >= GUARD_FEW_BYTES && guard_distance(in[0], in[1]) <= GUARD_MATERIAL &&
+	       guard_distance(back[0], back[1]) <= GUARD_MATERIAL;
 }

@@ -70,7 +70,8 @@ const struct fact *guard_copies_of_loop(const struct guard *guard);
 void guard_answers(struct guard *guard);
 
 /* Whether what repeats is the same, whatever its kernels are: nearly all that either side does, as often on both, and
- * as many bytes go in and out each time. Kernels that were fused or rewritten have other names. */
+ * as many bytes go in and out each time, or nothing does, and half of the kernels' time of a side is of families that
+ * the other has, too. Kernels that were fused or rewritten have other names. */
 bool guard_goes_as_often(const struct guard *guard, const struct side_facts facts[2]);
 
 #endif

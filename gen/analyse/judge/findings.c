@@ -144,6 +144,13 @@ static bool speaks(const struct pair *p, size_t r, int s)
 	return e->per_step > 0 && p->cost[r].carried <= (1 - GONE) * p->as_much[s] * e->amount;
 }
 
+/* Copies that ran alone in the baseline, too, but were another rule's there: from pageable memory, or migrations. */
+static double pinned_since(const struct pair *p, size_t r)
+{
+	const struct side_facts *facts = p->seen[0][r].facts;
+	return p->seen[1][r].per_step > 0 ? p->as_much[0] * (facts->copy_pageable + facts->copy_managed) : 0;
+}
+
 static void find_costs(struct pair *p)
 {
 	for (size_t r = 0; r < n_rules; r++)
@@ -151,6 +158,9 @@ static void find_costs(struct pair *p)
 			p->cost[r].amount[s] = p->as_much[s] * p->seen[s][r].amount;
 	for (size_t r = 0; r < n_rules; r++)
 		find_moved(p, r, 0, p->seen[0][r].per_step > 0);
+	for (size_t r = 0; r < n_rules; r++)
+		if (rules[r].finding == FACT_serial_copies && p->seen[0][r].per_step <= 0)
+			p->cost[r].moved[0] += pinned_since(p, r);
 	for (size_t r = 0; r < n_rules; r++)
 		find_moved(p, r, 1, p->seen[0][r].per_step <= 0 && speaks(p, r, 1));
 }
@@ -167,7 +177,8 @@ static bool is_unknown(const struct pair *p, const struct rule *rule)
 static bool is_left(const struct pair *p, size_t r, int s, double share, bool alike)
 {
 	const struct cost *cost = &p->cost[r];
-	double claimed = cost->amount[s], left = cost->amount[!s] + cost->moved[!s];
+	double claimed = cost->amount[s] + (p->seen[s][r].per_step > 0 ? 0 : cost->moved[s]),
+	       left = cost->amount[!s] + cost->moved[!s];
 	double host = claimed - p->as_much[s] * p->seen[s][r].busy;
 	if (alike)
 		left += fmax(0, fmin(claimed - left, fmin(host, p->recorded_more[s])));
@@ -202,7 +213,7 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 	}
 	FACT_ADD(said, arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s], .unit = rule_unit(e),
 	         .share = share >= 0.0005 ? share : NAN, .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0);
-	if (f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s])
+	if (e->rule->gpu == PLACE_IDLE && f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s])
 		FACT_ADD(said, arena, same_waiting_there, s);
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
 		FACT_ADD(said, arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,

@@ -103,10 +103,20 @@ static const char *tenant_of(const struct side_facts *facts)
 	return NULL;
 }
 
+/* The most processes with work, each GPU's counted, of a run. */
+static uint32_t most_devices(const struct side_facts *facts)
+{
+	uint32_t most = 0;
+	for (size_t r = 0; r < facts->n_runs; r++)
+		most = facts->runs[r].n_devices > most ? facts->runs[r].n_devices : most;
+	return most;
+}
+
+/* Where both sides have as many processes, one of which no steps were found is the program's. */
 static const struct fact *tenant_on_one_side(const struct side_facts facts[2], struct arena *arena)
 {
 	const char *file[2] = {tenant_of(&facts[0]), tenant_of(&facts[1])};
-	if (!file[0] == !file[1])
+	if (!file[0] == !file[1] || most_devices(&facts[0]) == most_devices(&facts[1]))
 		return NULL;
 	int s = file[1] != NULL;
 	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);

@@ -70,9 +70,11 @@ void find_pageable(struct evidence *e)
 	rule_costs(e, hidden, SMALL);
 }
 
+/* A memset is next to what needs it, and has no other place: it is none of these. */
 void find_serial_copies(struct evidence *e)
 {
-	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
+	const struct side_facts *facts = e->facts;
+	double cost = e->side->budget.copy_exposed - facts->copy_pageable - facts->copy_managed - facts->memset;
 	rule_costs(e, e->side->budget.compute > 0 ? cost : 0, CONSIDERABLE);
 }
 

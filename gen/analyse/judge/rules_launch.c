@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-static const double STEADY = 0.9; /* of the steps launch the same number of kernels */
+static const double STEADY = 0.9;      /* of the steps launch the same number of kernels */
+static const double NO_LAUNCH = 200e3; /* ns for which the GPU waits for a launch: the host does something else */
 
 static bool fits_launch(const struct cell_key *idle)
 {
@@ -24,7 +25,7 @@ void find_launches(struct evidence *e)
 	rule_note(e, "steady_steps", FINDING_SHARE, f->work.steady_launches);
 	if (!much)
 		return;
-	if (f->work.launch_calls >= MANY_LAUNCHES)
+	if (f->work.launch_calls >= MANY_LAUNCHES && e->idle < NO_LAUNCH * f->work.launch_calls)
 		e->ceiling = fmin(rule_period(e), fmax(e->side->busy, rule_period(e) - e->idle) + f->work.launch_call);
 	else
 		rule_keep_silent(e);

@@ -127,6 +127,8 @@ static void charge_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64
 	default:
 		s->out->copy += ns;
 		s->copied[s->trace->ops.kind[op] == OP_MEMSET ? WAY_MEMSET : s->trace->ops.copy[op]] += ns;
+		if (s->trace->ops.kind[op] == OP_MEMSET)
+			s->out->memset += ns;
 		if (s->trace->ops.flags[op] & OPF_PAGEABLE)
 			s->out->copy_pageable += ns;
 		if (s->trace->ops.flags[op] & OPF_MANAGED)

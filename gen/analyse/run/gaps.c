@@ -109,10 +109,13 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 	} else { /* had been waiting */
 		int64_t until = l1 > g0 ? l1 : g0;
 		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
+		/* where another process had the GPU meanwhile, its time slices may be all that the op waited for */
+		const struct sharing *shared = run_sharing(run, device);
+		bool sliced = shared && sharing_time(shared, w.process, until, g1) > 0;
 		rest.start = until;
-		rest.cause = g1 - g0 <= device->limit             ? CAUSE_DISPATCH
-		             : can_depend(run, device, gap->next) ? CAUSE_DEPENDENCY
-		                                                  : CAUSE_LATE_START;
+		rest.cause = g1 - g0 <= device->limit                        ? CAUSE_DISPATCH
+		             : can_depend(run, device, gap->next) && !sliced ? CAUSE_DEPENDENCY
+		                                                             : CAUSE_LATE_START;
 		emit(&w, &rest);
 	}
 	return opened;

@@ -46,7 +46,8 @@ struct device_run {
 	int64_t compute, comm, copy, idle;
 	struct bubble *bubbles; /* in order of time */
 	size_t n_bubbles;
-	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
+	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations … */
+	int64_t memset;                      /* … and memsets */
 	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
 	int64_t *computes;                   /* ns by phase index: of `compute` */
 	struct gap_ops *gaps; /* of the whole profile, in order; window edges without ops before or after included */

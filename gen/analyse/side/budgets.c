@@ -104,6 +104,7 @@ static size_t add_device(const struct run *run, uint32_t at, double weight, stru
 	b->period += (double)run->window * weight;
 	out->copy_pageable += (double)dr->copy_pageable * weight / out->n_devices;
 	out->copy_managed += (double)dr->copy_managed * weight / out->n_devices;
+	out->memset += (double)dr->memset * weight / out->n_devices;
 	out->sync_gaps += dr->sync_gaps * weight / out->n_devices;
 	for (uint32_t c = 0; c < dr->cells.n; c++) {
 		shares[c] = (struct share){.device = d};

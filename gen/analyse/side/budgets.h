@@ -27,7 +27,7 @@ struct side_budgets {
 	struct budget mean; /* over devices */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
-	double copy_pageable, copy_managed; /* of the mean's copy_exposed, ns a step */
+	double copy_pageable, copy_managed, memset; /* of the mean's copy_exposed, ns a step */
 	double sync_gaps; /* times a step that a synchronising call came back to a GPU without work, mean over devices
 	                   */
 	struct comm_facts comm;

@@ -421,6 +421,17 @@ static void find_places(const struct run *run, const struct waiting *w, struct r
 		out->list[d].host = 0;
 }
 
+/* Whether several processes make steps, each its own ones: a pool's workers, servers. They are no ranks of one job, and
+ * the time between two steps of any of them is no step of one. */
+static bool are_workers(const struct run *run)
+{
+	const struct steps *s = &run->steps;
+	bool several = false;
+	for (uint32_t i = 1; s->found && i < s->n_threads; i++)
+		several = several || s->threads[i].process != s->threads[0].process;
+	return several && s->n_ranks < 2;
+}
+
 struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
                                 const struct side_budgets *side, struct arena *arena)
 {
@@ -428,7 +439,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	struct ranks_result result = {0}, *out = &result;
 	const struct waiting *median = &waiting[median_run];
 	for (size_t r = 0; r < n; r++)
-		if (runs[r].steps.unaligned)
+		if (runs[r].steps.unaligned || are_workers(&runs[r]))
 			return result;
 	if (side->n_devices < 2)
 		return result;

@@ -232,6 +232,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .places = places,
 	                             .copy_pageable = budgets.copy_pageable,
 	                             .copy_managed = budgets.copy_managed,
+	                             .memset = budgets.memset,
 	                             .sync_gaps = budgets.sync_gaps,
 	                             .host_work = rows.host_work,
 	                             .comm = budgets.comm,

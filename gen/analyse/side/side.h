@@ -24,8 +24,8 @@ struct side_facts {
 	const struct idle_fact *idle;
 	uint32_t n_idle;
 	struct place_facts places;
-	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
-	double sync_gaps;                   /* times a step that a synchronising call came back to a GPU without work */
+	double copy_pageable, copy_managed, memset; /* of the budget's copy_exposed, ns a step */
+	double sync_gaps; /* times a step that a synchronising call came back to a GPU without work */
 	double host_work; /* step threads outside synchronising and blocking calls, ns a step (docs/method/analysis.md,
 	                     Ceilings) */
 	struct comm_facts comm;
