@@ -66,7 +66,7 @@ def batch_doubled(folder):
     done, doc, text, markdown, page = report(folder)
     check(doc["verdict"]["per"] == "step", "nothing was told")
     near(doc["verdict"]["speedup"], 906 / 1406, "the speedup of a step")
-    check(may_be_batches(doc) == [True] and "next        If a step holds a larger batch" in text, "the option is named", text)
+    check(may_be_batches(doc) == [True] and "next        If a step does more on one side" in text, "the option is named", text)
     done, doc, text, markdown, page = report(folder, "--items-per-step", "10,20 rows", "--min-speedup", "1.1", "--gate", "step<=+0%")
     verdict = doc["verdict"]
     check(verdict["per"] == "item" and verdict["result"] == "faster", verdict["per"], verdict["result"])
