@@ -130,11 +130,12 @@ def check_startup(gapline, folder):
 
 def check_updates(gapline):
     """PyTorch's example of a variational autoencoder on an H200, with a test after each epoch: 1,974 launches of Adam's
-    kernel, seven an update. What varies in a few epochs only is no step in place of those. What is wrong."""
+    kernel, seven an update. What varies in a few epochs only is no step in place of those, and no test is in a step: the first
+    one of each of the three epochs only says where it begins. What is wrong."""
     here, true = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unmarked"), 1974 // 7
     found = steps_of(gapline, os.path.join(here, "vae.gapline"))["measured"]
-    print(f"updates        {found:9} for {true:9}, the first left out")
-    return [] if found == true - 1 else [f"updates: {found} of {true}"]
+    print(f"updates        {found:9} for {true:9}, an epoch's first left out")
+    return [] if found == true - 3 else [f"updates: {found} of {true}"]
 
 
 def check_little(gapline, folder):

@@ -227,6 +227,8 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
 	loop->lacks = ARENA_NEW(arena, f->to - f->from, bool);
+	ARENA_LOCAL(scratch);
+	double *time = ARENA_NEW(&scratch, f->to - f->from, double);
 	for (uint32_t k = f->from; k < f->to; k++) {
 		if (fit->grade[k] == GRADE_NONE)
 			continue;
@@ -236,14 +238,17 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 			usual += fit->model != UINT32_MAX && fit->usual[s->token[i]];
 			out->loop[row[i]] = (uint8_t)out->n_loops;
 			out->cycle[row[i]] = loop->n;
-			loop->time += (double)s->length[i];
+			time[loop->n] += (double)s->length[i];
 			loop->n_ops++;
 		}
+		loop->time += time[loop->n];
 		loop->lacks[loop->n] = fit->model != UINT32_MAX && usual < fit->ops;
 		loop->differ += fit->grade[k] != GRADE_EXACT;
 		loop->at[loop->n++] = s->at[fit->cut[k]];
 		loop->at[loop->n] = end < s->n ? s->at[end] : INT64_MAX;
 	}
+	for (uint32_t k = 0; k < loop->n; k++)
+		loop->lacks[k] = loop->lacks[k] && time[k] < RULE_MOST * loop->time / loop->n;
 }
 
 static int compare_loops(const void *a, const void *b)

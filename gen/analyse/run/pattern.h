@@ -118,7 +118,8 @@ struct pattern_loop {
 	double time;           /* GPU time of all its ops */
 	size_t n_ops;
 	int64_t *at; /* n + 1 times: cycle k is launched in [at[k], at[k + 1]) */
-	bool *lacks; /* by cycle: some of what is usual, something else may stand in for it */
+	bool *lacks; /* by cycle: some of what is usual, and a good part of the time: something else may stand in for it
+	              */
 };
 
 struct pattern {
