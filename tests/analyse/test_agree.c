@@ -67,6 +67,43 @@ static void assert_steps(struct scene *s, const struct side *side, enum step_ori
 	assert_string_equal(names_text(&s->names, side->steps.name), name);
 }
 
+/* Steps that were marked, and then the same as a CUDA graph that nobody marks. A range around the last of them goes on
+ * to the end of the capture, as one from an optimizer's step to the next does: what is in it is no step. */
+static const struct trace *trace_of_replays(struct scene *s, int marked, bool open)
+{
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < marked; i++) {
+		int64_t begin = t;
+		t = launch(s, launch(s, t + i % 3, LONG, "gemm"), LONG, "relu");
+		scene_range(s, s->main, begin, t, "step");
+	}
+	int64_t begin = t;
+	for (int i = 0; i < STEPS && marked < STEPS; i++)
+		t = launch(s, t + i % 3, 10 * LONG, "[CUDA graph]");
+	if (open) {
+		scene_range(s, s->main, begin, t, "step");
+		s->m.trace->ranges.clipped[s->m.trace->ranges.n - 1] = 1;
+	}
+	return maker_link(&s->m);
+}
+
+static void test_the_loop_goes_on_without_marks(void **state)
+{
+	struct scene *s = *state;
+	for (int i = 0; i < 4; i++) { /* three that were marked are no loop, six are one; the last range is open */
+		struct err err = {0};
+		struct analysis result;
+		const struct analyse_run runs[2] = {{trace_of_replays(s, STEPS, false), "baseline"},
+		                                    {trace_of_replays(s, i < 2 ? 3 : 6, i % 2), "fixed"}};
+		assert_int_equal(analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, &result, &err),
+		                 0);
+		assert_int_equal(result.side[0].steps.origin, STEPS_BY_PATTERN);
+		assert_int_equal(result.side[1].steps.origin, STEPS_BY_PATTERN);
+		assert_in_range(result.side[1].steps.measured, STEPS - 2, STEPS);
+	}
+}
+
 /* A step is 2 x (5 + 100) us against 2 x (5 + 20) us, whichever side is the shorter one. */
 static void test_shorter_than_start_up(void **state)
 {
@@ -268,6 +305,7 @@ static void test_fixed_things(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SCENE(test_the_loop_goes_on_without_marks),
 		SCENE(test_shorter_than_start_up),
 		SCENE(test_alone),
 		SCENE(test_other_reasons),

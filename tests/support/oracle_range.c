@@ -122,7 +122,7 @@ static bool is_called_step(const struct walk *w, uint32_t name)
 
 /* The rules that one process can tell: five instances, or a name that says it, 80 % of them launch, whether or not it
  * ran before the capture ended, and of the GPU time launched from the first to the last 70 % was launched while one was
- * open. */
+ * open; one in which the capture ended counts for neither, if another one is whole. */
 static bool is_step(const struct walk *w, struct choice *c)
 {
 	const struct trace *trace = w->trace;
@@ -130,7 +130,12 @@ static bool is_step(const struct walk *w, struct choice *c)
 	double inside = 0;
 	size_t launching = 0;
 	int64_t first = INT64_MAX, last = INT64_MIN;
+	bool whole = false;
+	for (size_t k = 0; k < c->n; k++)
+		whole = whole || !c->marks[k].cut;
 	for (size_t k = 0; k < c->n; k++) {
+		if (whole && c->marks[k].cut)
+			continue;
 		first = c->marks[k].start < first ? c->marks[k].start : first;
 		last = c->marks[k].end > last ? c->marks[k].end : last;
 	}
@@ -141,8 +146,10 @@ static bool is_step(const struct walk *w, struct choice *c)
 		int64_t t = launched_at(trace, i);
 		bool open = false;
 		for (size_t k = 0; k < c->n; k++)
-			if (is_open(&c->marks[k], t))
-				open = launched[k] = true;
+			if (is_open(&c->marks[k], t)) {
+				launched[k] = true;
+				open = open || !whole || !c->marks[k].cut;
+			}
 		c->stretch += t >= first && t < last ? op_length(trace, i) : 0;
 		inside += open ? op_length(trace, i) : 0;
 	}

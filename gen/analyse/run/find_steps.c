@@ -8,6 +8,8 @@
 
 enum { STEPS = 1u << ROWS_OF_RANGES | 1u << ROWS_OF_OPS | 1u << ROWS_OF_CALLS | 1u << ROWS_OF_OS_CALLS };
 
+static const double MOST_AFTER = 0.5; /* of the GPU's work */
+
 /* What a part says when it is asked first. */
 struct asked {
 	const struct marks_candidate *taken; /* the range that it would choose itself; NULL: none */
@@ -188,6 +190,18 @@ void run_find_loops(struct run *run, struct run_loops *out)
 	arena_release(&f.scratch);
 }
 
+/* Whether most of the GPU's work was launched after the last instance: then these are a warm-up's, and what follows is
+ * the loop without their range (a whole step as a CUDA graph). Start-up comes before. */
+static bool goes_on_without(const struct looking *f)
+{
+	double all = 0, after = 0;
+	for (uint32_t i = 0; i < f->run->parts->n; i++) {
+		all += f->steps[i].all_time;
+		after += f->steps[i].after;
+	}
+	return after > MOST_AFTER * all;
+}
+
 bool run_take_range(struct run *run, const struct steps *like)
 {
 	struct looking f = begin(run);
@@ -200,6 +214,7 @@ bool run_take_range(struct run *run, const struct steps *like)
 	const struct marks_candidate *winner = choose(&f);
 	if (winner)
 		join_ranges(&f, winner, &steps);
+	steps.found = steps.found && !goes_on_without(&f);
 	if (steps.found) {
 		run->steps = steps;
 		run->loops = (struct run_loops){0};

@@ -8,7 +8,8 @@
 /* A range is a step whose name and domain are, in some process, those of at least 5 instances, at least 80 % of which
  * launch GPU work, such that at least 70 % of the GPU time that the process launches from the first to the last was
  * launched, by any thread, while one was open, and that, added up over the processes that have such a range, what is
- * launched from the first to the last is at least half of the GPU time of the profile. The one with the longest total
+ * launched from the first to the last is at least half of the GPU time of the profile; a range in which
+ * the capture ended counts for none of that, if another one is whole. The one with the longest total
  * on one thread wins, names whose instances do not overlap on any thread before others. GPU time is the lengths of ops,
  * added up.
  *

@@ -275,6 +275,7 @@ void marks_ranges_collect(struct marks_ranges *x, const struct fold *fold, bool 
 
 struct interval {
 	int64_t start, end;
+	bool clipped;    /* the capture ended in it: what it holds may be far more than a step */
 	size_t from, to; /* the launches inside */
 };
 
@@ -292,12 +293,14 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	const struct trace_ranges *r = &x->trace->ranges;
 	const struct launches *l = &launches[x->pieces[c->first].process];
 	struct interval *open = ARENA_NEW(&scratch, c->instances, struct interval);
-	size_t n = 0, launching = 0;
+	size_t n = 0, launching = 0, whole = 0;
 	for (size_t k = c->first; k < c->first + c->n; k++)
 		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
 			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
 			size_t from = launches_from(l, n ? open[n - 1].from : 0, start);
-			open[n] = (struct interval){start, end, from, launches_from(l, from, end)};
+			open[n] = (struct interval){start, end, r->clipped[x->order[i]], from,
+			                            launches_from(l, from, end)};
+			whole += !open[n].clipped;
 			launching += open[n].to > from;
 			n++;
 		}
@@ -307,7 +310,7 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	int64_t until = open[0].start; /* what is launched before is accounted for … */
 	size_t done = open[0].from;    /* … which is the launches before this one */
 	for (size_t i = 0; i < n; i++) {
-		if (open[i].end <= until || open[i].end == open[i].start)
+		if (open[i].end <= until || open[i].end == open[i].start || (open[i].clipped && whole))
 			continue;
 		size_t from = open[i].from > done ? open[i].from : done;
 		until = open[i].end;

@@ -357,8 +357,9 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	bool same = mine != UINT32_MAX;
 	if (same && !wanted &&
 	    (is_a_rest(&run->loops, mine, like) || is_a_rest(&first->loops, first->loop, &run->loops.list[mine]))) {
-		/* what they spend their time on, if that is about as long */
-		if (!is_about_as_long(&run->loops.list[0], &first->loops.list[0]))
+		/* what they spend their time on, if that is about as long, or alike: a graph is one operation */
+		const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
+		if (!is_about_as_long(mine_most, most) && !pattern_alike(mine_most, most, run->trace->names))
 			return NOT_AGREED;
 		if (first->loop != 0) {
 			pattern_steps(first, 0);

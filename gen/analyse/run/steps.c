@@ -148,10 +148,16 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 		b->own_end[p] = INT64_MIN;
 	}
 	b->begin = steps_find_begin(b);
+	int64_t last = INT64_MIN;
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		if (!steps_instance(b, p)->cut && steps_instance(b, p)->end > last)
+			last = steps_instance(b, p)->end;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t p = b->at[i];
 		double length = (double)(t->ops.end[i] - t->ops.start[i]);
 		b->all_time += length;
+		if (p == TRACE_NONE || steps_instance(b, p)->cut)
+			b->after += op_launch_start(t, i) > last ? length : 0;
 		if (p == TRACE_NONE)
 			continue;
 		b->own_time[p] += length;
@@ -376,6 +382,7 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	out->own_time = b.own_time;
 	out->own_work = b.own_work;
 	out->all_time = b.all_time;
+	out->after = b.after;
 	out->communicates = b.communicates;
 	out->begin = b.begin;
 	arena_release(&b.scratch);

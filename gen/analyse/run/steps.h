@@ -150,7 +150,8 @@ struct steps_part {
 	int64_t *own_start;         /* by instance: when its ops begin … */
 	int64_t *own_end;           /* … and end, INT64_MIN: it has none … */
 	double *own_time;           /* … and their lengths added up … */
-	double all_time;            /* … and those of all ops */
+	double all_time;            /* … and those of all ops … */
+	double after;               /* … and of those that were launched after the last one that is whole */
 	struct step_work *own_work; /* by instance */
 	int64_t begin;              /* when the first one of the part begins on the GPU */
 	uint32_t *at; /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */

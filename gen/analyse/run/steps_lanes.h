@@ -20,7 +20,8 @@ struct steps_build {
 	int64_t *own_start;         /* by place: when its ops begin … */
 	int64_t *own_end;           /* … and end; INT64_MIN: it has none */
 	double *own_time;           /* by place: their lengths added up … */
-	double all_time;            /* … and those of all ops */
+	double all_time;            /* … and those of all ops … */
+	double after;               /* … and of those that were launched after the last one that is whole */
 	struct step_work *own_work; /* by place */
 	bool *communicates;         /* by lane */
 	int64_t begin; /* of the first step, where so few are marked that it counts; INT64_MIN: it does not */
