@@ -114,7 +114,7 @@ static int pop(const void *of)
 	depth--;
 	int level = (int)depth;
 	if (depth < MOST_DEPTH && steps[depth / 8] >> depth % 8 & 1)
-		stopwatch_ended(stopwatch_mine());
+		stopwatch_ended(stopwatch_mine(), false);
 	return level;
 }
 
@@ -171,7 +171,7 @@ static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t of, const nv
 static void NVTX_API on_end(nvtxRangeId_t id)
 {
 	if (id & MATCHES)
-		stopwatch_ended(stopwatch_mine());
+		stopwatch_ended(stopwatch_mine(), false);
 }
 
 static void NVTX_API on_domain_end(nvtxDomainHandle_t of, nvtxRangeId_t id)

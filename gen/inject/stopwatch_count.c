@@ -26,7 +26,7 @@
 
 /* Of cuda.h, which is not needed to build this: the driver's functions are looked up in the library that the program
  * has loaded, and their names with _v2 have been the same since CUDA 4. */
-enum { NOT_READY = 600, EVENT_DISABLE_TIMING = 2, CAPTURE_RELAXED = 2 };
+enum { NOT_READY = 600, CAPTURE_UNSUPPORTED = 900, EVENT_DISABLE_TIMING = 2, CAPTURE_RELAXED = 2 };
 struct driver {
 	int (*count)(int *);
 	int (*state)(int, unsigned *, int *);
@@ -362,14 +362,19 @@ struct stopwatch_page *stopwatch_mine(void)
 	return p;
 }
 
-void stopwatch_ended(struct stopwatch_page *p)
+void stopwatch_ended(struct stopwatch_page *p, bool capturing)
 {
 	if (!p)
 		return;
 	uint64_t n = atomic_fetch_add(&p->ended, 1) + 1;
-	for (int which = 0; which < 2; which++)
-		if (n == instants[which] && atomic_load(&p->problem) == STOPWATCH_FINE)
+	for (int which = 0; which < 2; which++) {
+		if (n != instants[which] || atomic_load(&p->problem) != STOPWATCH_FINE)
+			continue;
+		if (capturing)
+			tell(p, STOPWATCH_REFUSED, CAPTURE_UNSUPPORTED);
+		else
 			stopwatch_wait(p, which, limit_ns);
+	}
 }
 
 /* ---- the beginning ---- */

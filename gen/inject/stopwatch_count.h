@@ -14,7 +14,8 @@ bool stopwatch_prepare(void);
 /* This process's page, made at the first call; NULL: there can be none. */
 struct stopwatch_page *stopwatch_mine(void);
 
-/* By any thread, when one more of what is counted has ended; `page` as above. May take as long as the time limit. */
-void stopwatch_ended(struct stopwatch_page *page);
+/* By any thread, when one more of what is counted has ended; `page` as above. May take as long as the time limit.
+ * `capturing`: a graph is known to be captured now. A wait would break that, so there is none: the page says why. */
+void stopwatch_ended(struct stopwatch_page *page, bool capturing);
 
 #endif

@@ -91,6 +91,17 @@ class Stopwatch(unittest.TestCase):
         self.assertEqual(page.contexts, (1, 1))
 
     @unittest.skipUnless(LAUNCHES.exists(), "CUPTI's headers were not there")
+    def test_launches_while_a_graph_is_captured(self):
+        """Waiting would break the capture, and the program with it. One that was over before is none."""
+        page = self.one("launches_captured", **self.counting_launches())
+        self.assertEqual((page.problem, page.code, page.idle), ("REFUSED", 900, (0, 0)))
+        self.assertIn("broken 0", self.output)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        page = self.one("launches_captured", **self.counting_launches() | {"GAPLINE_STOPWATCH_FIRST": str(A_STEP * (WARM + 1))})
+        self.assertEqual(page.problem, "FINE")
+
+    @unittest.skipUnless(LAUNCHES.exists(), "CUPTI's headers were not there")
     def test_launches_cannot_be_counted(self):
         page = self.one("launches", **self.counting_launches() | {"FAKE_SUBSCRIBE": "39"})
         self.assertEqual((page.problem, page.code, page.idle), ("NO_CUPTI", 39, (0, 0)))

@@ -41,6 +41,8 @@ struct fake {
 	/* What the driver calls around a launch: the subscriber, if it wants cuLaunchKernel, as it begins and as it
 	 * ends. */
 	void (*launched)(void);
+	/* The same of a call that begins a stream's capture (1), or ends it (0). */
+	void (*captures)(int begins);
 	/* Graphs, with the calls and callbacks that belong to it. Nodes are small numbers, and not what CUPTI calls
 	 * them.
 	 */

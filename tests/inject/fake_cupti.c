@@ -280,6 +280,14 @@ static void launched(void)
 	call_callback(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, false);
 }
 
+static void captures(int begins)
+{
+	CUpti_CallbackId id =
+		begins ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
+	call_callback(id, true);
+	call_callback(id, false);
+}
+
 static const char *kinds_text(void)
 {
 	return kinds;
@@ -287,7 +295,7 @@ static const char *kinds_text(void)
 
 const struct fake *fake_cupti(void)
 {
-	static struct fake fake = {launch, buffer_take, profiler, launched, graph, memory, kinds_text, 0, 0};
+	static struct fake fake = {launch, buffer_take, profiler, launched, captures, graph, memory, kinds_text, 0, 0};
 	fake.kernel_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	fake.api_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_RUNTIME);
 	return &fake;

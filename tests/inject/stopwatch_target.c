@@ -262,17 +262,26 @@ static void forks(void)
 	wait(NULL);
 }
 
-/* No ranges: five launches a step, of which CUPTI's stand-in tells if it was loaded; `more`: seven. */
-static void launch(int a_step)
+/* No ranges: five launches a step, of which CUPTI's stand-in tells if it was loaded; `more`: seven. In step `captured`
+ * a graph is captured. */
+static void launch(int a_step, int captured)
 {
 	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
 	const struct fake *(*get)(void) = library ? (const struct fake *(*)(void))dlsym(library, "fake_cupti") : NULL;
 	cuda->use(0);
 	for (int i = 1; i <= n_steps; i++) {
+		if (i == captured && get) {
+			get()->captures(1);
+			cuda->capture(1);
+		}
 		for (int k = 0; k < a_step; k++) {
 			cuda->work(0, MS / 2 / a_step);
 			if (get)
 				get()->launched();
+		}
+		if (i == captured && get) {
+			printf("broken %d\n", cuda->capture(0));
+			get()->captures(0);
 		}
 		mark(i);
 	}
@@ -280,12 +289,17 @@ static void launch(int a_step)
 
 static void launches(void)
 {
-	launch(5);
+	launch(5, 0);
 }
 
 static void more_launches(void)
 {
-	launch(7);
+	launch(7, 0);
+}
+
+static void launches_captured(void)
+{
+	launch(5, 20);
 }
 
 static void leaves(void)
@@ -315,11 +329,23 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {
-		{"ahead", ahead},   {"behind", behind},   {"devices", devices},   {"own_context", own_context},
-		{"none", none},     {"stuck", stuck},     {"capture", capture},   {"kinds", kinds},
-		{"plain", plain},   {"threads", threads}, {"ranks", ranks},       {"forks", forks},
-		{"leaves", leaves}, {"dies", dies},       {"launches", launches}, {"more_launches", more_launches}};
+	} cases[] = {{"ahead", ahead},
+	             {"behind", behind},
+	             {"devices", devices},
+	             {"own_context", own_context},
+	             {"none", none},
+	             {"stuck", stuck},
+	             {"capture", capture},
+	             {"kinds", kinds},
+	             {"plain", plain},
+	             {"threads", threads},
+	             {"ranks", ranks},
+	             {"forks", forks},
+	             {"leaves", leaves},
+	             {"dies", dies},
+	             {"launches", launches},
+	             {"more_launches", more_launches},
+	             {"launches_captured", launches_captured}};
 	if (argc > 2)
 		n_steps = atoi(argv[2]);
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
