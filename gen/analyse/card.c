@@ -25,6 +25,7 @@ static double speedup_of(const struct analysis *a, const struct finding *f)
 		left = f->side == 1 ? f->ceiling_least : step - a->side[1].budget.idle;
 	else if (f->side == 1)
 		return f->ceiling_speedup;
+	left = fmax(left, f->floor);
 	return left > 0 ? step / left : 1;
 }
 

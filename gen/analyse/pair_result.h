@@ -127,6 +127,7 @@ struct finding {
 	double ceiling_step;  /* ns: the mean step if this one thing were perfectly fixed, and the rest as it is */
 	double ceiling_least; /* … and what it may come down to, since the rest gets faster, too; 0: not expected */
 	double ceiling_speedup;
+	double floor; /* ns: no fix of it brings the step of the last side below that; 0: nothing is known */
 	struct finding_number number[FINDING_NUMBERS];
 	uint32_t n_numbers;
 	const char *text;   /* of `fact` and `more` */

@@ -302,13 +302,11 @@ static void test_another_way(void **state)
 	long_step.part[3].length = 100 * US;
 	expect(*state, long_step, either, SAME_WORK_DIFFERENT); /* … and it would have to run in the other half */
 	struct program copies = training;
-	copies.device = 1 << 20;
-	/* whether copies that went were needed no profile tells */
+	copies.device = 1 << 20; /* whether copies that went were needed no profile tells */
 	const struct analysis *a = expect(*state, training, copies, SAME_WORK_UNKNOWN);
 	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less within a device"));
 	assert_null(said_in(&a->comparison.differences, a->names, "between devices"));
-	copies.device = 0;
-	copies.peer = 1 << 20;
+	copies.device = 0, copies.peer = 1 << 20;
 	a = expect(*state, training, copies, SAME_WORK_UNKNOWN);
 	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less between devices"));
 }
@@ -362,11 +360,13 @@ static void test_collectives(void **state)
 
 static void test_what_cannot_be_told(void **state)
 {
-	struct program graph = training, renamed = training, unnamed = training, twice = training, none = training;
-	for (int i = 0; i < 4; i++)
-		graph.part[i] = (struct part){0};
-	graph.part[0] = (struct part){"forward", "[CUDA graph]", 0, 0, 300 * US, OP_GRAPH, 0};
-	graph.graphs = GRAPHS_WHOLE;
+	struct program graph = {.input = training.input, .result = training.result, .graphs = GRAPHS_WHOLE};
+	struct program mixed = training, renamed = training, unnamed = training, twice = training, none = training;
+	mixed.part[4] = graph.part[0] = (struct part){"forward", "[CUDA graph]", 0, 0, 300 * US, OP_GRAPH, 0};
+	mixed.graphs = GRAPHS_WHOLE;
+	for (int i = 0; i < 4; i++) /* before it is captured, they run one by one */
+		mixed.part[i].run = 1, mixed.part[i].of = 20;
+	expect(*state, training, mixed, SAME_WORK_UNKNOWN);
 	const struct analysis *a = expect(*state, training, graph, SAME_WORK_UNKNOWN);
 	assert_non_null(said_in(&a->comparison.differences, a->names, "traced whole"));
 	/* other phases and other kernels */

@@ -1,4 +1,5 @@
-/* Which gaps happened once, counted by hand: fewer than three alike, or fewer than one in a hundred steps. */
+/* Which gaps happened once, counted by hand: fewer than three alike, or fewer than one in a hundred steps
+ * and than ten. */
 #include "analyse/run/once.h"
 
 #include <setjmp.h>
@@ -34,8 +35,10 @@ static void of_many_steps_one_in_a_hundred_is_few(void **state)
 	(void)state;
 	assert_int_equal(once_of(3, 301, 0), 3);
 	assert_int_equal(once_of(4, 301, 0), 0);
-	assert_int_equal(once_of(19, 2000, 0), 19);
-	assert_int_equal(once_of(20, 2000, 0), 0);
+	assert_int_equal(once_of(8, 900, 0), 8);
+	assert_int_equal(once_of(9, 900, 0), 0);
+	assert_int_equal(once_of(9, 100000, 0), 9);
+	assert_int_equal(once_of(10, 100000, 0), 0);
 }
 
 /* Each twice as long as the one before and a little more: to a gap longer ones are alike, and shorter ones are not. So

@@ -1,4 +1,4 @@
-/* Series: a change of level, and steps compared in pairs. */
+/* Series: a change of level, steps compared in pairs, and a warm-up of one side. */
 #include "analyse/judge/stats.h"
 #include "verdict_pair.h"
 
@@ -68,6 +68,34 @@ static void pairs(void **unused)
 	}
 }
 
+/* ---- a warm-up of one side ---- */
+
+/* 20 of 100 steps of the fixed side take 1.5 as long, falling to 1, or all as long: then they may be another program's
+ * doing, and the interval holds the speedup with them. (100 × 2) / (80 × 1 + 20 × 1.5) = 1.818. */
+static void a_level_of_one_side(void **unused)
+{
+	(void)unused;
+	for (int flat = 0; flat < 2; flat++)
+		for (size_t length = 7; length <= 20; length += 13) {
+			struct pair *p = three_runs(100, 2);
+			for (int r = 0; r < 3; r++)
+				for (size_t i = 0; i < length; i++)
+					p->period[1][r][i] =
+						(int64_t)(1e12 * (flat ? 1.5 : 1.5 - 0.5 * (double)i / (double)length));
+			const struct verdict *v = judge(p);
+			bool kept = flat && length == 20;
+			assert_int_equal(v->series[1][0].flat, kept);
+			assert_int_equal(v->series[1][0].cut >= length - 1, true);
+			assert_int_equal(
+				says(v, "The first 21 steps of the fixed side are left out as warm-up, but get no"),
+				kept);
+			if (kept)
+				assert_true(v->lo < 1.82);
+			else
+				near(v->lo, 2, 0.05);
+		}
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
@@ -75,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(change_of_level),
 		TEST(pairs),
+		TEST(a_level_of_one_side),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

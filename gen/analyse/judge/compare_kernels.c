@@ -267,7 +267,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	find_alike(c, &k);
 	if (is_other_unit(c, other_unit(c, &k)))
 		return;
-	for (int s = 0; s < 2 && !graphs_hide(c); s++)
+	const bool hidden = graphs_hide(c);
+	for (int s = 0; s < 2 && !hidden; s++)
 		add_left_out(c, facts, &k.left_out[s], s, all);
 	if (k.by_step)
 		guard_find(c, k.by_step_time > GUARD_MATERIAL * all,
@@ -276,7 +277,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	if (c->as_much != 1 && k.by_item_time <= GUARD_MATERIAL * all)
 		guard_doubt(c, FACT_NEW(c->arena, items_not_worked_on, c->as_much < 1,
 		                        .times = fmax(c->as_much, 1 / c->as_much)));
-	add_fall(c, facts, &k.fall, all);
+	if (!hidden) /* else the graphs may do what is missing beside them */
+		add_fall(c, facts, &k.fall, all);
 	add_group(c, &k.only[0], "only", 0, all);
 	add_group(c, &k.only[1], "only", 1, all);
 	add_group(c, &k.counts, "counts", FACT_NO_SIDE, all);
@@ -285,7 +287,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	add_by_chance(c, &k, all);
-	if (c->kernels_differ && graphs_hide(c))
+	if (hidden && (c->kernels_differ || k.fall.n))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))
 		guard_doubt(c, FACT_NEW(c->arena, kernels_unnamed, FACT_NO_SIDE));

@@ -144,11 +144,14 @@ static bool speaks(const struct pair *p, size_t r, int s)
 	return e->per_step > 0 && p->cost[r].carried <= (1 - GONE) * p->as_much[s] * e->amount;
 }
 
-/* Copies that ran alone in the baseline, too, but were another rule's there: from pageable memory, or migrations. */
-static double pinned_since(const struct pair *p, size_t r)
+/* Copies that run alone on side `s`, too, but are another rule's there, which speaks on one side: from pageable memory,
+ * or migrations. */
+static double copies_of_others(const struct pair *p, size_t r, int s)
 {
-	const struct side_facts *facts = p->seen[0][r].facts;
-	return p->seen[1][r].per_step > 0 ? p->as_much[0] * (facts->copy_pageable + facts->copy_managed) : 0;
+	const struct side_facts *facts = p->seen[s][r].facts;
+	bool here =
+		rules[r].finding == FACT_serial_copies && p->seen[s][r].per_step <= 0 && p->seen[1 - s][r].per_step > 0;
+	return here ? p->as_much[s] * (facts->copy_pageable + facts->copy_managed) : 0;
 }
 
 static void find_costs(struct pair *p)
@@ -159,8 +162,8 @@ static void find_costs(struct pair *p)
 	for (size_t r = 0; r < n_rules; r++)
 		find_moved(p, r, 0, p->seen[0][r].per_step > 0);
 	for (size_t r = 0; r < n_rules; r++)
-		if (rules[r].finding == FACT_serial_copies && p->seen[0][r].per_step <= 0)
-			p->cost[r].moved[0] += pinned_since(p, r);
+		for (int s = 0; s < 2; s++)
+			p->cost[r].moved[s] += copies_of_others(p, r, s);
 	for (size_t r = 0; r < n_rules; r++)
 		find_moved(p, r, 1, p->seen[0][r].per_step <= 0 && speaks(p, r, 1));
 }
@@ -253,6 +256,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	                      .ceiling_step = faster ? e->ceiling : 0,
 	                      .ceiling_least = faster ? e->least : 0,
 	                      .ceiling_speedup = faster ? e->side->budget.period / e->ceiling : 0,
+	                      .floor = after ? after->floor : before->floor,
 	                      .advice = say_form(fact, SAY_ADVICE, e->names, e->arena),
 	                      .n_numbers = e->n_numbers};
 	memcpy(f->number, e->number, sizeof f->number);

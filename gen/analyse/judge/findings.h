@@ -58,6 +58,7 @@ struct evidence {
 	const char *kind_of_call; /* "copies" …; or the call's name */
 	struct finding_number number[FINDING_NUMBERS]; /* value[0] of each */
 	uint32_t n_numbers;
+	double floor; /* ns a step: fixing it brings the step no lower; 0: nothing is known */
 	/* … and only if it does: */
 	double per_step; /* what it costs: 0 means not found */
 	double ceiling;  /* ns a step; 0: none */

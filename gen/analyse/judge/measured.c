@@ -74,11 +74,25 @@ static size_t warmup_of(const struct verdict_side *side, const struct series *se
 	return most;
 }
 
+/* Which side's warm-up is found later, and how long both are. */
+struct warmups {
+	size_t found[2];
+	int late;
+};
+
+static struct warmups warmups_of(const struct verdict_side side[2], const struct series *const series[2])
+{
+	struct warmups w = {.found = {warmup_of(&side[0], series[0]), warmup_of(&side[1], series[1])}};
+	w.late = w.found[1] > w.found[0];
+	return w;
+}
+
 size_t measured_common_warmup(const struct verdict_side side[2], const struct series *const series[2])
 {
 	static const double SLOW = 0.02; /* longer than the steps behind it: no start by chance */
-	const size_t warmup[2] = {warmup_of(&side[0], series[0]), warmup_of(&side[1], series[1])};
-	const int late = warmup[1] > warmup[0], early = !late; /* which side's warm-up is found later */
+	const struct warmups both = warmups_of(side, series);
+	const size_t *warmup = both.found;
+	const int late = both.late, early = !late;
 	double start = 0, rest = 0;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++)
@@ -91,4 +105,13 @@ size_t measured_common_warmup(const struct verdict_side side[2], const struct se
 		rest += mean_of(run, end, run->n);
 	}
 	return warmup[late] > warmup[early] && start > (1 + SLOW) * rest ? warmup[late] : 0;
+}
+
+size_t measured_flat_warmup(const struct verdict_side side[2], const struct series *const series[2])
+{
+	const struct warmups both = warmups_of(side, series);
+	bool flat = false;
+	for (size_t r = 0; r < side[both.late].n_runs; r++)
+		flat = flat || series[both.late][r].flat;
+	return flat && both.found[both.late] >= 2 * both.found[!both.late] ? both.found[!both.late] : 0;
 }

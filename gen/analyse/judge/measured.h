@@ -14,4 +14,9 @@ void measured_short(const struct verdict_side *side, struct arena *arena, struct
  * leading steps, as of --warmup, to be left out of all runs; 0: that is not so, or a run would lose more than half. */
 size_t measured_common_warmup(const struct verdict_side side[2], const struct series *const series[2]);
 
+/* What one side's warm-up leaves out may be no warm-up: many steps that get no faster as they go, and of the other side
+ * less than half as many are left out. The leading steps, as of --warmup, to be left out of all runs, then: the other
+ * side's; 0: that is not so. */
+size_t measured_flat_warmup(const struct verdict_side side[2], const struct series *const series[2]);
+
 #endif

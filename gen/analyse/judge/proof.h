@@ -63,6 +63,8 @@ struct proof {
 	bool lengths_open;      /* without those there would be a result */
 	size_t warmup_common;   /* a warm-up of both sides that was found on one (measured_common_warmup); else 0 */
 	double change_warm;     /* ln S without it */
+	bool warmup_flat;       /* one side's may be none (measured_flat_warmup) … */
+	double change_flat;     /* … ln S with it */
 	double queue[2];        /* as the conditions say */
 	bool queue_opens;       /* without that there would be a result */
 	double rhythm;          /* of timed runs: what whole cycles of a rhythm may add */

@@ -47,12 +47,25 @@ const struct fact *tell_managed(const struct evidence *e)
 	                .overlapped = overlapped >= SMALL * rule_period(e) ? overlapped : NAN);
 }
 
+/* How long the copies of the busier direction take, a GPU and step, ns: a copy engine each goes to the device and back.
+ */
+static double busiest_copies(const struct side *side)
+{
+	double way[2] = {0};
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		if (!side->copies[i].memset && (side->copies[i].kind == COPY_H2D || side->copies[i].kind == COPY_D2H))
+			way[side->copies[i].kind == COPY_D2H] += side->copies[i].per_step;
+	return fmax(way[0], way[1]) / fmax(1, side->n_devices);
+}
+
 static const double WORTH_PINNING = 4096; /* bytes a step; a scalar takes as long from pinned memory */
 
+/* What the host does for a millisecond and more before such a copy is its own, and pinned memory would not save it. */
 static bool fits_pageable(const struct cell_key *idle)
 {
-	return idle->pageable && (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API ||
-	                          idle->cause == CAUSE_SYNC_RETURN || rule_is_host_time(idle->cause));
+	return idle->pageable &&
+	       (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API || idle->cause == CAUSE_SYNC_RETURN ||
+	        (rule_is_host_time(idle->cause) && !idle->lasting));
 }
 
 void find_pageable(struct evidence *e)
@@ -67,7 +80,9 @@ void find_pageable(struct evidence *e)
 	rule_note(e, "alone", FINDING_TIME, e->facts->copy_pageable);
 	e->host = e->facts->work.pageable_copies > 0 ? rule_claim(e, fits_pageable) : 0;
 	rule_note(e, "idle", FINDING_TIME, e->idle);
-	rule_costs(e, hidden, SMALL);
+	e->floor = busiest_copies(e->side);
+	if (rule_costs(e, hidden, SMALL))
+		e->ceiling = fmax(e->ceiling, e->floor);
 }
 
 /* A memset is next to what needs it, and has no other place: it is none of these. */
@@ -75,7 +90,9 @@ void find_serial_copies(struct evidence *e)
 {
 	const struct side_facts *facts = e->facts;
 	double cost = e->side->budget.copy_exposed - facts->copy_pageable - facts->copy_managed - facts->memset;
-	rule_costs(e, e->side->budget.compute > 0 ? cost : 0, CONSIDERABLE);
+	e->floor = busiest_copies(e->side);
+	if (rule_costs(e, e->side->budget.compute > 0 ? cost : 0, CONSIDERABLE))
+		e->ceiling = fmax(e->ceiling, e->floor);
 }
 
 /* ---- several devices ---- */

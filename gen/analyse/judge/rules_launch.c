@@ -4,6 +4,7 @@
 #include <math.h>
 
 static const double STEADY = 0.9;      /* of the steps launch the same number of kernels */
+static const double AMID = 2;          /* synchronisations a step: one may be at its end */
 static const double NO_LAUNCH = 200e3; /* ns for which the GPU waits for a launch: the host does something else */
 
 static bool fits_launch(const struct cell_key *idle)
@@ -31,10 +32,15 @@ void find_launches(struct evidence *e)
 		rule_keep_silent(e);
 }
 
+/* Whether one graph may hold the step: as many launches each time, and no wait for a result amid them. */
+static bool fits_a_graph(const struct evidence *e)
+{
+	return rule_value(e, "steady_steps") >= STEADY && e->facts->work.blocking_syncs < AMID;
+}
+
 const struct fact *tell_launches(const struct evidence *e)
 {
 	return FACT_NEW(e->arena, launch_bound, e->side_no, RULE_COSTS(e), .launches = rule_value(e, "launches"),
 	                .kernel = rule_value(e, "kernel"), .launch_call = rule_value(e, "launch_call"),
-	                .steady = rule_value(e, "steady_steps") >= STEADY,
-	                .steady_steps = rule_value(e, "steady_steps"));
+	                .steady = fits_a_graph(e), .steady_steps = rule_value(e, "steady_steps"));
 }

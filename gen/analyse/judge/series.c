@@ -52,6 +52,7 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 			grid[i] = log((double)run->grid[i]);
 		struct warmup found = warmup_find(y, grid, run->n);
 		out->cut = found.cut;
+		out->flat = found.flat;
 		out->warming = found.to_the_half;
 		out->level_start = found.level_start;
 		out->level_n = found.level;

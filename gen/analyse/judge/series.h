@@ -28,6 +28,7 @@ struct verdict_run {
 
 struct series {
 	size_t cut;       /* leading periods left out as warm-up */
+	bool flat;        /* … which get no faster as they go (struct warmup) */
 	size_t m;         /* periods measured: n − cut */
 	bool level_start; /* the first `level` periods take longer by `excess` (logs), which does not decay: kept */
 	size_t level_n;

@@ -396,7 +396,7 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, cons
 }
 
 /* A start that is slow on both sides, and was found in the data of one alone: what is left when it is left out of all.
- */
+ * One of one side that may be none: when it counts. */
 static void add_common_warmup(const struct verdict_side side[2], int warmup,
                               const struct verdict_conditions *conditions, struct arena *arena, struct proof *p,
                               struct verdict *v)
@@ -406,6 +406,10 @@ static void add_common_warmup(const struct verdict_side side[2], int warmup,
 	p->warmup_common = measured_common_warmup(side, (const struct series *const *)v->series);
 	if (p->warmup_common)
 		p->change_warm = add_other_part(side, (int)p->warmup_common, conditions, arena, p, v);
+	size_t other = measured_flat_warmup(side, (const struct series *const *)v->series);
+	p->warmup_flat = other > 0;
+	if (other)
+		p->change_flat = add_other_part(side, (int)other, conditions, arena, p, v);
 }
 
 /* Of runs without steps: what lies before the shorter span grew by a tenth of what the span lost, or more. A kernel

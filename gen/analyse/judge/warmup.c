@@ -9,7 +9,8 @@
 enum {
 	LEAST_SEARCHED = 6, /* periods */
 	LEAST_FALLING = 6,  /* … of a half that is asked whether it falls */
-	LEAST_LEFT = 8      /* so many are left when slow steps at the start are skipped */
+	LEAST_LEFT = 8,     /* so many are left when slow steps at the start are skipped */
+	LEAST_FLAT = 8      /* so many that are left out and get no faster are a level of their own */
 };
 
 #define LN_FALL log(1.02)
@@ -205,6 +206,7 @@ struct warmup warmup_find(const double *y, const double *grid, size_t n)
 		}
 	}
 	found.cut = cut = without_larger(&s, cut);
+	found.flat = cut >= LEAST_FLAT && !decays(&s, cut, stats_median_of(y + cut, n - cut, s.sorted));
 	size_t from = cut > n / 2 ? cut : n / 2;
 	found.to_the_half = (cut > 0 && cut >= n / 2) || falls_from(&s, clipped, from);
 	return found;

@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 struct warmup {
-	size_t cut;       /* leading periods left out */
+	size_t cut; /* leading periods left out */
+	bool flat;  /* … many, which get no faster as they go: another state of the machine looks like that, too */
 	bool level_start; /* a longer stretch at the beginning was kept: it does not decay into the rest */
 	size_t level;     /* … so many periods */
 	double excess;    /* … and by so much they are longer than the rest (logs) */

@@ -31,6 +31,7 @@ static int compare_gaps(const void *a, const void *b)
 size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 {
 	size_t kept = 0, enough = n_steps > 100 * ONCE_ALIKE ? (n_steps + 99) / 100 : ONCE_ALIKE;
+	enough = enough < ONCE_MOST ? enough : ONCE_MOST;
 	SORT(list, n, compare_candidates);
 	for (size_t i = 0, first = 0, end = 0; i < n; i++) {
 		if (!is_same_kind(&list[i], &list[first]))

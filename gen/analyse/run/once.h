@@ -4,13 +4,14 @@
  * Only gaps of a millisecond and more are looked at (LASTING_GAP). Such a gap is alike another one when its longest
  * stretch is of the same kind (the host's own time and its blocking are one kind, every other cause is one) in the same
  * phase and the other is at least half as long. It happened once when fewer than ONCE_ALIKE gaps, or
- * fewer than one in a hundred steps, are alike it, itself included. */
+ * fewer than one in a hundred steps and than ONCE_MOST, are alike it, itself included: steps may be small parts of what
+ * the program repeats, a solver's iterations. */
 #ifndef GAPLINE_ANALYSE_RUN_ONCE_H
 #define GAPLINE_ANALYSE_RUN_ONCE_H
 
 #include "analyse/run/run.h"
 
-enum { ONCE_ALIKE = 3 };
+enum { ONCE_ALIKE = 3, ONCE_MOST = 10 };
 
 /* A lasting gap. */
 struct once_candidate {
