@@ -149,6 +149,7 @@ static const char *asked_of_work(const struct verdict *v)
 	case FACT_loops_of_other_size:
 	case FACT_loops_of_other_copies:
 	case FACT_loops_of_other_bytes:
+	case FACT_loops_of_other_number:
 	case FACT_loops_of_other_share:
 	case FACT_step_ranges_differ:
 		return "mark";

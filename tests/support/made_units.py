@@ -167,6 +167,27 @@ def solves(p, steps):
         p.finish(8)
 
 
+def substeps(p, steps, n):
+    """A simulation without input: so many substeps a time step, and its energy is read back."""
+    for _ in range(steps):
+        p.begin("time step")
+        for _ in range(n):
+            p.kernel("force(P)", 800 * US, 4096)
+            p.kernel("move(P)", 26 * US, 512)
+        p.kernel("energy(P)", 40 * US, 64)
+        p.finish(8)
+
+
+def products(p, iterations, n, batched=False):
+    """So many small products an iteration, or all in one; what comes in and goes out stays on the device."""
+    for _ in range(iterations):
+        p.begin("iteration")
+        for _ in range(1 if batched else n):
+            p.kernel("sm80_xmma_gemm_f32_nn_n_tilesize64x64x8(P)" if batched else "sm80_xmma_gemm_f32_nn_n_tilesize32x32x8(P)", (600 if batched else 14) * US, 64)
+            p.kernel("bias(P)", (40 if batched else 3) * US, 16)
+        p.finish()
+
+
 NOT_MARKED = (False, False)
 UNITS = [
     Pair("an image in 16 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 16)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
@@ -182,6 +203,8 @@ UNITS = [
     Pair("requests of two kinds, nothing is marked: nothing", (of(traffic, 0.5, True), of(traffic, 0.5, True)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
     Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
     Pair("two kernels are one, and nothing is marked", (of(ranked), of(ranked, fused=True)), {UNKNOWN}, {"compute"}, 200, NOT_MARKED, shown=True),
+    Pair("3 substeps of a time step, not 4, nothing is marked", (of(substeps, 160), of(substeps, 120)), {DIFFERENT, UNKNOWN}, None, 7, NOT_MARKED, doubt=True),
+    Pair("64 small products are one call, nothing is marked", (of(products, 64), of(products, 64, batched=True)), {UNKNOWN}, None, 150, NOT_MARKED, doubt=True),
     Pair("one step of 700 holds 8 batches of a test", (of(tested, 0), of(tested, 8)), {SAME, UNKNOWN}, set(), 700),
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),

@@ -5,8 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST = 0.9; /* of a side's GPU work: so much is in what repeats */
-static const double HALF = 0.5; /* of a side's kernels' time is of families that the other one has, too */
+static const double MOST = 0.9;             /* of a side's GPU work: so much is in what repeats */
+static const double HALF = 0.5;             /* of a side's kernels' time is of families that the other one has, too */
+static const double SEVERAL = 3, ABOUT = 4; /* times as many repetitions, each so much longer, more or less */
+static const double SOME = 4.5;             /* times in all: a read-back in five and more is no accident */
+static const double BEYOND_ONE = 1.2; /* times by which the numbers would be apart: an edge of the window makes one */
 enum {
 	OFTEN = 8,    /* times: fewer are as many by chance */
 	HEAVIEST = 64 /* kernels of a side that are asked what they are */
@@ -94,12 +97,28 @@ static bool is_seldom(const double n[2])
 	return fmin(n[0], n[1]) <= WORK_SELDOM;
 }
 
+/* Whether results are read back as often on both sides, while the repetitions are more on one: so many more that it
+ * would be another number of times if each of them had its share. */
+static bool reads_back_as_often(const struct guard *c, const double n[2])
+{
+	double steps[2], times[2];
+	for (int s = 0; s < 2; s++) {
+		steps[s] = (double)c->side[s].steps.measured;
+		times[s] = n[s] * steps[s];
+	}
+	const double fewer = 1 - fmin(steps[0], steps[1]) / fmax(steps[0], steps[1]);
+	return is_seldom(n) && times[0] >= SOME && round(times[0]) == round(times[1]) && times[0] * fewer >= BEYOND_ONE;
+}
+
 const struct fact *guard_copies_of_loop(const struct guard *c)
 {
 	const struct copied in = copied(c, COPY_H2D), back = copied(c, COPY_D2H);
 	if (by_one_ratio(in.n, back.n) && is_seldom(in.n) && is_seldom(back.n) && fabs(in.n[0] - in.n[1]) > c->slack)
 		return FACT_NEW(c->arena, loops_of_other_copies, FACT_NO_SIDE, .baseline = 1 / in.n[0],
 		                .fixed = 1 / in.n[1]);
+	if (fmax(in.n[0], in.n[1]) == 0 && reads_back_as_often(c, back.n))
+		return FACT_NEW(c->arena, loops_of_other_copies, FACT_NO_SIDE, .back = true, .baseline = 1 / back.n[0],
+		                .fixed = 1 / back.n[1]);
 	if (by_one_ratio(in.bytes, back.bytes) && fabs(in.bytes[0] - in.bytes[1]) > guard_bytes_slack(c, COPY_H2D) &&
 	    fabs(back.bytes[0] - back.bytes[1]) > guard_bytes_slack(c, COPY_D2H))
 		return FACT_NEW(c->arena, loops_of_other_bytes, FACT_NO_SIDE, .baseline = in.bytes[0],
@@ -145,6 +164,22 @@ void guard_answers(struct guard *c)
 	c->out.mismatch = FACT_NEW(c->arena, answers_differ, a.bytes > b.bytes, .bytes = fmin(a.bytes, b.bytes),
 	                           .instead = fmax(a.bytes, b.bytes));
 	guard_doubt(c, c->out.mismatch);
+}
+
+const struct fact *guard_other_number(const struct guard *c)
+{
+	const double n[2] = {(double)c->a->steps.measured, (double)c->b->steps.measured};
+	const int fewer = n[1] < n[0];
+	const double more = n[!fewer] / n[fewer], longer = c->side[fewer].steps.mean / c->side[!fewer].steps.mean;
+	const struct copied in = copied(c, COPY_H2D);
+	bool fed = in.bytes[0] >= GUARD_FEW_BYTES && guard_distance(in.bytes[0], in.bytes[1]) <= GUARD_MATERIAL;
+	for (int s = 0; s < 2; s++)
+		if (c->side[s].steps.origin != STEPS_BY_PATTERN || c->side[s].steps.coverage < MOST)
+			return NULL;
+	if (fed || more < SEVERAL || longer < SEVERAL || longer > ABOUT * more || more > ABOUT * longer)
+		return NULL;
+	return FACT_NEW(c->arena, loops_of_other_number, fewer, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
+	                .longer = longer);
 }
 
 /* The share of the kernels' time that is of kernels of which the other side has the family, too; on the side where that

@@ -267,6 +267,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	find_alike(c, &k);
 	if (is_other_unit(c, other_unit(c, &k)))
 		return;
+	bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k.blocks.n;
+	if (is_other_unit(c, other ? guard_other_number(c) : NULL))
+		return;
 	const bool hidden = graphs_hide(c);
 	for (int s = 0; s < 2 && !hidden; s++)
 		add_left_out(c, facts, &k.left_out[s], s, all);

@@ -65,6 +65,11 @@ void guard_copies_more(struct guard *guard);
  * loop around them makes them; or as many bytes, beyond what varies by chance. Says which; NULL: neither. */
 const struct fact *guard_copies_of_loop(const struct guard *guard);
 
+/* Whether nearly all that both sides do repeats, many times as often on one side, and takes about as many times longer
+ * on the other: of small kernels that became one, the repetitions are no unit. Not where each is given as many bytes.
+ */
+const struct fact *guard_other_number(const struct guard *guard);
+
 /* Whether steps give answers of a few bytes, of another length each time, that are longer on one side: as many tokens,
  * say, as a draft got right. Steps are no unit then. */
 void guard_answers(struct guard *guard);
