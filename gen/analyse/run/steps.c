@@ -134,6 +134,20 @@ const struct step_thread *steps_of_process(const struct steps *s, uint32_t proce
 
 /* ---- steps ---- */
 
+/* By process, when its last whole instance ends; INT64_MAX: it has none. */
+static int64_t *last_ends(struct steps_build *b)
+{
+	int64_t *last = ARENA_NEW(&b->scratch, b->trace->n_processes, int64_t);
+	for (uint32_t p = 0; p < b->trace->n_processes; p++)
+		last[p] = INT64_MAX;
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		const struct instance *x = steps_instance(b, p);
+		if (!x->cut && (last[x->process] == INT64_MAX || x->end > last[x->process]))
+			last[x->process] = x->end;
+	}
+	return last;
+}
+
 /* What the ops say of places and lanes. */
 static void ask_ops(struct steps_build *b, struct arena *arena)
 {
@@ -148,16 +162,13 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 		b->own_end[p] = INT64_MIN;
 	}
 	b->begin = steps_find_begin(b);
-	int64_t last = INT64_MIN;
-	for (uint32_t p = 0; p < b->marks->n; p++)
-		if (!steps_instance(b, p)->cut && steps_instance(b, p)->end > last)
-			last = steps_instance(b, p)->end;
+	const int64_t *last = last_ends(b);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t p = b->at[i];
 		double length = (double)(t->ops.end[i] - t->ops.start[i]);
 		b->all_time += length;
 		if (p == TRACE_NONE || steps_instance(b, p)->cut)
-			b->after += op_launch_start(t, i) > last ? length : 0;
+			b->after += op_launch_start(t, i) > last[op_process(t, i)] ? length : 0;
 		if (p == TRACE_NONE)
 			continue;
 		b->own_time[p] += length;

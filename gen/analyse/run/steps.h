@@ -145,13 +145,13 @@ struct steps_part {
 	uint32_t first_process, first_thread; /* of the run, that are the part's first ones: who asks fills them */
 	struct instance *instance; /* by thread and start, n of them; process and thread as the part counts them */
 	uint32_t n, n_lanes, n_cut;
-	uint32_t *lane;             /* by instance: which of the part's ranks it is of, below n_lanes */
-	bool *communicates;         /* by rank */
-	int64_t *own_start;         /* by instance: when its ops begin … */
-	int64_t *own_end;           /* … and end, INT64_MIN: it has none … */
-	double *own_time;           /* … and their lengths added up … */
-	double all_time;            /* … and those of all ops … */
-	double after;               /* … and of those that were launched after the last one that is whole */
+	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
+	bool *communicates; /* by rank */
+	int64_t *own_start; /* by instance: when its ops begin … */
+	int64_t *own_end;   /* … and end, INT64_MIN: it has none … */
+	double *own_time;   /* … and their lengths added up … */
+	double all_time;    /* … and those of all ops … */
+	double after;       /* … and of those that were launched after their process's last one that is whole */
 	struct step_work *own_work; /* by instance */
 	int64_t begin;              /* when the first one of the part begins on the GPU */
 	uint32_t *at; /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */

@@ -17,11 +17,11 @@ struct steps_build {
 	uint32_t *lane;  /* by place */
 	uint32_t n_lanes;
 	/* What is asked of the ops, once they have their places: */
-	int64_t *own_start;         /* by place: when its ops begin … */
-	int64_t *own_end;           /* … and end; INT64_MIN: it has none */
-	double *own_time;           /* by place: their lengths added up … */
-	double all_time;            /* … and those of all ops … */
-	double after;               /* … and of those that were launched after the last one that is whole */
+	int64_t *own_start; /* by place: when its ops begin … */
+	int64_t *own_end;   /* … and end; INT64_MIN: it has none */
+	double *own_time;   /* by place: their lengths added up … */
+	double all_time;    /* … and those of all ops … */
+	double after;       /* … and of those that were launched after their process's last one that is whole */
 	struct step_work *own_work; /* by place */
 	bool *communicates;         /* by lane */
 	int64_t begin; /* of the first step, where so few are marked that it counts; INT64_MIN: it does not */
