@@ -146,9 +146,8 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
 }
 
-/* The runs of the cycles [from, to). Marks in `fit->more` cycles that hold half as much again as is usual. `told`: they
- * are no layers. */
-static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to, bool told,
+/* The runs of the cycles [from, to). Marks in `fit->more` cycles that hold half as much again as is usual. */
+static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
                         struct bursts *out)
 {
 	uint32_t first = from, end, in_runs = 0;
@@ -168,7 +167,7 @@ static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s,
 	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
 	             out->cycles >= RULE_EXPLAINED * (to - from);
 	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
-	                (told || pattern_fit_has(f, s, PATTERN_LOOKUP) ||
+	                (pattern_fit_has(f, s, PATTERN_LOOKUP) ||
 	                 pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
 	                !vary_between(f, s, from, to, out->cycles);
 	if (out->are_loop)
@@ -351,7 +350,7 @@ static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fi
 }
 
 /* Whether cuts make a loop; which part of them. */
-static bool accept(const struct pattern_sequence *s, bool told, struct pattern_found *out)
+static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
 	bool good = false;
@@ -373,7 +372,7 @@ static bool accept(const struct pattern_sequence *s, bool told, struct pattern_f
 		goto done;
 
 	struct bursts bursts;
-	find_bursts(f, s, out->from, out->to, told, &bursts);
+	find_bursts(f, s, out->from, out->to, &bursts);
 	if (!bursts.runs)
 		goto done;
 	if (bursts.are_loop || bursts.runs > RULE_FEW) {
@@ -395,7 +394,7 @@ done:
 }
 
 /* Whether `n` cuts, put right, make a loop. */
-static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
+static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
                      struct pattern_found *out)
 {
 	pattern_fit_init(&out->fit, s, cut, n, arena);
@@ -409,7 +408,7 @@ static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, 
 		if (split > n)
 			pattern_fit_init(&out->fit, s, more, split, arena);
 	}
-	return accept(s, told, out);
+	return accept(s, out);
 }
 
 static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
@@ -419,7 +418,7 @@ static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
 	memcpy(some, cut, RULE_WINDOW * sizeof *some);
 	bool good =
-		fit_cuts(s, some, RULE_WINDOW, false, &scratch, &found) ||
+		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
 		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
 	return good;
 }
@@ -447,7 +446,7 @@ static bool is_promising(const struct pattern_sequence *s, const size_t *cut, ui
 	return false;
 }
 
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
                       struct pattern_found *out)
 {
 	/* ops of one launch belong together: nodes of a graph, in an order of their own */
@@ -457,10 +456,5 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, told, arena, out);
-}
-
-double pattern_cuts_weight(const struct pattern_found *f)
-{
-	return f->bursts ? (double)f->cycles * f->fit.ops + (double)f->written : f->share.ops * (double)f->share.n_ops;
+	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
 }

@@ -13,14 +13,24 @@ struct held {
 	uint32_t *there, *votes, *usual, *same; /* by token: cycles that hold it; …; most hold so many; of them do */
 };
 
-static void take(struct held *h, uint32_t k)
+static void forget(struct held *h)
 {
 	for (uint32_t i = 0; i < h->n_seen; i++)
 		h->of[h->seen[i]] = 0;
 	h->n_seen = 0;
+}
+
+static void hold(struct held *h, uint32_t token)
+{
+	if (!h->of[token]++)
+		h->seen[h->n_seen++] = token;
+}
+
+static void take(struct held *h, uint32_t k)
+{
+	forget(h);
 	for (size_t i = h->p->cut[k]; i < h->p->cut[k + 1]; i++)
-		if (!h->of[h->s->token[i]]++)
-			h->seen[h->n_seen++] = h->s->token[i];
+		hold(h, h->s->token[i]);
 }
 
 /* What is usual of the cycles [from, to): a majority vote for each token, then how many agree. */
@@ -140,46 +150,42 @@ static void find_behind(const struct held *h, const uint8_t *steady, struct aren
 }
 
 /* Adds up what is explained, cycle by cycle. */
-static void explain(const struct held *h, const uint8_t *steady, const struct behind *behind, struct arena *scratch)
+static void explain(struct held *h, const uint8_t *steady, const struct behind *behind, struct arena *scratch)
 {
 	struct pattern_places *p = h->p;
 	double ops = 0, time = 0, good_ops = 0, good_time = 0, constant = 0, held = 0;
-	uint32_t input = 0, host = 0, update = 0, work = 0;
+	uint32_t host = 0;
 	uint32_t *length = ARENA_NEW(scratch, p->n, uint32_t);
 	for (uint32_t k = 0; k < p->n; k++) {
-		uint32_t others = 0, near = 0;
+		uint32_t near = 0;
 		uint8_t flags = 0;
+		forget(h);
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
 			uint32_t token = h->s->token[i];
-			bool good = steady[token];
+			hold(h, token);
+			/* more of what is constant is more work */
+			bool good = steady[token] && (!p->constant[token] || h->of[token] <= p->constant[token]);
 			flags |= h->s->flags[i];
 			ops++;
 			time += (double)h->s->length[i];
-			constant += p->constant[token] > 0;
+			constant += p->constant[token] > 0 && good;
 			held += steady[token] > 0;
-			near = good ? 0 : near + 1;
-			if (!good)
+			near = steady[token] ? 0 : near + 1;
+			if (!steady[token])
 				good = !(h->s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) &&
 				       near <= behind->limit[behind->of[i - p->cut[0]]];
 			good_ops += good;
 			good_time += good ? (double)h->s->length[i] : 0;
-			others += !good;
+			p->others[k] += !good;
 		}
 		length[k] = (uint32_t)(p->cut[k + 1] - p->cut[k]);
-		input += (flags & PATTERN_INPUT) != 0;
 		host += (flags & PATTERN_HOST) != 0;
-		work += (flags & PATTERN_WORK) != 0;
-		update += (flags & PATTERN_UPDATE) != 0;
-		p->with_others += others > 0;
 	}
 	p->explained_ops = good_ops / ops;
 	p->explained_time = time > 0 ? good_time / time : 1;
 	p->constant_ops = constant / ops;
 	p->held_ops = held / ops;
-	p->input = input / (double)p->n;
 	p->host = host / (double)p->n;
-	p->work = work / (double)p->n;
-	p->update = update / (double)p->n;
 	sort_counts(length, p->n);
 	p->ops = length[p->n / 2];
 }
@@ -337,13 +343,14 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, struc
 	if (out->n < RULE_CYCLES_VARIED)
 		return false;
 	count(&h, 0, out->n);
-	uint8_t *steady = ARENA_NEW(&scratch, s->n_tokens, uint8_t);
+	uint8_t *steady = out->steady = ARENA_NEW(arena, s->n_tokens, uint8_t);
 	for (uint32_t t = 0; t < s->n_tokens; t++) {
 		steady[t] = h.there[t] && nearly_all(h.there[t], out->n, RULE_EXPLAINED);
 		if (steady[t] && nearly_all(h.same[t], out->n, RULE_EXPLAINED) && h.usual[t] <= UINT8_MAX)
 			out->constant[t] = (uint8_t)h.usual[t];
 	}
 	end_last(&h, last, steady, &scratch);
+	out->others = ARENA_NEW(arena, out->n, uint32_t);
 	struct behind places;
 	find_behind(&h, steady, &scratch, &places);
 	explain(&h, steady, &places, &scratch);

@@ -14,18 +14,18 @@ struct pattern_places {
 	uint32_t token;    /* they begin with it */
 	uint32_t n;        /* cycles */
 	size_t *cut;       /* n + 1 */
+	uint8_t *steady;   /* by token: nearly all cycles hold it */
 	uint8_t *constant; /* by token: that many in each cycle; 0: not constant, or more than fit */
+	uint32_t *others;  /* by cycle: ops that are not explained */
 	uint32_t ops;      /* in a cycle, the median */
 	/* of the ops and the GPU time: constant, steady or standing in for others; of the ops: constant; constant or
 	 * steady; */
 	double explained_ops, explained_time, constant_ops, held_ops;
-	/* share of the cycles that hold such an op: enum pattern_flag */
-	double input, host, update, work;
-	double kinds;         /* share of the cycles of which at least three hold the same, if they are about as long */
-	double longest;       /* share of the GPU time that the quarter of them which takes longest has */
-	bool explained;       /* nearly all of them are, and those of names that come and go are in some order */
-	bool cyclic;          /* cycles of two kinds take turns, or of three */
-	uint32_t with_others; /* cycles that hold what is not explained */
+	double host;    /* share of the cycles with which the host has to do */
+	double kinds;   /* share of the cycles of which at least three hold the same, if they are about as long */
+	double longest; /* share of the GPU time that the quarter of them which takes longest has */
+	bool explained; /* nearly all of them are, and those of names that come and go are in some order */
+	bool cyclic;    /* cycles of two kinds take turns, or of three */
 };
 
 /* Looks at the cycles that begin with `token`. False: there are fewer than RULE_CYCLES_VARIED. Everything is in

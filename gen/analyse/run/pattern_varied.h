@@ -6,11 +6,11 @@
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_places.h"
 
-/* The cycles of the shortest kind that is told from layers: every one begins with the same token, holds the same ones
- * but for what stands in for others (pattern_places.h), and what the host has to do with comes in nearly all of them,
- * or in none. `alone`: nothing else repeats, so that less has to be alike, and a few kinds of cycles may come in any
- * order, whose names need have nothing in common. False: nothing is. Everything is in `arena`. */
-bool pattern_varied_find(const struct pattern_sequence *s, bool alone, struct arena *arena, struct pattern_places *out);
+/* Whether the cycles that begin with `token` are the same work but for what stands in for others (pattern_places.h).
+ * `alone`: nothing else repeats, so that less has to be alike, and a few kinds of cycles may come in any order, whose
+ * names need have nothing in common. Everything is in `arena`. */
+bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, bool alone, struct arena *arena,
+                        struct pattern_found *out);
 
 /* A loop of which some kernels are other ones from some step on: a decode beside a cache that grows, say, for which the
  * library takes another attention from some length on. Told by names, each stretch would be a loop. The cycles of loop
@@ -24,6 +24,7 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
                             struct pattern_places *out);
 
 /* Such cycles as those of a loop. */
-void pattern_varied_cycles(const struct pattern_places *places, struct arena *arena, struct pattern_found *out);
+void pattern_varied_cycles(const struct pattern_places *places, uint32_t n_tokens, struct arena *arena,
+                           struct pattern_found *out);
 
 #endif
