@@ -295,10 +295,11 @@ static void end_last(const struct held *h, size_t last, const uint8_t *steady, s
 		n_steady += steady[token];
 	}
 	lacking = n_steady;
-	/* the longest that a cycle was */
+	/* half as long again as the longest that a cycle was */
 	size_t longest = 0, i = last;
 	for (uint32_t k = 0; k < p->n; k++)
 		longest = p->cut[k + 1] - p->cut[k] > longest ? p->cut[k + 1] - p->cut[k] : longest;
+	longest = (size_t)(RULE_LONGER * (double)longest);
 	for (; i < h->s->n && i < last + longest && (missing || lacking > RULE_QUARTER * n_steady); i++) {
 		uint32_t token = h->s->token[i];
 		missing -= left[token] > 0;
