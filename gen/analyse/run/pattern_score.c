@@ -2,7 +2,7 @@
 
 /* Cycles one after the other that hold more than is usual: what ends a step. */
 struct end {
-	uint32_t others, again; /* ops that no usual cycle has; those beyond that and beyond whole cycles */
+	uint32_t others; /* ops that no usual cycle has */
 	bool works, host, read, input, looks_up;
 };
 
@@ -30,7 +30,7 @@ static bool is_sure(const struct pattern_fit *fit, const struct end *end)
 	bool much = (end->works || fit->ops <= RULE_SPARE) && end->others + end->host >= RULE_QUARTER * fit->ops;
 	/* who only waits takes no loss to print */
 	bool waits = end->host && !end->read;
-	return end->looks_up || (end->others >= end->again && (end->input || !end->host || waits || much));
+	return end->looks_up || end->input || !end->host || waits || much;
 }
 
 /* A cycle more. Whether it is one behind an end. */
@@ -67,7 +67,6 @@ static void see(const struct pattern_sequence *s, const struct pattern_found *f,
 		seen->updates.since++;
 		return;
 	}
-	size_t usual = others + (is_cycle ? fit->ops : 0);
 	go_on(&seen->updates, more & PATTERN_UPDATE, is_cycle);
 	if (is_cycle) {
 		seen->cycles++;
@@ -89,7 +88,6 @@ static void see(const struct pattern_sequence *s, const struct pattern_found *f,
 	end.input = end.input || more & PATTERN_INPUT;
 	end.looks_up = end.looks_up || more & PATTERN_LOOKUP;
 	end.others += others;
-	end.again += ops > usual ? (uint32_t)(ops - usual) : 0;
 	seen->end = is_end ? end : (struct end){0};
 }
 
