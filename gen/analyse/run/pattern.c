@@ -2,6 +2,7 @@
 
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_score.h"
+#include "analyse/run/pattern_stretches.h"
 #include "analyse/run/pattern_tuples.h"
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
@@ -246,7 +247,7 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 static bool find_loop(const struct pattern_sequence *s, bool others, struct arena *arena, struct pattern_found *out)
 {
 	struct best best = {0};
-	struct pattern_places stretches;
+	struct pattern_found stretches;
 	if (s->n < RULE_CYCLES)
 		return false;
 	by_repetition(s, RULE_CYCLES, &best);
@@ -257,7 +258,7 @@ static bool find_loop(const struct pattern_sequence *s, bool others, struct aren
 	bool named =
 		best.have && best.score.level == LEVEL_STEP && !best.found.bursts && best.found.fit.model != UINT32_MAX;
 	if (named && pattern_stretches_find(s, &best.found, &best.arena, &stretches))
-		pattern_varied_cycles(&stretches, s->n_tokens, &best.arena, &best.found);
+		best.found = stretches;
 	else if (!named && !others && best.score.weight < (1 - RULE_LITTLE) * (double)s->n)
 		by_name(s, &best);
 	*out = best.found;

@@ -13,7 +13,10 @@ struct pattern_found {
 	uint32_t fewest, most; /* shorter cycles that a cycle was made of; 0: of none */
 	bool bursts;
 	size_t written; /* ops between bursts, where all that lies there is written out */
-	double same;    /* share of its ops that all cycles hold under the same names, where others do not; 0: all do */
+	/* where names vary from cycle to cycle (pattern_varied.h): the share of its ops that nearly all cycles hold as
+	 * often under the same names, and these names; else 0 and NULL */
+	double same;
+	const uint32_t *constant;
 };
 
 /* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop; `out` is the part of them
