@@ -128,8 +128,7 @@ struct pattern_score pattern_score_of(const struct pattern_sequence *s, const st
 	bool by_update = seen.updates.n >= RULE_MANY && in_some(seen.updates.n, n),
 	     by_input = in_some(seen.input, n) && !host;
 	const struct ends *ends = by_update ? &seen.updates : &seen.ends;
-	score.fewest_steps = by_input && seen.input < ends->n ? seen.input : ends->n;
-	score.most_steps = by_input && seen.input > ends->n ? seen.input : ends->n;
+	score.steps = by_input && seen.input > ends->n ? seen.input : ends->n;
 	score.fewest = ends->fewest;
 	score.most = ends->most;
 	if (by_update || by_input || !n || !in_nearly_all(seen.work, n))
@@ -147,8 +146,7 @@ bool pattern_score_is_better(const struct pattern_score *a, const struct pattern
 		/* one for each end */
 		bool enough =
 			step->weight >= RULE_MOST * part->weight &&
-			step->cycles + 1 >= RULE_HALF * part->fewest_steps &&
-			step->cycles <= (1 + RULE_QUARTER) * part->most_steps + 1 &&
+			step->cycles <= (1 + RULE_QUARTER) * part->steps + 1 &&
 			(step->cycles >= RULE_MANY || (step->cycles + 1 >= step->least && part->fewest == part->most));
 		return enough == (step == a);
 	}

@@ -21,8 +21,8 @@ struct pattern_score {
 	bool varied;
 	uint32_t cycles, ops;
 	uint32_t least; /* cycles of which the parts of steps are told */
-	/* of parts: how many steps they make, and how many of them are between two ends of a step */
-	uint32_t fewest_steps, most_steps, fewest, most;
+	/* of parts: how many steps they make at most, and how many of them are between two ends of a step */
+	uint32_t steps, fewest, most;
 };
 
 struct pattern_score pattern_score_of(const struct pattern_sequence *s, const struct pattern_found *found);

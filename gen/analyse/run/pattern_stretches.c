@@ -8,7 +8,6 @@ struct cycles {
 	const struct pattern_sequence *s;
 	uint32_t n;
 	const size_t *cut;
-	uint32_t ops;        /* in one, the median */
 	uint64_t *sum;       /* of the hashes of their names */
 	uint64_t *structure; /* how many copies in, copies out, waits, and optimizers' kernels there are */
 	uint64_t usual;      /* the structure that most have */
@@ -17,7 +16,7 @@ struct cycles {
 static void look_at(const struct pattern_sequence *s, const struct pattern_fit *fit, struct arena *arena,
                     struct cycles *c)
 {
-	*c = (struct cycles){.s = s, .n = fit->n, .cut = fit->cut, .ops = fit->ops};
+	*c = (struct cycles){.s = s, .n = fit->n, .cut = fit->cut};
 	c->sum = ARENA_NEW(arena, c->n, uint64_t);
 	c->structure = ARENA_NEW(arena, c->n, uint64_t);
 	uint32_t votes = 0;
@@ -36,18 +35,6 @@ static void look_at(const struct pattern_sequence *s, const struct pattern_fit *
 			c->usual = c->structure[k];
 		votes += c->structure[k] == c->usual ? 1 : -1;
 	}
-}
-
-/* Whether nearly all cycles are about as long, and the host has to do with them in the same way. */
-static bool are_even(const struct cycles *c)
-{
-	uint32_t other = 0;
-	for (uint32_t k = 0; k < c->n; k++) {
-		size_t ops = c->cut[k + 1] - c->cut[k];
-		other += c->structure[k] != c->usual || (double)ops < RULE_MOST * c->ops ||
-		         (double)ops * RULE_MOST > c->ops;
-	}
-	return other <= (1 - RULE_EXPLAINED) * c->n;
 }
 
 /* The median GPU time of the cycles [from, to), of a few of them. A host may be busy with something else. */
@@ -72,12 +59,6 @@ static float usual_pause(const struct cycles *c, struct arena *scratch)
 			longest[k] = c->s->pause[i] > longest[k] ? c->s->pause[i] : longest[k];
 	sort_floats(longest, c->n);
 	return longest[c->n - 1 - c->n / RULE_MANY];
-}
-
-/* Whether only one cycle differs at `k`, and what was before goes on behind it: a line of a log. */
-static bool is_passing(const struct cycles *c, uint32_t k)
-{
-	return (k + 1 < c->n && c->sum[k + 1] == c->sum[k - 1]) || (k > 1 && c->sum[k] == c->sum[k - 2]);
 }
 
 /* Whether cycle `k` holds much that neither the one before it nor the one behind it does: other work lies there. */
@@ -121,7 +102,7 @@ static bool trim(const struct cycles *c, const struct pattern_found *f, struct p
 	for (uint32_t k = 1; k < c->n; k++)
 		changes += c->sum[k] != c->sum[k - 1];
 	for (uint32_t k = 1; k < to; k++)
-		if (c->sum[k] != c->sum[k - 1] && !is_passing(c, k) && !goes_on(c, k, pause, before)) {
+		if (c->sum[k] != c->sum[k - 1] && !goes_on(c, k, pause, before)) {
 			if (c->cut[k] <= middle)
 				from = k;
 			else
@@ -160,7 +141,7 @@ static bool is_one(const struct pattern_sequence *s, const struct pattern_found 
 		if (s->flags[i] & PATTERN_BREAK)
 			return false;
 	look_at(s, fit, &scratch, &c);
-	return are_even(&c) && same_time(&c, varied->constant) >= RULE_HALF && trim(&c, f, varied, &scratch) &&
+	return same_time(&c, varied->constant) >= RULE_HALF && trim(&c, f, varied, &scratch) &&
 	       varied->cycles >= f->cycles + RULE_CYCLES;
 }
 
