@@ -308,7 +308,7 @@ uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_
 }
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
-                                       uint32_t to, struct arena *arena)
+                                       uint32_t to, bool runs, struct arena *arena)
 {
 	struct pattern_share share = {0};
 	struct pattern_counts counts;
@@ -320,6 +320,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 		if (f->usual[token])
 			usual[n_usual++] = token;
 	for (uint32_t k = from; k < to; k++) {
+		if (runs && (f->grade[k] == GRADE_NONE || f->more[k])) /* it parts runs */
+			continue;
 		share.alike += f->grade[k] >= GRADE_ALIKE;
 		share.n_ops += f->cut[k + 1] - f->cut[k];
 		if (f->grade[k] == GRADE_EXACT) {
@@ -337,7 +339,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 				enter(&account, token, k + 1, (int64_t)n - f->usual[token], time[token] / n);
 		}
 		/* an end that the capture or the loop's own end cuts short is no fault of it */
-		for (uint32_t i = 0; i < n_usual && k + 1 < to; i++)
+		bool ends = k + 1 == to || (runs && (f->grade[k + 1] == GRADE_NONE || f->more[k + 1]));
+		for (uint32_t i = 0; i < n_usual && !ends; i++)
 			if (counts.of[usual[i]] < f->usual[usual[i]])
 				enter(&account, usual[i], k + 1, (int64_t)counts.of[usual[i]] - f->usual[usual[i]], 0);
 	}

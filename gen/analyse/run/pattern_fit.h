@@ -89,8 +89,10 @@ double pattern_fit_host(const struct pattern_fit *fit, const struct pattern_sequ
 uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
                               struct arena *arena);
 
+/* Of the cycles [from, to), or of the `runs` of them: those that are none, or have something else behind them, part
+ * runs. */
 struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
-                                       uint32_t from, uint32_t to, struct arena *arena);
+                                       uint32_t from, uint32_t to, bool runs, struct arena *arena);
 
 /* Whether one of the ops of a usual cycle is one of `flags`. */
 bool pattern_fit_has(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint8_t flags);
