@@ -179,7 +179,7 @@ static void kinds_of_steps(void **state)
 	assert_int_equal(steps_in(&w, &loop), 40);
 	struct pattern_sequence s = sequence_of(&w);
 	struct pattern_found found;
-	assert_false(pattern_varied_try(&s, '>', false, &w.arena, &found));
+	assert_false(pattern_varied_try(&s, '>', 40, false, &w.arena, &found));
 	w.n = 0;
 	for (int i = 0; i < 40; i++)
 		add(&w, i % 2 ? ">abcdefgh" : ">ijklmnop");

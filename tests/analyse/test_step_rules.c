@@ -102,7 +102,7 @@ static void so_many_steps(void **state)
 			add(&w, "bcdefghijk<", 1);
 		}
 		struct pattern_sequence s = sequence_of(&w);
-		assert_int_equal(pattern_varied_try(&s, '>', true, &w.arena, &found), n == 9);
+		assert_int_equal(pattern_varied_try(&s, '>', (size_t)n, true, &w.arena, &found), n == 9);
 		arena_release(&w.arena);
 		w = (struct written){0};
 	}

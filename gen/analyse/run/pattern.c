@@ -147,13 +147,16 @@ static void by_name(const struct pattern_sequence *s, struct best *best)
 		if (of_count++ >= RULE_FEW)
 			continue;
 		tried++;
-		bool good = pattern_varied_try(&part, list[i].token, !best->have, &own, &found);
+		bool good = pattern_varied_try(&part, list[i].token, list[i].n, !best->have, &own, &found);
 		if (good && consider(&part, &found, &own, &varied))
 			token = list[i].token;
 		arena_release(&own);
 	}
 	arena_release(&varied.arena);
-	if (token != UINT32_MAX && pattern_varied_try(s, token, !best->have, &varied.arena, &found))
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += s->token[i] == token;
+	if (n && pattern_varied_try(s, token, n, !best->have, &varied.arena, &found))
 		consider(s, &found, &varied.arena, best);
 	arena_release(&varied.arena);
 }

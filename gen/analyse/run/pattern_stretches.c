@@ -164,7 +164,7 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
 			continue;
 		struct arena pass = {0};
 		tried++;
-		good = pattern_varied_try(s, token, false, &pass, out) && is_one(s, f, out);
+		good = pattern_varied_try(s, token, n[token], false, &pass, out) && is_one(s, f, out);
 		if (good)
 			arena_adopt(arena, &pass);
 		else

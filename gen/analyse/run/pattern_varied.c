@@ -305,15 +305,13 @@ static void find_steady(struct held *h, struct arena *scratch)
 	}
 }
 
-/* Looks at the cycles that begin with `token`. False: there are fewer than RULE_CYCLES_VARIED. */
-static bool look_at(const struct pattern_sequence *s, uint32_t token, struct arena *arena, struct held *h)
+/* Looks at the cycles that begin with `token`, which is there `most` times at most. False: there are fewer than
+ * RULE_CYCLES_VARIED. */
+static bool look_at(const struct pattern_sequence *s, uint32_t token, size_t most, struct arena *arena, struct held *h)
 {
 	ARENA_LOCAL(scratch);
 	size_t n = 0;
-	for (size_t i = 0; i < s->n; i++)
-		n += s->token[i] == token;
-	*h = (struct held){.s = s, .cut = ARENA_NEW(arena, n + 2, size_t)};
-	n = 0;
+	*h = (struct held){.s = s, .cut = ARENA_NEW(arena, most + 2, size_t)};
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->token[i] != token)
 			continue;
@@ -353,27 +351,24 @@ static bool are_kinds(const struct held *h)
 }
 
 /* Whether the cycles, seen on a few of many in the middle, are far from being steps. */
-static bool is_hopeless(const struct pattern_sequence *s, uint32_t token)
+static bool is_hopeless(const struct pattern_sequence *s, uint32_t token, size_t n)
 {
 	ARENA_LOCAL(scratch);
 	struct held h;
-	size_t n = 0;
-	for (size_t i = 0; i < s->n; i++)
-		n += s->token[i] == token;
 	size_t ops = n > RULE_SAMPLE ? s->n * RULE_SAMPLE / n : s->n;
 	ops = ops > RULE_GLANCE ? ops : RULE_GLANCE;
 	if ((double)ops >= RULE_HALF * (double)s->n)
 		return false;
 	const struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
-	return look_at(&part, token, &scratch, &h) && h.kinds < RULE_HALF &&
+	return look_at(&part, token, n, &scratch, &h) && h.kinds < RULE_HALF &&
 	       (h.explained_ops < RULE_HALF || h.explained_time < RULE_HALF);
 }
 
-bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, bool alone, struct arena *arena,
+bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, size_t n, bool alone, struct arena *arena,
                         struct pattern_found *out)
 {
 	struct held h;
-	if (is_hopeless(s, token) || !look_at(s, token, arena, &h) || !(h.explained || (alone && are_kinds(&h))))
+	if (is_hopeless(s, token, n) || !look_at(s, token, n, arena, &h) || !(h.explained || (alone && are_kinds(&h))))
 		return false;
 	*out = (struct pattern_found){.to = h.n, .cycles = h.n, .constant = h.constant};
 	out->fit = (struct pattern_fit){

@@ -9,10 +9,11 @@
 
 #include "analyse/run/pattern_cuts.h"
 
-/* Whether the cycles that begin with `token` are the same work but for what stands in for others. `alone`: nothing else
+/* Whether the cycles that begin with `token`, which is there `n` times, are the same work but for what stands in for
+ * others. `alone`: nothing else
  * repeats, so that less has to be alike, and a few kinds of cycles may come in any order, whose names need have nothing
  * in common. `out`: its `usual` is what is steady, its `off` ops that are not explained. Everything is in `arena`. */
-bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, bool alone, struct arena *arena,
+bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, size_t n, bool alone, struct arena *arena,
                         struct pattern_found *out);
 
 #endif
