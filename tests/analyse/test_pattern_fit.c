@@ -29,7 +29,7 @@ static struct pattern_share share_of(const char *text, struct pattern_fit *fit, 
 		s.token[s.n++] = (uint32_t)(*text - 'a');
 	}
 	pattern_fit_init(fit, &s, cut, cycles, arena);
-	return pattern_fit_share(fit, &s, 0, cycles, arena);
+	return pattern_fit_share(fit, &s, 0, cycles, false, arena);
 }
 
 static void what_is_usual_explains_all(void **state)

@@ -1,4 +1,4 @@
-/* Layers and steps (gen/analyse/run/pattern_layers.h): sequences written by hand. */
+/* Layers and steps (gen/analyse/run/pattern_score.h): sequences written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_layers.h"
+#include "analyse/run/pattern.h"
 
 #include <string.h>
 
@@ -28,13 +28,11 @@ static void add(struct written *w, const char *text, int times)
 	}
 }
 
-/* Joins the cycles that begin at every 'a'. Returns how many steps that makes; 0: none. */
-static uint32_t joined(struct written *w, struct pattern_found *out)
+/* How many steps are found that consist of layers; 0: what is found does not. */
+static uint32_t joined(struct written *w, struct pattern_loop *out)
 {
 	struct pattern_sequence s = {.n = w->n, .n_tokens = 128, .n_lanes = 1};
-	struct pattern_found layers = {0};
-	size_t *cut = ARENA_NEW(&w->arena, w->n + 1, size_t);
-	uint32_t n = 0;
+	struct pattern found;
 	s.token = ARENA_NEW(&w->arena, w->n, uint32_t);
 	s.at = ARENA_NEW(&w->arena, w->n, int64_t);
 	s.end = ARENA_NEW(&w->arena, w->n, int64_t);
@@ -53,18 +51,15 @@ static uint32_t joined(struct written *w, struct pattern_found *out)
 		             : c == 'u' || c == 'U' ? PATTERN_WORK | PATTERN_UPDATE
 		             : c == '?'             ? PATTERN_WORK | PATTERN_LOOKUP
 		                                    : PATTERN_WORK;
-		if (c == 'a')
-			cut[n++] = i;
 	}
-	assert_true(pattern_cuts_try(&s, cut, n, false, &w->arena, &layers));
-	assert_int_equal(layers.most, 0);
-	*out = (struct pattern_found){0};
-	bool good = pattern_layers_join(&s, &layers, &w->arena, out);
-	return good ? out->to - out->from : 0;
+	pattern_find(&s, &w->arena, &found);
+	assert_true(found.n_loops);
+	*out = found.loops[0];
+	return out->most ? out->n : 0;
 }
 
 static uint32_t joined_steps(const char *head, const char *layer, int layers, const char *tail, int steps,
-                             struct pattern_found *out)
+                             struct pattern_loop *out)
 {
 	struct written w = {0};
 	for (int i = 0; i < steps; i++) {
@@ -80,11 +75,11 @@ static uint32_t joined_steps(const char *head, const char *layer, int layers, co
 static void layers_of_a_step(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	/* the first embedding lies before the first layer, so that the first step or the last one lacks a part */
 	uint32_t n = joined_steps("xy", "abcd", 30, "opq<", 30, &found);
 	assert_in_range(n, 29, 30);
-	assert_int_equal(found.fit.ops, 2 + 30 * 4 + 4);
+	assert_int_equal(found.ops, 2 + 30 * 4 + 4);
 	assert_int_equal(found.fewest, 30);
 	assert_int_equal(found.most, 30);
 	/* other kernels and no host at all */
@@ -104,7 +99,7 @@ static void layers_of_a_step(void **state)
 static void steps_of_which_every_tenth_is_logged(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "o<", 30, &found), 0);
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "<", 30, &found), 0);
 	/* a short iteration whose convergence is tested now and then */
@@ -116,7 +111,7 @@ static void steps_of_which_every_tenth_is_logged(void **state)
 static void a_good_part_of_a_layer_parts_steps(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	/* seven ops and the host's wait are a quarter of 29: an embedding and a head */
 	uint32_t n = joined_steps("FG", "abcdefghijklmnpqrstvwxyzABCDE", 10, "HIJK<", 30, &found);
 	assert_in_range(n, 29, 30);
@@ -129,23 +124,23 @@ static void a_good_part_of_a_layer_parts_steps(void **state)
 static void what_holds_an_optimizer_is_a_step(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	assert_int_equal(joined_steps("xy", "abcu", 30, "opq<", 30, &found), 0);
 }
 
 static void micro_batches_end_with_an_optimizer(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	/* each has its input and its loss, so that nothing else parts steps */
 	uint32_t n = joined_steps("", "abcdefghiu>", 4, "U<", 30, &found);
 	assert_in_range(n, 29, 30);
 	assert_int_equal(found.fewest, 4);
-	assert_int_equal(found.fit.ops, 4 * 11 + 2);
+	assert_int_equal(found.ops, 4 * 11 + 2);
 	/* more than one op in twenty lies between the micro-batches, which come in bursts then */
 	n = joined_steps("", "abcdefghiu>", 8, "wxyzUU<", 30, &found);
 	assert_in_range(n, 29, 30);
-	assert_int_equal(found.fit.ops, 8 * 11 + 7);
+	assert_int_equal(found.ops, 8 * 11 + 7);
 	/* what is in every cycle ends no step, nor does what is no optimizer, or is too seldom */
 	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "u<", 30, &found), 0);
 	assert_int_equal(joined_steps("", "abcdefghiu>", 4, "x<", 30, &found), 0);
@@ -155,7 +150,7 @@ static void micro_batches_end_with_an_optimizer(void **state)
 static void few_that_are_all_alike(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	for (uint32_t n = 8; n < 20; n++) {
 		assert_in_range(joined_steps("xy", "abcd", 30, "opq<", n, &found), n - 1, n);
 		assert_int_equal(found.fewest, 30);
@@ -168,7 +163,7 @@ static void few_that_are_all_alike(void **state)
 static void the_last_step_ends_the_profile(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 #define VIEW "abcdeghijklmnpqrstvwxyz"
 #define TURNED "afbcdeghijklmnpqrstvwxyz"
 	uint32_t n = joined_steps("", VIEW VIEW TURNED VIEW "OPQ<", 1, "", 15, &found);
@@ -183,7 +178,7 @@ static void the_last_step_ends_the_profile(void **state)
 /* Five prompts, each with its tokens one after the other: what is calculated of a prompt is more than one op in twenty,
  * and parts their runs, which are too few to be of different lengths. Those of layers are not, as now and then a token
  * has more behind it. */
-static uint32_t joined_tokens(const char *first, int tokens, struct pattern_found *out)
+static uint32_t joined_tokens(const char *first, int tokens, struct pattern_loop *out)
 {
 	struct written w = {0};
 	for (int prompt = 0; prompt < 5; prompt++) {
@@ -195,7 +190,7 @@ static uint32_t joined_tokens(const char *first, int tokens, struct pattern_foun
 			add(&w, i * i % 11 == 4 ? "xyPQRSTVW" : "xy", 1);
 		}
 	}
-	uint32_t n = joined(&w, out) ? out->cycles : 0;
+	uint32_t n = joined(&w, out);
 	arena_release(&w.arena);
 	return n;
 }
@@ -203,10 +198,9 @@ static uint32_t joined_tokens(const char *first, int tokens, struct pattern_foun
 static void tokens_of_one_prompt_after_the_other(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	assert_in_range(joined_tokens("?", 20, &found), 5 * 20 + 5, 5 * 20 + 10);
-	assert_int_equal(found.fit.ops, 1 + 6 * 12 + 2);
-	assert_true(found.bursts);
+	assert_int_equal(found.ops, 1 + 6 * 12 + 2);
 	/* what looks nothing up may be anything else */
 	assert_int_equal(joined_tokens("z", 20, &found), 0);
 }
@@ -214,7 +208,7 @@ static void tokens_of_one_prompt_after_the_other(void **state)
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
-	struct pattern_found found;
+	struct pattern_loop found;
 	assert_int_equal(joined_steps("xy", "abcd", 30, "opq<", 6, &found), 0);
 	struct written w = {0};
 	for (int i = 0; i < 12; i++) { /* of so few all are alike */

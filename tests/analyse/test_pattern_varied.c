@@ -64,11 +64,28 @@ static struct pattern_sequence sequence_of(struct written *w)
 	return s;
 }
 
-/* How many steps are found; `out` is valid where it is not 0. */
-static uint32_t steps_in(struct written *w, bool alone, struct pattern_places *out)
+/* How many steps are found; `out` is the largest loop then, its times left out. */
+static uint32_t steps_in(struct written *w, struct pattern_loop *out)
 {
 	struct pattern_sequence s = sequence_of(w);
-	return pattern_varied_find(&s, alone, &w->arena, out) ? out->n : 0;
+	struct pattern found;
+	pattern_find(&s, &w->arena, &found);
+	*out = found.n_loops ? found.loops[0] : (struct pattern_loop){0};
+	return out->n;
+}
+
+/* The same of steps that have other names each time; those whose names repeat are none of them. */
+static uint32_t varied_steps_in(struct written *w)
+{
+	struct pattern_loop loop;
+	uint32_t n = steps_in(w, &loop);
+	return loop.same < 1 ? n : 0;
+}
+
+/* Where a step begins. */
+static size_t begin_of(const struct pattern_loop *loop, uint32_t step)
+{
+	return (size_t)loop->at[step] / 2000;
 }
 
 /* Three lengths in any order: the second and the fifth kernel, and one more in one of them. */
@@ -76,7 +93,7 @@ static void kernels_by_length(void **state)
 {
 	(void)state;
 	struct written w = {.random = 1};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 40; i++) {
 		uint32_t length = draw(&w, 3);
 		add(&w, ">a");
@@ -85,11 +102,11 @@ static void kernels_by_length(void **state)
 		add(&w, (const char *[]){"u", "v", "w"}[length]);
 		add(&w, "def<");
 	}
-	assert_int_equal(steps_in(&w, false, &places), 40);
-	assert_int_equal(places.token, '>');
-	assert_int_equal(places.cut[1], strcspn(w.text + 1, ">") + 1);
-	assert_true(places.constant_ops > 0.75 && places.constant_ops < 0.85);
-	assert_true(places.explained_ops > 0.95 && places.input == 1);
+	assert_int_equal(steps_in(&w, &loop), 40);
+	assert_int_equal(w.text[begin_of(&loop, 0)], '>');
+	assert_int_equal(begin_of(&loop, 1), strcspn(w.text + 1, ">") + 1);
+	assert_true(loop.same > 0.75 && loop.same < 0.85);
+	assert_true(loop.explained > 0.95);
 	arena_release(&w.arena);
 }
 
@@ -98,7 +115,7 @@ static void layers_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 2};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 30; i++) {
 		add(&w, ">h");
 		for (int l = 0; l < 12; l++) {
@@ -108,7 +125,7 @@ static void layers_are_no_steps(void **state)
 		}
 		add(&w, "t<");
 	}
-	assert_int_equal(steps_in(&w, true, &places), 30);
+	assert_int_equal(steps_in(&w, &loop), 30);
 	/* as many as it takes */
 	w.n = 0;
 	for (int i = 0; i < 30; i++) {
@@ -117,7 +134,7 @@ static void layers_are_no_steps(void **state)
 			add(&w, "abcd");
 		add(&w, "t<");
 	}
-	assert_int_equal(steps_in(&w, false, &places), 30);
+	assert_int_equal(steps_in(&w, &loop), 30);
 	/* no input, no optimizer: what is read now and then may be a loss, and what comes between two reads no step */
 	w.n = 0;
 	for (int i = 0; i < 30; i++) {
@@ -128,7 +145,7 @@ static void layers_are_no_steps(void **state)
 		}
 		add(&w, "<");
 	}
-	assert_int_equal(steps_in(&w, true, &places), 0);
+	assert_int_equal(varied_steps_in(&w), 0);
 	arena_release(&w.arena);
 }
 
@@ -137,16 +154,17 @@ static void optimizers_end_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 3};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 31; i++) {
 		for (uint32_t m = 1 + draw(&w, 5); m; m--)
 			add(&w, ">abcdef");
 		add(&w, i < 30 ? "!" : "");
 	}
-	uint32_t n = steps_in(&w, true, &places);
+	uint32_t n = steps_in(&w, &loop);
 	assert_in_range(n, 29, 30);
 	for (uint32_t k = 0; k + 1 < n; k++) /* one in each */
-		assert_int_equal(strcspn(w.text + places.cut[k] + 1, "!") + 1 + places.cut[k], places.cut[k + 1]);
+		assert_int_equal(strcspn(w.text + begin_of(&loop, k) + 1, "!") + 1 + begin_of(&loop, k),
+		                 begin_of(&loop, k + 1));
 	arena_release(&w.arena);
 }
 
@@ -155,15 +173,17 @@ static void kinds_of_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 4};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 40; i++)
 		add(&w, (const char *[]){">abcdefgh<", ">ijklmnop<", ">qrstuvwx<"}[draw(&w, 3)]);
-	assert_int_equal(steps_in(&w, true, &places), 40);
-	assert_int_equal(steps_in(&w, false, &places), 0);
+	assert_int_equal(steps_in(&w, &loop), 40);
+	struct pattern_sequence s = sequence_of(&w);
+	struct pattern_found found;
+	assert_false(pattern_varied_try(&s, '>', 40, false, &w.arena, &found));
 	w.n = 0;
 	for (int i = 0; i < 40; i++)
 		add(&w, i % 2 ? ">abcdefgh" : ">ijklmnop");
-	assert_in_range(steps_in(&w, true, &places), 19, 20); /* both are one */
+	assert_in_range(steps_in(&w, &loop), 19, 20); /* both are one */
 	arena_release(&w.arena);
 }
 
@@ -172,7 +192,7 @@ static void tokens_of_answers(void **state)
 {
 	(void)state;
 	struct written w = {.random = 8};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 10; i++)
 		for (int token = 0; token < 8; token++) {
 			add(&w, token ? "" : ">");
@@ -180,7 +200,7 @@ static void tokens_of_answers(void **state)
 			add_one(&w, "xyz");
 			add(&w, "cdef<");
 		}
-	assert_in_range(steps_in(&w, true, &places), 79, 80);
+	assert_in_range(steps_in(&w, &loop), 79, 80);
 	arena_release(&w.arena);
 }
 
@@ -190,10 +210,10 @@ static void sums_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 9};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 240; i++)
 		add(&w, i % 20 ? (const char *[]){"abcdef<", "ghijkl<", "mnopqr<"}[draw(&w, 3)] : "GGGstu<");
-	assert_true(steps_in(&w, true, &places) <= 12);
+	assert_true(steps_in(&w, &loop) <= 12);
 	arena_release(&w.arena);
 }
 
@@ -201,14 +221,13 @@ static void sums_are_no_steps(void **state)
 static void nothing_in_noise(void **state)
 {
 	(void)state;
-	struct pattern_places places;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct written w = {.random = seed * 7919};
 		const char *names = (const char *[]){"ab",        "abc",       "aaaaaaab",
 		                                     "abcdefgh<", "aaaabbc<>", "abcdefghijklmnop<<>"}[seed % 6];
 		for (int i = 0; i < 3000; i++)
 			add_one(&w, names);
-		assert_int_equal(steps_in(&w, true, &places), 0);
+		assert_int_equal(varied_steps_in(&w), 0);
 		arena_release(&w.arena);
 	}
 }
@@ -219,10 +238,10 @@ static void copies_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 6};
-	struct pattern_places places;
+	struct pattern_loop loop;
 	for (int i = 0; i < 3; i++)
 		add(&w, ">>>b>>>>b>>>b>>>>>p<");
-	assert_int_equal(steps_in(&w, true, &places), 0);
+	assert_int_equal(steps_in(&w, &loop), 0);
 	arena_release(&w.arena);
 }
 

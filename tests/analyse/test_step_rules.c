@@ -89,7 +89,7 @@ static void so_many_steps(void **state)
 	(void)state;
 	struct written w = {0};
 	struct pattern_loop loop;
-	struct pattern_places places;
+	struct pattern_found found;
 	int64_t begin;
 	add(&w, "abc", 5);
 	assert_int_equal(loops_of(&w, &loop, &begin), 1);
@@ -102,7 +102,7 @@ static void so_many_steps(void **state)
 			add(&w, "bcdefghijk<", 1);
 		}
 		struct pattern_sequence s = sequence_of(&w);
-		assert_int_equal(pattern_varied_find(&s, true, &w.arena, &places), n == 9);
+		assert_int_equal(pattern_varied_try(&s, '>', (size_t)n, true, &w.arena, &found), n == 9);
 		arena_release(&w.arena);
 		w = (struct written){0};
 	}

@@ -1,7 +1,8 @@
 #include "analyse/run/pattern.h"
 
 #include "analyse/run/pattern_cuts.h"
-#include "analyse/run/pattern_layers.h"
+#include "analyse/run/pattern_score.h"
+#include "analyse/run/pattern_stretches.h"
 #include "analyse/run/pattern_tuples.h"
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
@@ -17,28 +18,56 @@ static uint64_t sum_of_cuts(const size_t *cut, uint32_t n)
 	return sum;
 }
 
-/* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
- * tuples no wider than `widest`; `width` receives the width of the tuple at which its cycles begin. */
-static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
-                     struct pattern_found *out, uint32_t *width)
+/* The best of the cuts that were tried. */
+struct best {
+	struct arena arena; /* where it lives */
+	struct pattern_found found;
+	struct pattern_score score;
+	bool have;
+	bool open;             /* some whose names vary may be layers */
+	uint32_t fewest, most; /* shorter cycles, the parts of a step that these are */
+};
+
+/* Takes `found`, which lives in `own`, in place of the best so far if it is better. */
+static bool consider(const struct pattern_sequence *s, const struct pattern_found *found, struct arena *own,
+                     struct best *b)
+{
+	struct pattern_score score = pattern_score_of(s, found);
+	/* what may be steps of which some are logged is not passed over for the lines of the log */
+	b->open = b->open || (score.varied && score.level == LEVEL_OPEN);
+	bool good = !score.varied || (score.level == LEVEL_STEP && (score.told || !b->open));
+	good = good && (!b->have || pattern_score_is_better(&score, &b->score));
+	if (good) {
+		if (b->have && b->score.level < score.level) {
+			b->fewest = b->score.fewest;
+			b->most = b->score.most;
+		}
+		arena_release(&b->arena);
+		b->arena = *own;
+		*own = (struct arena){0};
+		b->found = *found;
+		b->score = score;
+		b->have = true;
+	}
+	return good;
+}
+
+/* Proposes tuples that recur at about even distances, `least` times at least. */
+static void by_repetition(const struct pattern_sequence *s, uint32_t least, struct best *best)
 {
 	ARENA_LOCAL(scratch);
 	struct pattern_tuples tuples;
 	struct pattern_candidate *list = ARENA_NEW(&scratch, RULE_CANDIDATES, struct pattern_candidate);
-	struct arena best_arena = {0};
-	struct pattern_found best = {0};
-	bool have = false;
-	uint64_t effort = 0, tried[RULE_CANDIDATES];
+	uint64_t effort = 0, tried[RULE_CANDIDATES] = {0};
 	uint32_t n_tried = 0;
 	pattern_tuples_init(&tuples, s, &scratch);
-	for (;;) {
+	do {
 		struct arena pass = {0};
 		uint32_t n = pattern_candidates(&tuples, least, list, RULE_CANDIDATES, &pass);
 		for (uint32_t i = 0; i < n && effort <= RULE_EFFORT * (uint64_t)s->n; i++) {
 			size_t span = list[i].last - list[i].first;
-			if ((double)span < RULE_LITTLE * (double)s->n)
-				continue;
-			if (have && (double)span < pattern_cuts_weight(&best) * RULE_EXPLAINED)
+			if ((double)span < RULE_LITTLE * (double)s->n ||
+			    (best->have && (double)span < best->score.weight * RULE_MOST))
 				continue;
 			struct arena own = {0};
 			struct pattern_found found = {0};
@@ -50,58 +79,120 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			for (uint32_t k = 0; k < n_tried && k < RULE_CANDIDATES && !again; k++)
 				again = tried[k] == sum;
 			tried[n_tried++ % RULE_CANDIDATES] = sum;
-			if (again) {
-				arena_release(&own);
-				continue;
-			}
-			effort += span + (uint64_t)(RULE_QUARTER * (double)s->n);
-			/* as much explained by a shorter cycle, or more by any */
-			bool good = pattern_cuts_try(s, cut, list[i].n, false, &own, &found);
-			if (good &&
-			    (!have || pattern_cuts_weight(&best) < pattern_cuts_weight(&found) * RULE_EXPLAINED ||
-			     (pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * RULE_EXPLAINED &&
-			      found.fit.ops < best.fit.ops))) {
-				arena_release(&best_arena);
-				best_arena = own;
-				best = found;
-				*width = tuples.width;
-				have = true;
-			} else {
-				arena_release(&own);
-			}
+			effort += again ? 0 : span + (uint64_t)(RULE_QUARTER * (double)s->n);
+			if (!again && pattern_cuts_try(s, cut, list[i].n, &own, &found))
+				consider(s, &found, &own, best);
+			arena_release(&own);
 		}
 		arena_release(&pass);
-		if ((have && pattern_cuts_weight(&best) >= RULE_HALF * (double)s->n) || tuples.width >= widest ||
-		    effort > RULE_EFFORT * (uint64_t)s->n)
-			break;
-		if (!pattern_tuples_widen(&tuples))
-			break;
-	}
-	if (have)
-		arena_adopt(arena, &best_arena);
-	*out = best;
-	return have;
+	} while (!(best->have && best->score.level == LEVEL_STEP && best->score.weight >= RULE_HALF * (double)s->n) &&
+	         tuples.width < RULE_WIDEST && effort <= RULE_EFFORT * (uint64_t)s->n && pattern_tuples_widen(&tuples));
 }
 
-/* Whether a few cycles from the middle, looked at by themselves, consist of shorter ones. Their number, and the width
- * of the tuple that tells. */
-static uint32_t inner_cycles(const struct pattern_sequence *s, const struct pattern_found *f, uint32_t *width)
+/* Proposes to begin behind each op that the host read or waited for. */
+static void by_reading(const struct pattern_sequence *s, struct best *best)
 {
-	if (f->bursts || f->fit.ops < 2)
-		return 0;
+	struct arena own = {0};
+	struct pattern_found found = {0};
+	size_t *cut = ARENA_NEW(&own, s->n + 2, size_t);
+	uint32_t n = 1; /* the first op */
+	for (size_t i = 0; i + 1 < s->n; i++)
+		if ((s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) == PATTERN_HOST)
+			cut[n++] = i + 1;
+	if (pattern_cuts_try(s, cut, n, &own, &found))
+		consider(s, &found, &own, best);
+	arena_release(&own);
+}
+
+struct named {
+	uint32_t token, n;
+	uint8_t flags;
+};
+
+/* Those that are there most often first; of as many those first that say most. */
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	return DESCENDING(x->n, y->n) ?: DESCENDING(x->flags, y->flags) ?: ASCENDING(x->token, y->token);
+}
+
+/* Proposes the token at which cycles whose names vary are best cut: of a part in the middle, where there are many ops.
+ */
+static void by_name(const struct pattern_sequence *s, struct best *best)
+{
 	ARENA_LOCAL(scratch);
-	uint32_t n = f->to - f->from < RULE_MANY ? f->to - f->from : RULE_MANY;
-	uint32_t from = f->from + (f->to - f->from - n) / 2;
-	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > RULE_GLANCE)
-		n--;
-	size_t first = f->fit.cut[from];
-	struct pattern_sequence part = pattern_part(s, first, f->fit.cut[from + n] - first);
-	struct pattern_found inner = {0};
-	uint32_t cycles = 0;
-	if (find_one(&part, (uint32_t)(RULE_LONGER * n), RULE_WIDEST, &scratch, &inner, width) && !inner.bursts &&
-	    inner.fit.ops < RULE_MOST * f->fit.ops && pattern_cuts_weight(&inner) >= RULE_EXPLAINED * (double)part.n)
-		cycles = inner.cycles / n;
-	return cycles;
+	struct pattern_sequence part =
+		s->n > RULE_EXCERPT ? pattern_part(s, (s->n - RULE_EXCERPT) / 2, RULE_EXCERPT) : *s;
+	struct named *list = ARENA_NEW(&scratch, s->n_tokens, struct named);
+	struct best varied = {0};
+	struct pattern_found found;
+	uint32_t kept = 0, of_count = 0, count = 0, tried = 0, token = UINT32_MAX;
+	for (size_t i = 0; i < part.n; i++) {
+		struct named *named = &list[part.token[i]];
+		named->token = part.token[i];
+		named->n++;
+		if ((double)i >= RULE_QUARTER * (double)part.n && (double)i <= RULE_MOST * (double)part.n)
+			named->flags |= part.flags[i] & (PATTERN_INPUT | PATTERN_UPDATE | PATTERN_HOST);
+	}
+	for (uint32_t k = 0; k < s->n_tokens; k++)
+		if (list[k].n > RULE_CYCLES_VARIED)
+			list[kept++] = list[k];
+	SORT(list, kept, compare_named);
+	for (uint32_t i = 0; i < kept && tried < RULE_CANDIDATES; i++) {
+		struct arena own = {0};
+		if (!count || count - list[i].n > RULE_LITTLE * count) {
+			count = list[i].n;
+			of_count = 0;
+		}
+		if (of_count++ >= RULE_FEW)
+			continue;
+		tried++;
+		bool good = pattern_varied_try(&part, list[i].token, list[i].n, !best->have, &own, &found);
+		if (good && consider(&part, &found, &own, &varied))
+			token = list[i].token;
+		arena_release(&own);
+	}
+	arena_release(&varied.arena);
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += s->token[i] == token;
+	if (n && pattern_varied_try(s, token, n, !best->have, &varied.arena, &found))
+		consider(s, &found, &varied.arena, best);
+	arena_release(&varied.arena);
+}
+
+/* Takes shorter cycles in place of those that were found where those consist of them: in the same stretch, for beside
+ * it another loop may have more of them. First a few are looked at. */
+static void take_inner(const struct pattern_sequence *s, struct best *b)
+{
+	for (int whole = 0; whole < 2; whole++) {
+		const struct pattern_found *f = &b->found;
+		uint32_t n = whole || f->to - f->from < RULE_MANY ? f->to - f->from : RULE_MANY;
+		uint32_t from = f->from + (f->to - f->from - n) / 2;
+		if (f->bursts || f->same > 0 || f->fit.ops < RULE_SHORT)
+			return;
+		while (!whole && n > RULE_SPARE && f->fit.cut[from + n] - f->fit.cut[from] > RULE_GLANCE)
+			n--;
+		size_t first = f->fit.cut[from];
+		struct pattern_sequence part = pattern_part(s, first, f->fit.cut[from + n] - first);
+		struct best inner = {0};
+		by_repetition(&part, (uint32_t)(RULE_LONGER * n), &inner);
+		bool good = inner.have && !inner.found.bursts && inner.score.level >= b->score.level &&
+		            inner.found.fit.ops < RULE_MOST * f->fit.ops &&
+		            inner.score.weight >= RULE_NEARLY_ALL * (double)part.n;
+		if (good && whole) {
+			for (uint32_t k = 0; k <= inner.found.fit.n; k++)
+				inner.found.fit.cut[k] += first;
+			arena_release(&b->arena);
+			b->arena = inner.arena;
+			b->found = inner.found;
+			b->score = inner.score;
+		} else {
+			arena_release(&inner.arena);
+		}
+		if (!good)
+			return;
+	}
 }
 
 /* A cycle may be cut anywhere; it is best cut where the program pauses: before the op that follows the longest pause of
@@ -147,47 +238,40 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
 			cut[n++] = fit->cut[f->to] + best;
 		struct pattern_found found = {0};
-		if (pattern_cuts_try(s, cut, n, false, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
+		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
 		    found.share.ops >= f->share.ops - RULE_LITTLE) {
-			found.fewest = f->fewest;
-			found.most = f->most;
 			*f = found;
 		}
 	}
 }
 
-/* Takes shorter cycles in place of those of `f` where those consist of them: in the same stretch, for beside it another
- * loop may have more of them. */
-static void take_inner(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
+/* `others`: a loop that does more than copy was found before; what it has left is not the same work under other names.
+ */
+static bool find_loop(const struct pattern_sequence *s, bool others, struct arena *arena, struct pattern_found *out)
 {
-	struct pattern_found shorter = {0};
-	uint32_t width = 0;
-	if (inner_cycles(s, f, &width) < 2)
-		return;
-	size_t first = f->fit.cut[f->from], end = f->fit.cut[f->to];
-	/* a long cycle at either end may be part of it, and part of something else */
-	first -= first < f->fit.ops ? first : f->fit.ops;
-	end += s->n - end < f->fit.ops ? s->n - end : f->fit.ops;
-	struct pattern_sequence part = pattern_part(s, first, end - first);
-	if (!find_one(&part, (uint32_t)(RULE_LONGER * f->cycles), width, arena, &shorter, &width) ||
-	    pattern_cuts_weight(&shorter) < RULE_NEARLY_ALL * pattern_cuts_weight(f) || shorter.fit.ops >= f->fit.ops)
-		return;
-	for (uint32_t k = 0; k <= shorter.fit.n; k++)
-		shorter.fit.cut[k] += first;
-	*f = shorter;
-}
-
-static bool find_loop(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *out)
-{
-	uint32_t width = 0;
-	if (s->n < RULE_CYCLES || !find_one(s, RULE_CYCLES, RULE_WIDEST, arena, out, &width))
+	struct best best = {0};
+	struct pattern_found stretches;
+	if (s->n < RULE_CYCLES)
 		return false;
-	take_inner(s, arena, out);
-	struct pattern_found outer = {0};
-	if (pattern_layers_join(s, out, arena, &outer))
-		*out = outer;
-	cut_at_pause(s, arena, out);
-	return true;
+	by_repetition(s, RULE_CYCLES, &best);
+	if (best.have && !best.most)
+		take_inner(s, &best);
+	if (best.have && best.score.level < LEVEL_STEP)
+		by_reading(s, &best);
+	bool named =
+		best.have && best.score.level == LEVEL_STEP && !best.found.bursts && best.found.fit.model != UINT32_MAX;
+	if (named && pattern_stretches_find(s, &best.found, &best.arena, &stretches))
+		best.found = stretches;
+	else if (!named && !others && best.score.weight < (1 - RULE_LITTLE) * (double)s->n)
+		by_name(s, &best);
+	*out = best.found;
+	if (best.have) {
+		arena_adopt(arena, &best.arena);
+		cut_at_pause(s, arena, out);
+		out->fewest = best.fewest;
+		out->most = best.most;
+	}
+	return best.have;
 }
 
 /* The ops that are in no loop yet. `row`: which of the whole sequence they are. */
@@ -274,66 +358,6 @@ static void sort_loops(struct pattern *p, size_t n)
 		p->loop[i] = place[p->loop[i]];
 }
 
-/* GPU time of a loop's cycles. */
-static double time_in(const struct pattern_sequence *s, const struct pattern_found *f)
-{
-	double in = 0;
-	for (uint32_t k = f->from; k < f->to; k++)
-		for (size_t i = f->fit.cut[k]; i < cycle_end(&f->fit, k) && f->fit.grade[k] != GRADE_NONE; i++)
-			in += (double)s->length[i];
-	return in;
-}
-
-/* Where a good part of a sequence is in no cycle of the loop that was found, `f`, or none was: steps that are the same
- * work under other names. They may be what the loop's cycles are a part of, such as those of one length; or what they
- * are layers of, if only then there is an input or an optimizer; or what several of make one of its cycles. True: `f`
- * is that now. */
-static bool take_varied(const struct pattern_sequence *s, bool have, struct arena *arena, struct pattern_found *f)
-{
-
-	double all = 0, in = have ? time_in(s, f) : 0;
-	for (size_t i = 0; i < s->n; i++)
-		all += (double)s->length[i];
-	struct pattern_places places;
-	/* what fills memory at the start, say, is neither these steps nor a part of them */
-	if (in < all * (1 - RULE_EXPLAINED))
-		have = false;
-	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
-	bool no_two = have && !f->bursts && f->fit.model == UINT32_MAX;
-	if (have && !f->bursts && !no_two)
-		return false;
-	if (s->n < RULE_CYCLES_VARIED || !pattern_varied_find(s, !have, arena, &places))
-		return false;
-	struct pattern_found varied;
-	pattern_varied_cycles(&places, arena, &varied);
-	uint32_t uneven = 0;
-	for (uint32_t k = 0; k < varied.to; k++) {
-		size_t ops = places.cut[k + 1] - places.cut[k];
-		uneven += (double)ops < RULE_MOST * places.ops || (double)ops * RULE_MOST > places.ops;
-	}
-	bool told = places.input >= RULE_NEARLY_ALL || places.update >= RULE_NEARLY_ALL;
-	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
-	bool parts = varied.cycles < f->cycles && told && places.ops > f->fit.ops &&
-	             pattern_fit_host(&f->fit, s, f->from, f->to, GRADE_EXACT) < RULE_NEARLY_ALL;
-	/* several steps together may vary so little in how often each name comes that they pass for a cycle, where
-	 * each by itself does not */
-	if (no_two) {
-		bool several = told && RULE_HALF * varied.cycles >= f->cycles && uneven <= RULE_HALF * varied.cycles &&
-		               time_in(s, &varied) >= in * (1 - RULE_LITTLE);
-		if (several)
-			*f = varied;
-		return several;
-	}
-	/* where names do not vary, what was found without some of the cycles was so for a reason: their time is another
-	 */
-	if (have && !parts &&
-	    (varied.cycles < f->cycles || places.constant_ops > 1 - RULE_LITTLE || in > all * (1 - RULE_LITTLE) ||
-	     time_in(s, &varied) < in * (1 + RULE_LITTLE) || uneven > RULE_HALF * (varied.cycles - f->cycles)))
-		return false;
-	*f = varied;
-	return true;
-}
-
 /* Whether a loop does more than copy. */
 static bool computes(const struct pattern_sequence *s, const struct pattern_found *f)
 {
@@ -359,13 +383,8 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 	while (out->n_loops < RULE_LOOPS) {
 		struct arena pass = {0};
 		struct pattern_found found = {0};
-		bool have = find_loop(&s, &pass, &found);
-		if (!others) /* not of what these have left; but a model's weights come first, copy by copy */
-			have = take_varied(&s, have, &pass, &found) || have;
+		bool have = find_loop(&s, others, &pass, &found);
 		others = others || (have && computes(&s, &found));
-		struct pattern_places stretches;
-		if (have && found.fit.model != UINT32_MAX && pattern_stretches_find(&s, &found, &pass, &stretches))
-			pattern_varied_cycles(&stretches, &pass, &found);
 		if (have)
 			add_loop(&s, row, &found, arena, out);
 		arena_release(&pass);

@@ -11,7 +11,7 @@
  *	  it (an op that moved over a boundary);
  *	- at least three quarters of the cycles are alike (three quarters of what they hold is what is usual);
  *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th cycle only, or
- *	  other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_layers.h).
+ *	  other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_score.h).
  *
  * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
  * nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.

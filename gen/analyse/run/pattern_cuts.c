@@ -7,20 +7,6 @@
 
 /* ---- runs ---- */
 
-/* Cycles may come in runs with something else between them.
- *
- * Runs come again and again, as many cycles in each or not: layers of a step, or steps with a validation between them,
- * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
- * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
- * in every step; or a lookup at each cut tells that it is one. A few runs may be loops of their own. */
-struct bursts {
-	uint32_t runs, cycles;      /* runs of RULE_CYCLES cycles at least; cycles in all runs */
-	uint32_t first, end;        /* the cycles of the longest run */
-	bool are_loop;              /* all runs are of one loop */
-	size_t written;             /* then: ops between them, where all that lies there is written out */
-	struct pattern_share share; /* how much of the runs is usual; nothing where they are few and no loop */
-};
-
 /* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
  * again the rest is that, too: a prompt has about as many kernels as a token. */
 static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
@@ -103,33 +89,6 @@ static bool vary_between(const struct pattern_fit *f, const struct pattern_seque
 	       pattern_fit_behind(f, s, from, to) > RULE_QUARTER * cycles;
 }
 
-/* Adds how much of the cycles [from, to) is usual. */
-static void add_share(struct pattern_share *sum, const struct pattern_fit *f, const struct pattern_sequence *s,
-                      uint32_t from, uint32_t to)
-{
-	ARENA_LOCAL(scratch);
-	struct pattern_share one = pattern_fit_share(f, s, from, to, &scratch);
-	double ops = (double)(sum->n_ops + one.n_ops), time = sum->all_time + one.all_time;
-	if (ops > 0)
-		sum->ops = (sum->ops * (double)sum->n_ops + one.ops * (double)one.n_ops) / ops;
-	if (time > 0)
-		sum->time = (sum->time * sum->all_time + one.time * one.all_time) / time;
-	sum->alike += one.alike;
-	sum->n_ops += one.n_ops;
-	sum->all_time = time;
-}
-
-/* How much of the runs of cycles in [from, to) is usual. */
-static struct pattern_share share_of_runs(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
-                                          uint32_t to)
-{
-	struct pattern_share share = {0};
-	uint32_t first, end;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end)
-		add_share(&share, f, s, first, end - (f->more[end - 1] != 0));
-	return share;
-}
-
 /* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
 static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
@@ -146,35 +105,61 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
 }
 
-/* The runs of the cycles [from, to). Marks in `fit->more` cycles that hold half as much again as is usual. `told`: they
- * are no layers. */
-static void find_bursts(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to, bool told,
-                        struct bursts *out)
+static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
-	uint32_t first = from, end, in_runs = 0;
-	*out = (struct bursts){0};
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++)
+		n += f->grade[k] != GRADE_NONE;
+	return n;
+}
+
+/* Cycles may come in runs with something else between them. Marks in `fit->more` cycles that hold half as much again as
+ * is usual. True: out->cycles in all runs are one loop, `bursts`. False: it may be the longest run, where there are
+ * only a few, and out->from and out->to are that run's; or out->cycles is 0.
+ *
+ * Runs come again and again, as many cycles in each or not: layers of a step, or steps with a validation between them,
+ * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
+ * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
+ * in every step; or a lookup at each cut tells that it is one. A few runs may be loops of their own. */
+static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *out)
+{
+	struct pattern_fit *f = &out->fit;
+	uint32_t from = out->from, to = out->to, first = from, end, runs = 0, in_runs = 0, cycles = 0;
+	struct {
+		uint32_t first, end;
+	} longest = {0};
 	part_longer(f, from, to);
 	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
-		out->cycles += end - first;
+		cycles += end - first;
 		if (end - first < RULE_CYCLES)
 			continue;
-		out->runs++;
+		runs++;
 		in_runs += end - first;
-		if (end - first > out->end - out->first) {
-			out->first = first;
-			out->end = end;
+		if (end - first > longest.end - longest.first) {
+			longest.first = first;
+			longest.end = end;
 		}
 	}
-	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
-	             out->cycles >= RULE_EXPLAINED * (to - from);
-	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
-	                (told || pattern_fit_has(f, s, PATTERN_LOOKUP) ||
-	                 pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
-	                !vary_between(f, s, from, to, out->cycles);
-	if (out->are_loop)
+	bool whole = runs > RULE_FEW && in_runs >= RULE_HALF * cycles && cycles >= RULE_EXPLAINED * (to - from);
+	out->bursts = runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * cycles) &&
+	              (pattern_fit_has(f, s, PATTERN_LOOKUP) ||
+	               pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
+	              !vary_between(f, s, from, to, cycles);
+	if (out->bursts) {
+		ARENA_LOCAL(scratch);
+		out->cycles = cycles;
 		out->written = all_written(s, f, from, to);
-	if (out->are_loop || out->runs > RULE_FEW)
-		out->share = share_of_runs(f, s, from, to);
+		out->share = pattern_fit_share(f, s, from, to, true, &scratch);
+	} else {
+		out->cycles = 0;
+		if (runs && runs <= RULE_FEW) {
+			out->from = longest.first;
+			out->to = longest.end -
+			          (f->more[longest.end - 1] != 0); /* what lies behind it is no part of it */
+			out->cycles = count_cycles(f, out->from, out->to);
+		}
+	}
+	return out->bursts;
 }
 
 /* ---- whether cuts make a loop ---- */
@@ -234,7 +219,7 @@ static bool explain(const struct pattern_fit *f, const struct pattern_sequence *
 	if (!are_alike(alike, cycles))
 		return false;
 	struct arena scratch = {0};
-	*share = pattern_fit_share(f, s, from, to, &scratch);
+	*share = pattern_fit_share(f, s, from, to, false, &scratch);
 	arena_release(&scratch);
 	return is_explained(share, cycles) && is_no_chance(f, s, from, to);
 }
@@ -329,14 +314,6 @@ static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *foun
 		found->to = last;
 }
 
-static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to; k++)
-		n += f->grade[k] != GRADE_NONE;
-	return n;
-}
-
 /* Whether the cycles are copies alone, and kernels lie between them: they are what a step begins with, array by array.
  */
 static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
@@ -351,7 +328,7 @@ static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fi
 }
 
 /* Whether cuts make a loop; which part of them. */
-static bool accept(const struct pattern_sequence *s, bool told, struct pattern_found *out)
+static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
 	bool good = false;
@@ -371,31 +348,14 @@ static bool accept(const struct pattern_sequence *s, bool told, struct pattern_f
 	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
 	if (good)
 		goto done;
-
-	struct bursts bursts;
-	find_bursts(f, s, out->from, out->to, told, &bursts);
-	if (!bursts.runs)
-		goto done;
-	if (bursts.are_loop || bursts.runs > RULE_FEW) {
-		out->bursts = bursts.are_loop;
-		out->written = bursts.written;
-		out->cycles = bursts.cycles;
-		out->share = bursts.share;
-		good = out->bursts && is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
-		goto done;
-	}
-	out->from = bursts.first;
-	out->to = bursts.end;
-	if (f->more[bursts.end - 1]) /* what lies behind it is no part of it */
-		out->to--;
-	out->cycles = count_cycles(f, out->from, out->to);
-	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
+	good = find_bursts(s, out) ? is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to)
+	                           : out->cycles && explain(f, s, out->from, out->to, out->cycles, &out->share);
 done:
 	return good && !are_inputs(s, f, out->from, out->to);
 }
 
 /* Whether `n` cuts, put right, make a loop. */
-static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
+static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
                      struct pattern_found *out)
 {
 	pattern_fit_init(&out->fit, s, cut, n, arena);
@@ -409,7 +369,7 @@ static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, 
 		if (split > n)
 			pattern_fit_init(&out->fit, s, more, split, arena);
 	}
-	return accept(s, told, out);
+	return accept(s, out);
 }
 
 static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
@@ -419,7 +379,7 @@ static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
 	memcpy(some, cut, RULE_WINDOW * sizeof *some);
 	bool good =
-		fit_cuts(s, some, RULE_WINDOW, false, &scratch, &found) ||
+		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
 		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
 	return good;
 }
@@ -447,7 +407,7 @@ static bool is_promising(const struct pattern_sequence *s, const size_t *cut, ui
 	return false;
 }
 
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
                       struct pattern_found *out)
 {
 	/* ops of one launch belong together: nodes of a graph, in an order of their own */
@@ -457,10 +417,5 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, told, arena, out);
-}
-
-double pattern_cuts_weight(const struct pattern_found *f)
-{
-	return f->bursts ? (double)f->cycles * f->fit.ops + (double)f->written : f->share.ops * (double)f->share.n_ops;
+	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
 }

@@ -10,20 +10,18 @@ struct pattern_found {
 	struct pattern_fit fit;
 	uint32_t from, to, cycles;
 	struct pattern_share share;
-	uint32_t fewest, most; /* shorter cycles that a cycle was made of (pattern_layers.h); 0: of none */
+	uint32_t fewest, most; /* shorter cycles that a cycle was made of; 0: of none */
 	bool bursts;
 	size_t written; /* ops between bursts, where all that lies there is written out */
-	double same;    /* share of its ops that all cycles hold under the same names, where others do not; 0: all do */
+	/* where names vary from cycle to cycle (pattern_varied.h): the share of its ops that nearly all cycles hold as
+	 * often under the same names, and these names; else 0 and NULL */
+	double same;
+	const uint32_t *constant;
 };
 
 /* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop; `out` is the part of them
- * that does. Cuts inside a launch are moved to its first op, so `cut` is written to. `told`: what stands at each cut
- * says that it parts steps, so they may come in runs (tokens of one prompt after the other) without the host's doing.
- * Everything is in `arena`. */
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, bool told, struct arena *arena,
+ * that does. Cuts inside a launch are moved to its first op, so `cut` is written to. Everything is in `arena`. */
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
                       struct pattern_found *out);
-
-/* Ops of the loop: the larger one explains more. */
-double pattern_cuts_weight(const struct pattern_found *found);
 
 #endif

@@ -34,39 +34,47 @@ static double commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *s
 	return (double)best / taken;
 }
 
-/* Counts of the tokens of one cycle; `seen` lists those that are there. */
-struct counts {
-	uint32_t *of, *seen;
-	uint32_t n;
-};
-
-static void counts_init(struct counts *c, const struct pattern_sequence *s, struct arena *arena)
+void pattern_counts_init(struct pattern_counts *c, uint32_t n_tokens, struct arena *arena)
 {
-	c->of = ARENA_NEW(arena, s->n_tokens, uint32_t);
-	c->seen = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	c->of = ARENA_NEW(arena, n_tokens, uint32_t);
+	c->seen = ARENA_NEW(arena, n_tokens, uint32_t);
 	c->n = 0;
 }
 
-static void counts_take(struct counts *c, const struct pattern_sequence *s, size_t from, size_t to)
+void pattern_counts_take(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		c->of[c->seen[i]] = 0;
-	c->n = 0;
+	pattern_counts_clear(c);
 	for (size_t i = from; i < to; i++)
-		if (!c->of[s->token[i]]++)
-			c->seen[c->n++] = s->token[i];
+		pattern_counts_add(c, s->token[i]);
+}
+
+void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
+                         uint32_t *there)
+{
+	ARENA_LOCAL(scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s->n_tokens, &scratch);
+	uint32_t *votes = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	for (uint32_t k = 0; k < n; k++) {
+		pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
+		for (uint32_t i = 0; i < counts.n; i++) {
+			uint32_t token = counts.seen[i];
+			there[token]++;
+			if (votes[token] == 0)
+				usual[token] = counts.of[token];
+			votes[token] += usual[token] == counts.of[token] ? 1 : -1;
+		}
+	}
 }
 
 /* The same of one cycle, with the GPU time of each token in `time`, the time of all added to `all`, and whether a graph
  * is captured in it, or right behind it. */
-static bool counts_weigh(struct counts *c, const struct pattern_sequence *s, size_t from, size_t to, double *time,
-                         double *all)
+static bool counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
+                         double *time, double *all)
 {
 	uint8_t flags = to < s->n ? s->flags[to] : 0;
 	double sum = *all;
-	for (uint32_t i = 0; i < c->n; i++)
-		c->of[c->seen[i]] = 0;
-	c->n = 0;
+	pattern_counts_clear(c);
 	for (size_t i = from; i < to; i++) {
 		uint32_t token = s->token[i];
 		double length = (double)s->length[i];
@@ -82,29 +90,8 @@ static bool counts_weigh(struct counts *c, const struct pattern_sequence *s, siz
 	return flags & PATTERN_CAPTURE;
 }
 
-/* No two cycles are equal often enough: of every token the count that most cycles have. */
-static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, struct arena *scratch)
-{
-	struct counts counts;
-	counts_init(&counts, s, scratch);
-	uint32_t *votes = ARENA_NEW(scratch, s->n_tokens, uint32_t), *there = ARENA_NEW(scratch, s->n_tokens, uint32_t);
-	for (uint32_t k = 0; k < n; k++) {
-		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
-		for (uint32_t i = 0; i < counts.n; i++) {
-			uint32_t token = counts.seen[i];
-			there[token]++;
-			if (votes[token] == 0)
-				f->usual[token] = counts.of[token];
-			votes[token] += f->usual[token] == counts.of[token] ? 1 : -1;
-		}
-	}
-	for (uint32_t token = 0; token < s->n_tokens; token++)
-		if (there[token] <= RULE_HALF * n)
-			f->usual[token] = 0;
-}
-
 /* How many of what was counted are usual ones. */
-static size_t common_of(const struct pattern_fit *f, const struct counts *counts)
+static size_t common_of(const struct pattern_fit *f, const struct pattern_counts *counts)
 {
 	size_t common = 0;
 	for (uint32_t i = 0; i < counts->n; i++) {
@@ -116,14 +103,15 @@ static size_t common_of(const struct pattern_fit *f, const struct counts *counts
 
 /* How many of the ops [from, to) are usual ones. */
 static size_t common_ops(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
-                         struct counts *counts)
+                         struct pattern_counts *counts)
 {
-	counts_take(counts, s, from, to);
+	pattern_counts_take(counts, s, from, to);
 	return common_of(f, counts);
 }
 
 /* `counts` are those of cycle `k`. */
-static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, const struct counts *counts)
+static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k,
+                  const struct pattern_counts *counts)
 {
 	size_t all = f->cut[k + 1] - f->cut[k], common = common_of(f, counts);
 	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
@@ -175,7 +163,12 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
 			f->usual[s->token[i]]++;
 	} else {
-		vote(f, s, whole, &scratch);
+		/* no two are equal often enough: of every token the count that most have */
+		uint32_t *there = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+		pattern_counts_vote(s, cut, whole, f->usual, there);
+		for (uint32_t token = 0; token < s->n_tokens; token++)
+			if (there[token] <= RULE_HALF * whole)
+				f->usual[token] = 0;
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];
@@ -183,13 +176,13 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	}
 	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
 	f->sum[n - 1] = sum_of(s, hashes, cut[n - 1], cut[n]);
-	struct counts counts;
-	counts_init(&counts, s, &scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s->n_tokens, &scratch);
 	for (uint32_t k = 0; k < n; k++)
 		if (f->model != UINT32_MAX && f->sum[k] == sum)
 			f->grade[k] = GRADE_EXACT;
 		else {
-			counts_take(&counts, s, cut[k], cut[k + 1]);
+			pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
 			grade(f, s, k, &counts);
 		}
 }
@@ -197,8 +190,8 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
 {
 	ARENA_LOCAL(scratch);
-	struct counts counts;
-	counts_init(&counts, s, &scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s->n_tokens, &scratch);
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < f->n; k++) {
 		if (n == room)
@@ -260,8 +253,8 @@ static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t bey
 uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
 {
 	ARENA_LOCAL(scratch);
-	struct counts counts;
-	counts_init(&counts, s, &scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s->n_tokens, &scratch);
 	uint32_t n = 0;
 	for (uint32_t k = from; k < to; k++)
 		for (size_t at = f->cut[k] + f->ops;
@@ -315,11 +308,11 @@ uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_
 }
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
-                                       uint32_t to, struct arena *arena)
+                                       uint32_t to, bool runs, struct arena *arena)
 {
 	struct pattern_share share = {0};
-	struct counts counts;
-	counts_init(&counts, s, arena);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s->n_tokens, arena);
 	struct account account = {.of = ARENA_NEW(arena, s->n_tokens, struct balance)};
 	double *time = ARENA_NEW(arena, s->n_tokens, double);
 	uint32_t *usual = ARENA_NEW(arena, s->n_tokens, uint32_t), n_usual = 0;
@@ -327,6 +320,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 		if (f->usual[token])
 			usual[n_usual++] = token;
 	for (uint32_t k = from; k < to; k++) {
+		if (runs && (f->grade[k] == GRADE_NONE || f->more[k])) /* it parts runs */
+			continue;
 		share.alike += f->grade[k] >= GRADE_ALIKE;
 		share.n_ops += f->cut[k + 1] - f->cut[k];
 		if (f->grade[k] == GRADE_EXACT) {
@@ -344,7 +339,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 				enter(&account, token, k + 1, (int64_t)n - f->usual[token], time[token] / n);
 		}
 		/* an end that the capture or the loop's own end cuts short is no fault of it */
-		for (uint32_t i = 0; i < n_usual && k + 1 < to; i++)
+		bool ends = k + 1 == to || (runs && (f->grade[k + 1] == GRADE_NONE || f->more[k + 1]));
+		for (uint32_t i = 0; i < n_usual && !ends; i++)
 			if (counts.of[usual[i]] < f->usual[usual[i]])
 				enter(&account, usual[i], k + 1, (int64_t)counts.of[usual[i]] - f->usual[usual[i]], 0);
 	}

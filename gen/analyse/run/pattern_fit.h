@@ -4,6 +4,35 @@
 
 #include "analyse/run/pattern.h"
 
+/* Counts of the tokens of one cycle; `seen` lists those that are there. */
+struct pattern_counts {
+	uint32_t *of, *seen;
+	uint32_t n;
+};
+
+void pattern_counts_init(struct pattern_counts *counts, uint32_t n_tokens, struct arena *arena);
+
+static inline void pattern_counts_clear(struct pattern_counts *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		c->of[c->seen[i]] = 0;
+	c->n = 0;
+}
+
+static inline void pattern_counts_add(struct pattern_counts *c, uint32_t token)
+{
+	if (!c->of[token]++)
+		c->seen[c->n++] = token;
+}
+
+/* Those of the ops [from, to). */
+void pattern_counts_take(struct pattern_counts *counts, const struct pattern_sequence *s, size_t from, size_t to);
+
+/* By token how many most of `n` cycles hold (a majority vote; of those that hold any), and how many cycles hold any.
+ * Cycle k is the ops [cut[k], cut[k + 1]); `usual` and `there` are zeroed. */
+void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
+                         uint32_t *there);
+
 enum pattern_grade {
 	GRADE_NONE,  /* no cycle of this loop: too much of what is usual is not there */
 	GRADE_CYCLE, /* what is usual is there, and more besides */
@@ -60,8 +89,10 @@ double pattern_fit_host(const struct pattern_fit *fit, const struct pattern_sequ
 uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
                               struct arena *arena);
 
+/* Of the cycles [from, to), or of the `runs` of them: those that are none, or have something else behind them, part
+ * runs. */
 struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
-                                       uint32_t from, uint32_t to, struct arena *arena);
+                                       uint32_t from, uint32_t to, bool runs, struct arena *arena);
 
 /* Whether one of the ops of a usual cycle is one of `flags`. */
 bool pattern_fit_has(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint8_t flags);

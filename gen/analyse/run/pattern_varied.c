@@ -1,330 +1,385 @@
 #include "analyse/run/pattern_varied.h"
 
+#include "base/keymap.h"
 #include "base/sort.h"
 
+#include <float.h>
 #include <string.h>
 
-/* Again and again, but not in nearly all cycles. */
-static bool is_partial(const struct pattern_places *p, double share)
+/* Cycles while they are looked at. */
+struct held {
+	const struct pattern_sequence *s;
+	uint32_t n; /* cycles */
+	size_t *cut;
+	struct pattern_counts counts;     /* of one */
+	uint32_t *there, *usual, *steady; /* by token: cycles that hold it; most hold so many; nearly all hold it */
+	uint32_t *constant;               /* nearly all hold that many; 0: they do not */
+	uint32_t *others;                 /* by cycle: ops that are not explained */
+	uint32_t ops;                     /* in a cycle, the median */
+	/* of the ops and the GPU time: constant, steady or standing in for others; of the ops: constant; constant or
+	 * steady; */
+	double explained_ops, explained_time, constant_ops, held_ops;
+	double host;    /* share of the cycles with which the host has to do */
+	double kinds;   /* of which at least three hold the same, if they are about as long */
+	double longest; /* share of the GPU time that the quarter of them which takes longest has */
+	bool cyclic;    /* cycles of two kinds take turns, or of three */
+	bool explained; /* nearly all of them are, and those of names that come and go are in some order */
+};
+
+static void take(struct held *h, uint32_t k)
 {
-	return share * p->n >= RULE_CYCLES && share < RULE_NEARLY_ALL;
+	pattern_counts_take(&h->counts, h->s, h->cut[k], h->cut[k + 1]);
+}
+
+/* What the cycles [from, to) hold. */
+static void count(struct held *h, uint32_t from, uint32_t to)
+{
+	memset(h->there, 0, h->s->n_tokens * sizeof *h->there);
+	memset(h->usual, 0, h->s->n_tokens * sizeof *h->usual);
+	pattern_counts_vote(h->s, h->cut + from, to - from, h->usual, h->there);
+}
+
+static bool nearly_all(uint64_t n, uint32_t of, double share)
+{
+	return n + 1 >= of || (double)n >= share * of;
+}
+
+/* Whether a cycle holds three quarters of the tokens that nearly all of the [from, to) counted hold. */
+static bool is_whole(struct held *h, uint32_t k, const uint32_t *steady, uint32_t n_steady)
+{
+	uint32_t has = 0;
+	take(h, k);
+	for (uint32_t i = 0; i < n_steady; i++)
+		has += h->counts.of[steady[i]] > 0;
+	return has >= RULE_MOST * n_steady;
+}
+
+/* Leaves out what lies before and behind: other work that holds the token as well. */
+static void trim(struct held *h, struct arena *scratch)
+{
+	uint32_t from = (uint32_t)(RULE_QUARTER * h->n), to = h->n - from, n_steady = 0, middle = h->n / 2;
+	uint32_t *steady = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
+	count(h, from, to);
+	for (uint32_t token = 0; token < h->s->n_tokens; token++)
+		if (nearly_all(h->there[token], to - from, RULE_EXPLAINED))
+			steady[n_steady++] = token;
+	for (from = middle; from && is_whole(h, from - 1, steady, n_steady); from--)
+		;
+	for (to = middle; to < h->n && is_whole(h, to, steady, n_steady); to++)
+		;
+	h->cut += from;
+	h->n = to - from;
+}
+
+/* What may stand in a place, of how often `of` i ops stand there: one more than the median, if in nearly all cycles
+ * there are about as many; else nothing. */
+static uint8_t limit_of(const uint32_t *of, uint32_t n, uint32_t all)
+{
+	uint32_t median = 0, below = 0, fewer = 0;
+	while (all && (below += of[median]) < RULE_HALF * all)
+		median++;
+	for (uint32_t i = 0; i < n && (!i || i + 1 + (uint32_t)(RULE_QUARTER * median) < median); i++)
+		fewer += of[i];
+	return all && nearly_all(all - fewer, all, RULE_NEARLY_ALL) ? (uint8_t)(median + (median + 1 < n)) : 0;
+}
+
+/* Places by the two steady ops before them, for what is constant may be far away: a layer's. */
+struct behind {
+	struct keymap pairs;
+	uint32_t *of;   /* by op, from the first cut: the pair before it; UINT32_MAX where the op is steady itself */
+	uint8_t *limit; /* by pair, as places have one */
+};
+
+static void find_behind(const struct held *h, struct arena *scratch, struct behind *b)
+{
+
+	size_t first = h->cut[0], n = h->cut[h->n] - first;
+	uint32_t last = UINT32_MAX, pair = 0, fill = 0;
+	keymap_init(&b->pairs, scratch);
+	b->of = ARENA_NEW(scratch, n, uint32_t);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t token = h->s->token[first + i];
+		b->of[i] = h->steady[token] ? UINT32_MAX : pair;
+		if (h->steady[token]) {
+			pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token);
+			last = token;
+		}
+	}
+	uint32_t *fills = ARENA_NEW(scratch, (size_t)b->pairs.n * RULE_LOOPS + RULE_LOOPS, uint32_t);
+	b->limit = ARENA_NEW(scratch, b->pairs.n + 1, uint8_t);
+	last = UINT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t token = h->s->token[first + i];
+		if (!h->steady[token]) {
+			fill++;
+			continue;
+		}
+		if (i)
+			fills[(size_t)pair * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
+		pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token); /* it is there */
+		last = token;
+		fill = 0;
+	}
+	for (uint32_t k = 0; k < b->pairs.n; k++) {
+		uint32_t all = 0;
+		for (uint32_t f = 0; f < RULE_LOOPS; f++)
+			all += fills[(size_t)k * RULE_LOOPS + f];
+		b->limit[k] = limit_of(fills + (size_t)k * RULE_LOOPS, RULE_LOOPS, all);
+	}
+}
+
+/* Adds up what is explained, cycle by cycle. */
+static void explain(struct held *h, const struct behind *behind, struct arena *scratch)
+{
+	double ops = 0, time = 0, good_ops = 0, good_time = 0, constant = 0, held = 0;
+	uint32_t host = 0;
+	uint32_t *length = ARENA_NEW(scratch, h->n, uint32_t);
+	for (uint32_t k = 0; k < h->n; k++) {
+		uint32_t near = 0;
+		uint8_t flags = 0;
+		pattern_counts_clear(&h->counts);
+		for (size_t i = h->cut[k]; i < h->cut[k + 1]; i++) {
+			uint32_t token = h->s->token[i];
+			pattern_counts_add(&h->counts, token);
+			/* more of what is constant is more work */
+			bool good =
+				h->steady[token] && (!h->constant[token] || h->counts.of[token] <= h->constant[token]);
+			flags |= h->s->flags[i];
+			ops++;
+			time += (double)h->s->length[i];
+			constant += h->constant[token] > 0 && good;
+			held += h->steady[token] > 0;
+			near = h->steady[token] ? 0 : near + 1;
+			if (!h->steady[token])
+				good = !(h->s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) &&
+				       near <= behind->limit[behind->of[i - h->cut[0]]];
+			good_ops += good;
+			good_time += good ? (double)h->s->length[i] : 0;
+			h->others[k] += !good;
+		}
+		length[k] = (uint32_t)(h->cut[k + 1] - h->cut[k]);
+		host += (flags & PATTERN_HOST) != 0;
+	}
+	h->explained_ops = good_ops / ops;
+	h->explained_time = time > 0 ? good_time / time : 1;
+	h->constant_ops = constant / ops;
+	h->held_ops = held / ops;
+	h->host = host / (double)h->n;
+	sort_counts(length, h->n);
+	h->ops = length[h->n / 2];
+}
+
+static void find_longest(struct held *h, struct arena *scratch)
+{
+	int64_t *time = ARENA_NEW(scratch, h->n, int64_t);
+	double all = 0, longest = 0;
+	for (uint32_t k = 0; k < h->n; k++)
+		for (size_t i = h->cut[k]; i < h->cut[k + 1]; i++)
+			time[k] += h->s->length[i];
+	sort_times(time, h->n);
+	for (uint32_t k = 0; k < h->n; k++) {
+		all += (double)time[k];
+		longest += k + RULE_QUARTER * h->n >= h->n ? (double)time[k] : 0;
+	}
+	h->longest = all > 0 ? longest / all : 0;
+}
+
+/* Cycles that hold just what some others hold, whatever the order; and whether these kinds take turns. */
+static void find_kinds(struct held *h, struct arena *scratch)
+{
+	uint64_t *sum = ARENA_NEW(scratch, h->n, uint64_t);
+	uint32_t alike = 0, even = 0, turns[RULE_FEW + 1] = {0}, changes = 0;
+	for (uint32_t k = 0; k < h->n; k++) {
+		size_t ops = h->cut[k + 1] - h->cut[k];
+		for (size_t i = h->cut[k]; i < h->cut[k + 1]; i++)
+			sum[k] += pattern_hash(h->s->token[i]);
+		even += (double)ops >= RULE_HALF * h->ops && RULE_HALF * (double)ops <= h->ops;
+	}
+	for (uint32_t k = RULE_FEW; k < h->n; k++) {
+		changes += sum[k] != sum[k - 1];
+		for (uint32_t d = 2; d <= RULE_FEW; d++)
+			turns[d] += sum[k] != sum[k - 1] && sum[k] == sum[k - d];
+	}
+	for (uint32_t d = 2; d <= RULE_FEW; d++)
+		h->cyclic = h->cyclic || (changes > (1 - RULE_NEARLY_ALL) * h->n && turns[d] >= RULE_MOST * changes);
+	sort_hashes(sum, h->n);
+	for (uint32_t i = 0, end; i < h->n; i = end) {
+		for (end = i + 1; end < h->n && sum[end] == sum[i]; end++)
+			;
+		alike += end - i >= RULE_FEW ? end - i : 0;
+	}
+	h->kinds = (alike < even ? alike : even) / (double)h->n;
+}
+
+/* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
+ * micro-batches may be more or fewer, but what they hold comes in order. What is not steady counts as one name. Chance
+ * would tell the commonest name each time. Of many cycles those in the middle tell it. */
+static double order_of(const struct held *h, uint32_t depth, struct arena *scratch)
+{
+	struct keymap contexts;
+	keymap_init(&contexts, scratch);
+	size_t first = h->cut[0], n = h->cut[h->n] - first, right = 0, most = 0;
+	size_t enough = (size_t)h->ops * RULE_WINDOW;
+	enough = enough > RULE_GLANCE ? enough : RULE_GLANCE;
+	if (n > enough) {
+		first += (n - enough) / 2;
+		n = enough;
+	}
+	uint32_t *context = ARENA_NEW(scratch, n, uint32_t), *name = ARENA_NEW(scratch, n + 1, uint32_t);
+	uint32_t *follows = ARENA_NEW(scratch, n, uint32_t), *votes = ARENA_NEW(scratch, n, uint32_t);
+	uint32_t *seen = ARENA_NEW(scratch, n, uint32_t),
+		 *of = ARENA_NEW(scratch, (size_t)h->s->n_tokens + 1, uint32_t);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t token = h->s->token[first + i];
+		uint64_t before = 0;
+		for (size_t k = i > depth ? i - depth : 0; k < i; k++)
+			before = pattern_hash(before ^ name[k]);
+		name[i] = h->steady[token] ? token + 1 : 0;
+		uint32_t k = context[i] = keymap_add(&contexts, before);
+		if (votes[k] == 0)
+			follows[k] = name[i];
+		votes[k] += follows[k] == name[i] ? 1 : -1;
+		seen[k]++;
+		most = ++of[name[i]] > most ? of[name[i]] : most;
+	}
+	for (size_t i = 0; i < n; i++)
+		right += follows[context[i]] == name[i] && seen[context[i]] >= RULE_CYCLES_VARIED;
+	return most < n ? ((double)right - (double)most) / (double)(n - most) : 1;
+}
+
+static bool is_explained(const struct held *h, struct arena *scratch)
+{
+	if ((h->constant_ops < RULE_CONSTANT && h->held_ops < RULE_HALF) || h->explained_ops < RULE_NEARLY_ALL ||
+	    h->explained_time < RULE_EXPLAINED - RULE_LITTLE)
+		return false;
+	/* any few names at random come again and again in any cycle that is long, but in no order */
+	return h->held_ops - h->constant_ops <= RULE_CONSTANT || order_of(h, RULE_SPARE, scratch) >= RULE_HALF ||
+	       order_of(h, 2 * RULE_SPARE, scratch) >= RULE_HALF;
+}
+
+/* The last cycle ends where it has all that is constant, and most of what is steady. */
+static void end_last(struct held *h, size_t last, struct arena *scratch)
+{
+	uint32_t missing = 0, n_steady = 0, lacking = 0, *left = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
+	uint8_t *seen = ARENA_NEW(scratch, h->s->n_tokens, uint8_t);
+	for (uint32_t token = 0; token < h->s->n_tokens; token++) {
+		left[token] = h->constant[token];
+		missing += left[token];
+		n_steady += h->steady[token];
+	}
+	lacking = n_steady;
+	/* half as long again as the longest that a cycle was */
+	size_t longest = 0, i = last;
+	for (uint32_t k = 0; k < h->n; k++)
+		longest = h->cut[k + 1] - h->cut[k] > longest ? h->cut[k + 1] - h->cut[k] : longest;
+	longest = (size_t)(RULE_LONGER * (double)longest);
+	for (; i < h->s->n && i < last + longest && (missing || lacking > RULE_QUARTER * n_steady); i++) {
+		uint32_t token = h->s->token[i];
+		missing -= left[token] > 0;
+		left[token] -= left[token] > 0;
+		lacking -= h->steady[token] && !seen[token];
+		seen[token] = 1;
+	}
+	missing += lacking > RULE_QUARTER * n_steady;
+	while (!missing && i < h->s->n && i < last + longest && h->there[h->s->token[i]] &&
+	       !h->constant[h->s->token[i]])
+		i++;
+	if (!missing && h->cut[h->n] == last)
+		h->cut[++h->n] = i;
+}
+
+/* The tokens that nearly all cycles hold, and as often. */
+static void find_steady(struct held *h, struct arena *scratch)
+{
+	uint32_t *same = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
+	count(h, 0, h->n);
+	for (uint32_t k = 0; k < h->n; k++) {
+		take(h, k);
+		for (uint32_t i = 0; i < h->counts.n; i++)
+			same[h->counts.seen[i]] += h->counts.of[h->counts.seen[i]] == h->usual[h->counts.seen[i]];
+	}
+	for (uint32_t token = 0; token < h->s->n_tokens; token++) {
+		h->steady[token] = h->there[token] && nearly_all(h->there[token], h->n, RULE_EXPLAINED);
+		if (h->steady[token] && nearly_all(same[token], h->n, RULE_EXPLAINED))
+			h->constant[token] = h->usual[token];
+	}
+}
+
+/* Looks at the cycles that begin with `token`, which is there `most` times at most. False: there are fewer than
+ * RULE_CYCLES_VARIED. */
+static bool look_at(const struct pattern_sequence *s, uint32_t token, size_t most, struct arena *arena, struct held *h)
+{
+	ARENA_LOCAL(scratch);
+	size_t n = 0;
+	*h = (struct held){.s = s, .cut = ARENA_NEW(arena, most + 2, size_t)};
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->token[i] != token)
+			continue;
+		size_t begin = pattern_launch(s, i);
+		if (!n || h->cut[n - 1] != begin)
+			h->cut[n++] = begin;
+	}
+	if (n < RULE_CYCLES_VARIED + 1)
+		return false;
+	h->n = (uint32_t)n - 1;
+	pattern_counts_init(&h->counts, s->n_tokens, &scratch);
+	h->there = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	h->usual = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	h->steady = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	h->constant = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	size_t last = h->cut[h->n];
+	trim(h, &scratch);
+	if (h->n < RULE_CYCLES_VARIED)
+		return false;
+	find_steady(h, &scratch);
+	end_last(h, last, &scratch);
+	h->others = ARENA_NEW(arena, h->n, uint32_t);
+	struct behind places;
+	find_behind(h, &scratch, &places);
+	explain(h, &places, &scratch);
+	find_kinds(h, &scratch);
+	find_longest(h, &scratch);
+	h->explained = is_explained(h, &scratch);
+	return true;
 }
 
 /* Few kinds of steps, again and again, each in the kernels that were made for it. Where few of the cycles have nearly
  * all of the time, those are what the others stand between: a solver's sums between two evaluations of its function. */
-static bool by_kind(const struct pattern_places *p)
+static bool are_kinds(const struct held *h)
 {
-	return p->longest <= RULE_MOST && p->kinds >= RULE_NEARLY_ALL && !p->cyclic &&
-	       (p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL);
+	return h->longest <= RULE_MOST && h->kinds >= RULE_NEARLY_ALL && !h->cyclic && h->host >= RULE_NEARLY_ALL;
 }
 
-/* What cycles are: nothing, or layers, or micro-batches; that or steps of which some are logged; steps. */
-enum level { LEVEL_NONE, LEVEL_OPEN, LEVEL_STEP };
-
-/* Copies alone are no steps: each comes with the work that it is for. `alone`: nothing else repeats. */
-static enum level level_of(const struct pattern_places *p, bool alone)
+/* Whether the cycles, seen on a few of many in the middle, are far from being steps. */
+static bool is_hopeless(const struct pattern_sequence *s, uint32_t token, size_t n)
 {
-	if (p->work < RULE_NEARLY_ALL || is_partial(p, p->update))
-		return LEVEL_NONE;
-	/* the host has nothing to do with a layer, and asks for every token of an answer, of which the first has an
-	 * input
-	 */
-	if (is_partial(p, p->input) && p->host < RULE_NEARLY_ALL)
-		return LEVEL_NONE;
-	if (!p->explained)
-		return alone && by_kind(p) && !is_partial(p, p->input) ? LEVEL_STEP : LEVEL_NONE;
-	/* what most cycles hold of its own is no end of layers */
-	bool again = p->with_others >= RULE_CYCLES && p->with_others <= RULE_HALF * p->n;
-	bool told = p->input >= RULE_NEARLY_ALL || p->host >= RULE_NEARLY_ALL || p->update >= RULE_NEARLY_ALL;
-	return again && !told ? LEVEL_OPEN : LEVEL_STEP;
-}
-
-struct candidate {
-	uint32_t token, n;
-	uint8_t flags;
-};
-
-/* Those that are there most often first; of as many those first that say most. */
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-	return DESCENDING(x->n, y->n) ?: DESCENDING(x->flags, y->flags) ?: ASCENDING(x->token, y->token);
-}
-
-static struct pattern_sequence excerpt(const struct pattern_sequence *s)
-{
-	return s->n <= RULE_EXCERPT ? *s : pattern_part(s, (s->n - RULE_EXCERPT) / 2, RULE_EXCERPT);
-}
-
-/* Whether cycles, seen on a few of them, are far from being steps. */
-static bool is_hopeless(const struct pattern_places *p)
-{
-	return p->kinds < RULE_HALF && (p->explained_ops < RULE_HALF || p->explained_time < RULE_HALF);
-}
-
-/* The cycles that begin with a token, which is there `n` times; of many first those of a part in the middle. */
-static bool find_places(const struct pattern_sequence *s, uint32_t token, uint32_t n, struct arena *arena,
-                        struct pattern_places *p)
-{
-	size_t ops = n > RULE_SAMPLE ? (size_t)((uint64_t)s->n * RULE_SAMPLE / n) : s->n;
+	ARENA_LOCAL(scratch);
+	struct held h;
+	size_t ops = n > RULE_SAMPLE ? s->n * RULE_SAMPLE / n : s->n;
 	ops = ops > RULE_GLANCE ? ops : RULE_GLANCE;
-	if ((double)ops < RULE_HALF * (double)s->n) {
-		struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
-		if (pattern_places_find(&part, token, arena, p) && is_hopeless(p))
-			return true;
-	}
-	return pattern_places_find(s, token, arena, p);
-}
-
-/* The token at which the shortest cycles that are steps begin; UINT32_MAX: there are none. */
-static uint32_t find_token(const struct pattern_sequence *s, bool alone)
-{
-	ARENA_LOCAL(scratch);
-	struct candidate *list = ARENA_NEW(&scratch, s->n_tokens, struct candidate);
-	uint32_t n = 0, kept = 0, best = UINT32_MAX, of_count = 0, count = 0, tried = 0;
-	bool open = false;
-	for (size_t i = 0; i < s->n; i++) {
-		list[s->token[i]].token = s->token[i];
-		list[s->token[i]].n++;
-		if ((double)i < RULE_QUARTER * (double)s->n ||
-		    (double)i > RULE_MOST * (double)s->n) /* a model's weights on their way in */
-			continue;
-		list[s->token[i]].flags |= s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE | PATTERN_HOST);
-	}
-	for (n = 0; n < s->n_tokens; n++)
-		if (list[n].n > RULE_CYCLES_VARIED)
-			list[kept++] = list[n];
-	SORT(list, kept, compare_candidates);
-	for (uint32_t i = 0; i < kept && best == UINT32_MAX && tried < RULE_CANDIDATES; i++) {
-		ARENA_LOCAL(pass);
-		struct pattern_places p;
-		if (count - list[i].n > RULE_LITTLE * count || !count) {
-			count = list[i].n;
-			of_count = 0;
-		}
-		if (of_count++ >= RULE_FEW)
-			continue;
-		tried++;
-		if (find_places(s, list[i].token, list[i].n, &pass, &p)) {
-			enum level level = level_of(&p, alone);
-			/* what may be steps of which some are logged is not passed over for the lines of the log */
-			if (level == LEVEL_STEP && (!open || p.input >= RULE_NEARLY_ALL || p.update >= RULE_NEARLY_ALL))
-				best = list[i].token;
-			open = open || level == LEVEL_OPEN;
-		}
-	}
-	return best;
-}
-
-bool pattern_varied_find(const struct pattern_sequence *s, bool alone, struct arena *arena, struct pattern_places *out)
-{
-	struct pattern_sequence part = excerpt(s);
-	uint32_t token = find_token(&part, alone);
-	return token != UINT32_MAX && pattern_places_find(s, token, arena, out) && level_of(out, alone) == LEVEL_STEP;
-}
-
-void pattern_varied_cycles(const struct pattern_places *p, struct arena *arena, struct pattern_found *out)
-{
-	*out = (struct pattern_found){.to = p->n, .cycles = p->n};
-	out->fit = (struct pattern_fit){.n = p->n, .cut = p->cut, .ops = p->ops, .model = UINT32_MAX};
-	out->fit.grade = ARENA_NEW(arena, p->n, uint8_t);
-	out->fit.more = ARENA_NEW(arena, p->n, uint8_t);
-	memset(out->fit.grade, GRADE_ALIKE, p->n);
-	bool places = p->explained;
-	out->share.ops = places ? p->explained_ops : p->kinds;
-	out->share.time = places ? p->explained_time : p->kinds;
-	out->share.alike = p->n;
-	out->same = p->constant_ops;
-	out->share.n_ops = p->cut[p->n] - p->cut[0];
-}
-
-/* ---- a loop that goes on under other names ---- */
-
-/* What is asked of the cycles, one row each. */
-struct cycles {
-	const struct pattern_sequence *s;
-	const struct pattern_places *p;
-	uint64_t *sum;       /* of the hashes of their names */
-	uint64_t *structure; /* how many copies in, copies out, waits, and optimizers' kernels there are */
-	uint64_t usual;      /* the structure that most have */
-};
-
-static void look_at(const struct pattern_sequence *s, const struct pattern_places *p, struct arena *arena,
-                    struct cycles *c)
-{
-	*c = (struct cycles){.s = s, .p = p};
-	c->sum = ARENA_NEW(arena, p->n, uint64_t);
-	c->structure = ARENA_NEW(arena, p->n, uint64_t);
-	uint32_t votes = 0;
-	for (uint32_t k = 0; k < p->n; k++) {
-		uint64_t input = 0, output = 0, waits = 0, updates = 0;
-		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
-			uint8_t flags = s->flags[i];
-			c->sum[k] += pattern_hash(s->token[i]);
-			input += (flags & PATTERN_INPUT) != 0;
-			output += pattern_is_out(flags);
-			waits += (flags & (PATTERN_HOST | PATTERN_WORK)) == (PATTERN_HOST | PATTERN_WORK);
-			updates += (flags & PATTERN_UPDATE) != 0;
-		}
-		c->structure[k] = pattern_hash(pattern_hash(pattern_hash(input) + output) + waits) + updates;
-		if (votes == 0)
-			c->usual = c->structure[k];
-		votes += c->structure[k] == c->usual ? 1 : -1;
-	}
-}
-
-/* Whether nearly all cycles are about as long, and the host has to do with them in the same way. */
-static bool are_even(const struct cycles *c)
-{
-	uint32_t other = 0;
-	for (uint32_t k = 0; k < c->p->n; k++) {
-		size_t ops = c->p->cut[k + 1] - c->p->cut[k];
-		other += c->structure[k] != c->usual || (double)ops < RULE_MOST * c->p->ops ||
-		         (double)ops * RULE_MOST > c->p->ops;
-	}
-	return other <= (1 - RULE_EXPLAINED) * c->p->n;
-}
-
-/* The median GPU time of the cycles [from, to), of a few of them. A host may be busy with something else. */
-static double busy(const struct cycles *c, uint32_t from, uint32_t to)
-{
-	int64_t of[RULE_MANY] = {0};
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to && n < RULE_MANY; k++, n++)
-		for (size_t i = c->p->cut[k]; i < c->p->cut[k + 1]; i++)
-			of[n] += c->s->length[i];
-	sort_times(of, n);
-	int64_t median = n ? of[n / 2] : 0;
-	return (double)median;
-}
-
-/* The longest pause in nearly all cycles. */
-static float usual_pause(const struct cycles *c, struct arena *scratch)
-{
-	float *longest = ARENA_NEW(scratch, c->p->n, float);
-	for (uint32_t k = 0; k < c->p->n; k++)
-		for (size_t i = c->p->cut[k]; i < c->p->cut[k + 1]; i++)
-			longest[k] = c->s->pause[i] > longest[k] ? c->s->pause[i] : longest[k];
-	sort_floats(longest, c->p->n);
-	return longest[c->p->n - 1 - c->p->n / RULE_MANY];
-}
-
-/* Whether only one cycle differs at `k`, and what was before goes on behind it: a line of a log. */
-static bool is_passing(const struct cycles *c, uint32_t k)
-{
-	return (k + 1 < c->p->n && c->sum[k + 1] == c->sum[k - 1]) || (k > 1 && c->sum[k] == c->sum[k - 2]);
-}
-
-/* Whether cycle `k` holds much that neither the one before it nor the one behind it does: other work lies there. */
-static bool holds_more(const struct cycles *c, uint32_t k)
-{
-	const size_t *cut = c->p->cut;
-	size_t ops = cut[k + 1] - cut[k], before = k ? cut[k] - cut[k - 1] : 0;
-	size_t behind = k + 1 < c->p->n ? cut[k + 2] - cut[k + 1] : 0;
-	return ops > (before > behind ? before : behind) + RULE_SPARE;
-}
-
-/* Whether cycle `k`, which holds other names than the one before it, goes on with what that did. What a library takes
- * for the first time is planned and loaded then: a pause before it, or before what it launches with it, says nothing.
- */
-static bool goes_on(const struct cycles *c, uint32_t k, float pause, uint8_t *before)
-{
-	const struct pattern_places *p = c->p;
-	bool good = c->structure[k] == c->usual && c->structure[k - 1] == c->usual && !holds_more(c, k) &&
-	            !holds_more(c, k - 1);
-	for (size_t i = p->cut[k - 1]; i < p->cut[k]; i++)
-		before[c->s->token[i]] = 1;
-	for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
-		good = good && (c->s->pause[i] <= pause || !before[c->s->token[i]] ||
-		                (i + 1 < p->cut[k + 1] && !before[c->s->token[i + 1]]));
-	for (size_t i = p->cut[k - 1]; i < p->cut[k]; i++)
-		before[c->s->token[i]] = 0;
-	double a = busy(c, k > RULE_MANY ? k - RULE_MANY : 0, k), b = busy(c, k, p->n);
-	return good && a <= b * RULE_LONGER && b <= a * RULE_LONGER;
-}
-
-/* Leaves out what is beyond a change at which something else begins, seen from the cycles of the loop. False: names
- * change too often for stretches. */
-static bool trim(struct cycles *c, const struct pattern_found *f, struct pattern_places *p, struct arena *scratch)
-{
-	uint32_t changes = 0, from = 0, to = p->n;
-	size_t middle = f->fit.cut[f->from + (f->to - f->from) / 2];
-	float pause = usual_pause(c, scratch) * RULE_LONG;
-	uint8_t *before = ARENA_NEW(scratch, c->s->n_tokens, uint8_t);
-	if (pause < RULE_LEAST_PAUSE)
-		pause = RULE_LEAST_PAUSE;
-	for (uint32_t k = 1; k < p->n; k++)
-		changes += c->sum[k] != c->sum[k - 1];
-	for (uint32_t k = 1; k < to; k++)
-		if (c->sum[k] != c->sum[k - 1] && !is_passing(c, k) && !goes_on(c, k, pause, before)) {
-			if (p->cut[k] <= middle)
-				from = k;
-			else
-				to = k;
-		}
-	p->cut += from;
-	p->n = to - from;
-	return changes <= (1 - RULE_NEARLY_ALL) * to;
-}
-
-/* GPU time of the names that nearly all cycles hold as often. */
-static double same_time(const struct cycles *c)
-{
-	double all = 0, same = 0;
-	for (size_t i = c->p->cut[0]; i < c->p->cut[c->p->n]; i++) {
-		all += (double)c->s->length[i];
-		same += c->p->constant[c->s->token[i]] ? (double)c->s->length[i] : 0;
-	}
-	return all > 0 ? same / all : 1;
-}
-
-/* Whether enough goes on, and the rest stands in for others. Of a few ops, one of which is another, nothing is told. */
-static bool is_the_same_work(const struct cycles *c)
-{
-	const struct pattern_places *p = c->p;
-	return p->ops >= RULE_SHORT && p->constant_ops >= RULE_MOST && p->explained_ops >= RULE_EXPLAINED &&
-	       p->explained_time >= RULE_EXPLAINED && same_time(c) >= RULE_HALF;
-}
-
-static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, struct pattern_places *p)
-{
-	ARENA_LOCAL(scratch);
-	struct cycles c;
-	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1];
-	for (size_t i = p->cut[0] + 1; i < p->cut[p->n] && good; i++)
-		good = !(s->flags[i] & PATTERN_BREAK);
-	if (good) {
-		look_at(s, p, &scratch, &c);
-		good = are_even(&c) && is_the_same_work(&c) && trim(&c, f, p, &scratch) &&
-		       p->n >= f->cycles + RULE_CYCLES;
-	}
-	return good;
-}
-
-bool pattern_stretches_find(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
-                            struct pattern_places *out)
-{
-	const struct pattern_fit *fit = &f->fit;
-	ARENA_LOCAL(scratch);
-	bool good = false;
-	size_t inside = fit->cut[f->to] - fit->cut[f->from];
-	if (f->bursts || fit->model == UINT32_MAX || inside + (size_t)fit->ops * RULE_CYCLES > s->n)
+	if ((double)ops >= RULE_HALF * (double)s->n)
 		return false;
-	uint32_t *n = ARENA_NEW(&scratch, s->n_tokens, uint32_t), tried = 0;
-	for (size_t i = 0; i < s->n; i++)
-		n[s->token[i]]++;
-	/* first where the cycles begin */
-	for (size_t i = fit->cut[fit->model]; i < fit->cut[fit->model + 1] && tried < RULE_SHORT && !good; i++) {
-		uint32_t token = s->token[i];
-		if (fit->usual[token] != 1 || n[token] < f->cycles + RULE_CYCLES)
-			continue;
-		struct arena pass = {0};
-		tried++;
-		good = pattern_places_find(s, token, &pass, out) && is_one(s, f, out);
-		if (good)
-			arena_adopt(arena, &pass);
-		else
-			arena_release(&pass);
-	}
-	return good;
+	const struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
+	return look_at(&part, token, n, &scratch, &h) && h.kinds < RULE_HALF &&
+	       (h.explained_ops < RULE_HALF || h.explained_time < RULE_HALF);
+}
+
+bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, size_t n, bool alone, struct arena *arena,
+                        struct pattern_found *out)
+{
+	struct held h;
+	if (is_hopeless(s, token, n) || !look_at(s, token, n, arena, &h) || !(h.explained || (alone && are_kinds(&h))))
+		return false;
+	*out = (struct pattern_found){.to = h.n, .cycles = h.n, .constant = h.constant};
+	out->fit = (struct pattern_fit){
+		.n = h.n, .cut = h.cut, .off = h.others, .usual = h.steady, .ops = h.ops, .model = UINT32_MAX};
+	out->fit.grade = ARENA_NEW(arena, h.n, uint8_t);
+	out->fit.more = ARENA_NEW(arena, h.n, uint8_t);
+	memset(out->fit.grade, GRADE_ALIKE, h.n);
+	out->share = (struct pattern_share){.ops = h.explained ? h.explained_ops : h.kinds,
+	                                    .time = h.explained ? h.explained_time : h.kinds,
+	                                    .alike = h.n,
+	                                    .n_ops = h.cut[h.n] - h.cut[0]};
+	out->same = h.constant_ops > 0 ? h.constant_ops : DBL_MIN;
+	return true;
 }
