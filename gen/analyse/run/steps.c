@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
@@ -260,19 +259,6 @@ static uint32_t number_steps(struct steps_build *b)
 	return shared.n;
 }
 
-/* Once instances have their steps. */
-static void find_grids(struct steps_build *b)
-{
-	struct steps *s = b->out;
-	struct step_work *of = ARENA_NEW(&b->scratch, s->n, struct step_work);
-	for (uint32_t p = 0; p < b->marks->n; p++)
-		if (steps_instance(b, p)->step != TRACE_NONE)
-			step_work_add(&of[steps_instance(b, p)->step], &b->own_work[p]);
-	s->grid = ARENA_NEW(b->arena, s->n, int64_t);
-	for (uint32_t k = 0; k < s->n; k++)
-		s->grid[k] = of[k].kernels > 0 ? llround((double)of[k].blocks / (double)of[k].kernels) : 0;
-}
-
 /* Returns how many steps have become one with the first. */
 static uint32_t end_steps(struct steps_build *b, uint32_t n)
 {
@@ -301,7 +287,7 @@ static uint32_t end_steps(struct steps_build *b, uint32_t n)
 		if (*step >= s->n)
 			*step = TRACE_NONE;
 	}
-	find_grids(b);
+	steps_find_grids(b);
 	for (uint32_t p = 0; p < b->marks->n; p++)
 		if (steps_instance(b, p)->step != TRACE_NONE || steps_instance(b, p)->unmeasured)
 			inside += b->own_time[p];

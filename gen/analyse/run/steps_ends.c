@@ -3,6 +3,7 @@
 #include "base/keymap.h"
 #include "base/list.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MIN_CLOSED = 3 }; /* steps left without the last ones */
@@ -250,4 +251,16 @@ void steps_find_pauses(struct steps *s, const int64_t *begins, uint32_t before, 
 			s->pauses.at[s->pauses.n++][1] = end;
 		}
 	}
+}
+
+void steps_find_grids(struct steps_build *b)
+{
+	struct steps *s = b->out;
+	struct step_work *of = ARENA_NEW(&b->scratch, s->n, struct step_work);
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		if (steps_instance(b, p)->step != TRACE_NONE)
+			step_work_add(&of[steps_instance(b, p)->step], &b->own_work[p]);
+	s->grid = ARENA_NEW(b->arena, s->n, int64_t);
+	for (uint32_t k = 0; k < s->n; k++)
+		s->grid[k] = of[k].kernels > 0 ? llround((double)of[k].blocks / (double)of[k].kernels) : 0;
 }
