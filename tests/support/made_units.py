@@ -178,13 +178,16 @@ def substeps(p, steps, n):
         p.finish(8)
 
 
-def products(p, iterations, n, batched=False):
-    """So many small products an iteration, or all in one; what comes in and goes out stays on the device."""
+def products(p, iterations, n, batched=False, norm=False):
+    """So many small products an iteration, or all in one; what comes in and goes out stays on the device. `norm`: another
+    kernel tells where an iteration ends."""
     for _ in range(iterations):
         p.begin("iteration")
         for _ in range(1 if batched else n):
             p.kernel("sm80_xmma_gemm_f32_nn_n_tilesize64x64x8(P)" if batched else "sm80_xmma_gemm_f32_nn_n_tilesize32x32x8(P)", (600 if batched else 14) * US, 64)
             p.kernel("bias(P)", (40 if batched else 3) * US, 16)
+        if norm:
+            p.kernel("norm(P)", 9 * US, 16)
         p.finish()
 
 
@@ -205,6 +208,7 @@ UNITS = [
     Pair("two kernels are one, and nothing is marked", (of(ranked), of(ranked, fused=True)), {UNKNOWN}, {"compute"}, 200, NOT_MARKED, shown=True),
     Pair("3 substeps of a time step, not 4, nothing is marked", (of(substeps, 160), of(substeps, 120)), {DIFFERENT, UNKNOWN}, None, 7, NOT_MARKED, doubt=True),
     Pair("64 small products are one call, nothing is marked", (of(products, 64), of(products, 64, batched=True)), {UNKNOWN}, None, 150, NOT_MARKED, doubt=True),
+    Pair("64 small products before a norm are one call, nothing is marked", (of(products, 64, norm=True), of(products, 64, batched=True, norm=True)), {UNKNOWN}, {"compute"}, 150, NOT_MARKED),
     Pair("one step of 700 holds 8 batches of a test", (of(tested, 0), of(tested, 8)), {SAME, UNKNOWN}, set(), 700),
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),
