@@ -9,50 +9,11 @@
 #include "analyse/judge/diagnosis.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
+#include "findings_pair.h"
 #include "said.h"
-#include "scene_program.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { US = 1000, MS = 1000 * US };
-
-static const struct program healthy = {.kernel = 100 * US, .kernels = 30};
-
-static const struct analysis *compare_programs(struct scene *s, struct program baseline, struct program fixed)
-{
-	const struct trace *a = scene_program(s, &baseline);
-	return scene_compare(s, a, scene_program(s, &fixed));
-}
-
-static const struct finding *finding_of(const struct analysis *a, const char *id, int side)
-{
-	for (uint32_t i = 0; i < a->findings.n; i++)
-		if (strcmp(a->findings.list[i].id, id) == 0 &&
-		    (a->findings.list[i].side == side || a->findings.list[i].both))
-			return &a->findings.list[i];
-	return NULL;
-}
-
-/* Asserts that the baseline's only finding besides gpu_bound is `id` (NULL: none), at about `ns` a step. */
-static const struct finding *expect_only(const struct analysis *a, const char *id, double ns)
-{
-	const struct finding *found = NULL;
-	for (uint32_t i = 0; i < a->findings.n; i++) {
-		const struct finding *f = &a->findings.list[i];
-		if ((f->side != 0 && !f->both) || strcmp(f->id, "gpu_bound") == 0)
-			continue;
-		if (!id || strcmp(f->id, id) != 0)
-			fail_msg("unexpected: %s: %s", f->id, f->text);
-		found = f;
-	}
-	if (!id)
-		return NULL;
-	assert_non_null(found);
-	if (fabs(found->per_step[0] / ns - 1) > 0.03)
-		fail_msg("%s costs %.0f ns a step, not %.0f: %s", id, found->per_step[0], ns, found->text);
-	return found;
-}
 
 static void test_healthy(void **state)
 {
@@ -61,16 +22,6 @@ static void test_healthy(void **state)
 	assert_non_null(finding_of(a, "gpu_bound", 0));
 	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
 	assert_true(a->comparison.comparable);
-}
-
-static void test_serial_copies(void **state)
-{
-	/* A pinned copy of 400 µs in the kernels' stream: nothing beside it. */
-	struct program slow = healthy;
-	slow.copy = 400 * US;
-	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "serial_copies", 400 * US);
-	assert_non_null(strstr(f->text, "run alone on the GPU for 0.4 ms per step"));
-	assert_int_equal(f->status, FINDING_RESOLVED);
 }
 
 static void test_input_starvation(void **state)
@@ -89,43 +40,6 @@ static void test_input_starvation(void **state)
 	assert_int_equal(f->status, FINDING_RESOLVED);
 	/* period 2000 + 10 + 3000 + some calls; without the 2000: about 3010, which is what the fixed side needs */
 	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
-}
-
-static void test_pageable_copies(void **state)
-{
-	struct program slow = healthy;
-	slow.copy = 400 * US;
-	slow.pageable = true;
-	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "pageable_copies", 400 * US);
-	assert_non_null(strstr(f->text, "1 copy per step moves 8 MB"));
-}
-
-/* Copies that ran alone from pageable memory and do so from pinned memory, for half as long: nothing new. */
-static void test_copies_that_were_pageable(void **state)
-{
-	struct program slow = healthy, fast = healthy;
-	slow.copy = 800 * US;
-	slow.pageable = true;
-	fast.copy = 400 * US;
-	const struct analysis *a = compare_programs(*state, slow, fast);
-	const struct finding *f = finding_of(a, "serial_copies", 1);
-	assert_non_null(f);
-	assert_int_equal(f->status, FINDING_REDUCED);
-	assert_non_null(strstr(f->text, "Baseline: 0.8 ms per step"));
-	assert_null(strstr(f->text, "for other calls"));
-	assert_int_equal(finding_of(a, "pageable_copies", 0)->status, FINDING_RESOLVED);
-}
-
-/* A memset cannot be moved away from what needs it. */
-static void test_memsets_are_no_copies(void **state)
-{
-	struct program slow = healthy;
-	slow.copy = 400 * US;
-	const struct trace *a = scene_program(*state, &slow);
-	for (size_t i = 0; i < a->ops.n; i++)
-		if (a->ops.kind[i] == OP_COPY)
-			a->ops.kind[i] = OP_MEMSET;
-	expect_only(scene_compare(*state, a, scene_program(*state, &healthy)), NULL, 0);
 }
 
 static void test_allocation(void **state)
@@ -472,11 +386,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_healthy),
-		TEST(test_serial_copies),
 		TEST(test_input_starvation),
-		TEST(test_pageable_copies),
-		TEST(test_copies_that_were_pageable),
-		TEST(test_memsets_are_no_copies),
 		TEST(test_allocation),
 		TEST(test_a_remainder_is_resolved),
 		TEST(test_a_synchronisation_is_resolved_by_its_own_fix),

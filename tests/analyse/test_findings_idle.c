@@ -17,6 +17,7 @@ enum { US = 1000, MS = 1000 * US, STEPS = 40, KERNELS = 10 };
 struct program {
 	int64_t launch; /* ns of each launch call */
 	int64_t code;   /* ns of the host's own after each of them */
+	int waits;      /* for all that was launched, in a step, evenly */
 	int64_t late;   /* ns from the end of a kernel to the start of the next, which was queued before */
 	int64_t second; /* stream of every other kernel */
 	int64_t paging; /* ns in which unified memory is brought while a kernel runs */
@@ -39,6 +40,11 @@ static const struct analysis *show(struct scene *s, const struct program *p)
 			gpu = start + (p->tiny ? 4 : 100) * US;
 			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
 			         s->correlation);
+			if (p->waits && k % (p->tiny / p->waits) == 0) {
+				maker_call(&s->m, s->main, host, gpu > host ? gpu : host + US, "cudaStreamSynchronize",
+				           CALL_SYNC, 0);
+				host = gpu > host ? gpu : host + US;
+			}
 			if (!p->paging)
 				continue;
 			size_t op = maker_op(&s->m, s->gpu, 0, OP_COPY, start + US, start + US + p->paging,
@@ -128,6 +134,17 @@ static void test_host_code_between_launches(void **state)
 	assert_float_equal(find(a, "idle_host_code")->per_step[0], 30 * 250 * US, 200 * US);
 }
 
+/* A step that waits for results amid its launches fits no one graph. */
+static void test_launches_amid_waits(void **state)
+{
+	for (int waits = 1; waits < 4; waits += 2) {
+		struct program program = {.launch = 5 * US, .second = 7, .tiny = 300, .code = 10 * US, .waits = waits};
+		const struct finding *f = find(show(*state, &program), "launch_bound");
+		assert_non_null(f);
+		assert_int_equal(strstr(f->text, "one graph may") != NULL, waits == 1);
+	}
+}
+
 static void test_queued_work(void **state)
 {
 	struct program wait = {.launch = 5 * US, .late = 80 * US, .second = 8};
@@ -146,8 +163,11 @@ static void test_queued_work(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SCENE(test_short_kernels), SCENE(test_launch_calls),
-	                                   SCENE(test_pages_of_kernels), SCENE(test_queued_work),
-	                                   SCENE(test_host_code_between_launches)};
+	const struct CMUnitTest tests[] = {SCENE(test_short_kernels),
+	                                   SCENE(test_launch_calls),
+	                                   SCENE(test_pages_of_kernels),
+	                                   SCENE(test_queued_work),
+	                                   SCENE(test_host_code_between_launches),
+	                                   SCENE(test_launches_amid_waits)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
