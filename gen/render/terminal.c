@@ -103,10 +103,11 @@ static void put_fact(struct terminal *t, const char *label, const char *text)
 {
 	if (!*text)
 		return;
+	const unsigned own = format_length(label) + 1, width = own > LABEL ? own : LABEL;
 	pad(t, MARGIN);
 	put_ink(t, INK_MUTED, label);
-	pad(t, LABEL - (int)format_length(label));
-	put_wrapped(t, MARGIN + LABEL, MARGIN + LABEL, text);
+	pad(t, (int)(width - own + 1));
+	put_wrapped(t, MARGIN + width, MARGIN + LABEL, text);
 }
 
 /* The same by the label's key. */

@@ -16,6 +16,8 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import made_program  # noqa: E402
+import made_real_pairs  # noqa: E402
+import made_units  # noqa: E402
 import tiny_kineto as kineto  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 import tiny_ranks as ranks  # noqa: E402
@@ -212,6 +214,26 @@ class Sentences(unittest.TestCase):
             page = (self.folder / "r.html").read_text()
             self.assertEqual([name for name, said in words.items() if said in text], [kind] if call else [], kind)
             self.assertEqual([name for name, said in words.items() if said in page], [kind] if call else [], kind)
+
+    def test_a_typical_step_beside_a_mean_of_pauses(self):
+        """One pause makes the mean, and no step is as long as that."""
+        usual, paused = self.pair()
+        pause(paused, 30, 200 * MS)
+        for path, said in (usual, False), (paused, True):
+            shown = subprocess.run([GAPLINE, "show", path], capture_output=True, text=True, check=True).stdout
+            self.assertEqual("; a typical step takes" in " ".join(shown.split()), said, shown)
+
+    def test_what_is_no_unit_asks_for_marks(self):
+        """Repetitions of two programs are no step of both, and of substeps the step is to be marked."""
+        (pair,) = (p for p in made_units.UNITS if p.what.startswith("3 substeps"))
+        text, _ = self.said(*made_real_pairs.write(pair, self.folder))
+        self.assertIn("next Mark the step on both sides", text)
+        files = [self.folder / f"{name}.sqlite" for name in ("one", "other")]
+        for side, path in enumerate(files):
+            made_real_pairs.write_unrelated(sorted(made_real_pairs.UNRELATED)[side], path, side)
+        text, result = self.said(*files)
+        self.assertIsNone(result["verdict"]["speedup"])
+        self.assertIn(" per repetition, of different work ", text)
 
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""

@@ -206,7 +206,7 @@ UNITS = [
     Pair("requests of two kinds, nothing is marked: nothing", (of(traffic, 0.5, True), of(traffic, 0.5, True)), {SAME, UNKNOWN}, set(), 100, NOT_MARKED),
     Pair("iterations of a solver vary, 10: nothing", (of(solves), of(solves)), {SAME, UNKNOWN}, set(), 12, runs=3),  # the number draws what would be another way
     Pair("two kernels are one, and nothing is marked", (of(ranked), of(ranked, fused=True)), {UNKNOWN}, {"compute"}, 200, NOT_MARKED, shown=True),
-    Pair("3 substeps of a time step, not 4, nothing is marked", (of(substeps, 160), of(substeps, 120)), {DIFFERENT, UNKNOWN}, None, 7, NOT_MARKED, doubt=True),
+    Pair("3 substeps of a time step, not 4, nothing is marked", (of(substeps, 200), of(substeps, 150)), {DIFFERENT, UNKNOWN}, None, 6, NOT_MARKED, doubt=True),
     Pair("64 small products are one call, nothing is marked", (of(products, 64), of(products, 64, batched=True)), {UNKNOWN}, None, 150, NOT_MARKED, doubt=True),
     Pair("64 small products before a norm are one call, nothing is marked", (of(products, 64, norm=True), of(products, 64, batched=True, norm=True)), {UNKNOWN}, {"compute"}, 150, NOT_MARKED),
     Pair("one step of 700 holds 8 batches of a test", (of(tested, 0), of(tested, 8)), {SAME, UNKNOWN}, set(), 700),

@@ -8,7 +8,7 @@
 static const double MOST = 0.9;             /* of a side's GPU work: so much is in what repeats */
 static const double HALF = 0.5;             /* of a side's kernels' time is of families that the other one has, too */
 static const double SEVERAL = 3, ABOUT = 4; /* times as many repetitions, each so much longer, more or less */
-static const double SOME = 4.5;             /* times in all: a read-back in five and more is no accident */
+static const double SOME = 4.5;             /* times in all that results are read back: fewer may be by chance */
 static const double BEYOND_ONE = 1.2; /* times by which the numbers would be apart: an edge of the window makes one */
 enum {
 	OFTEN = 8,    /* times: fewer are as many by chance */

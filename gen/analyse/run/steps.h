@@ -212,7 +212,7 @@ static inline const struct step_thread *steps_on_thread(const struct steps *s, u
 /* The thread of a process with the longest instances; NULL: no thread of it has any. */
 const struct step_thread *steps_of_process(const struct steps *steps, uint32_t process);
 
-/* The process of op `i`, and the start of its launch; an op without launch counts from its own start. */
+/* Adds what an instance, or op `i`, has of it; an op whose blocks nobody recorded has nothing. */
 static inline void step_work_add(struct step_work *to, const struct step_work *from)
 {
 	to->kernels += from->kernels;
@@ -224,6 +224,8 @@ static inline void step_work_add_op(struct step_work *to, const struct trace *t,
 	to->kernels += told;
 	to->blocks += told ? (float)t->ops.bytes[i] : 0;
 }
+
+/* The process of op `i`, and the start of its launch; an op without launch counts from its own start. */
 static inline uint32_t op_process(const struct trace *t, size_t i)
 {
 	return t->devices[t->ops.device[i]].process;
