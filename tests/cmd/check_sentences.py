@@ -235,6 +235,28 @@ class Sentences(unittest.TestCase):
         self.assertIsNone(result["verdict"]["speedup"])
         self.assertIn(" per repetition, of different work ", text)
 
+    def test_more_steps_of_less_work_ask_for_items(self):
+        """A micro-batch of eight became one of 32: a quarter of the steps, each of four times the blocks. As many steps
+        ask for more of them."""
+        for steps, asked in ((40, True), (150, False)):
+            pair = [self.folder / f"{name}.sqlite" for name in ("base", "fixed")]
+            for path in self.folder.iterdir():
+                path.unlink()
+            tiny.write(pair[0], steps=160, seed=1, jitter=3_000_000)
+            tiny.write(pair[1], steps=steps, seed=2, jitter=3_000_000, kernel=130_000, kernels=7)
+            text, result = self.said(*pair)
+            self.assertEqual(result["verdict"]["result"], "inconclusive")
+            self.assertEqual("next If a step does more on one side (a larger batch), compare by item" in text, asked, text)
+
+    def test_a_pause_is_no_cost_that_remains(self):
+        """The host's work fell from 0.4 to 0.2 ms a step; a pause of 300 ms, once, is none of it."""
+        pair = self.pair(load=200_000)
+        pause(pair[1], 30, 300 * MS)
+        _, result = self.said(*pair)
+        (found,) = (f for f in result["findings"] if f["id"] == "host_after_sync")
+        self.assertEqual(found["status"], "reduced")
+        self.assertIn("Fixed side: 0.201 ms per step", found["text"])
+
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""
         pair = self.pair(load=20_000, jitter=900_000)

@@ -186,6 +186,47 @@ def regimes(p, steps):
         p.finish(4)
 
 
+FILL = "vectorized_elementwise_kernel<4, FillFunctor<float>>(P)"
+COLUMNS = "reduce_kernel<512, 1, ReduceOp<float, func_wrapper_t<float>>>(P)"
+
+
+def masked(p, steps, batched=False):
+    """Sixteen experts: each of them takes its tokens by a mask, or all sorted ones go through batched products."""
+    parts, rows = (1, 16) if batched else (16, 1)
+    product, add, ns = "sgemm_64x64(P)", "index_copy_kernel(P)" if batched else "index_add_kernel(P)", (300 if batched else 40) * US
+    for _ in range(steps):
+        p.begin("train_step")
+        phase(p, "data", load, 150 * US)
+        p.begin("forward")
+        forward(p, 1)
+        if batched:
+            for name in "radix_sort(P)", "scan_outer_dim(P)":
+                p.kernel(name, 150 * US, 16)
+        for _ in range(parts):
+            if not batched:
+                p.kernel(FILL, 12 * US, 512)
+            p.kernel("gather_kernel(P)", 3 * US, 32 * rows)
+            for name in product, "gelu(P)", product:
+                p.kernel(name, ns, 30 * rows if batched else 24)
+            p.kernel(add, 4 * US, 32 * rows)
+        p.kernel(COLUMNS, 5 * US, 8)
+        p.end()
+        p.begin("backward")
+        backward(p, 1)
+        for _ in range(parts):
+            for _ in range(4):
+                p.kernel(product, ns, 30 * rows if batched else 24)
+            for _ in range(2):
+                p.kernel(COLUMNS, 5 * US, 8)
+            if not batched:
+                p.kernel(FILL, 6 * US, 512)
+        for _ in range(20):
+            p.kernel(COLUMNS, 5 * US, 8)
+        p.end()
+        phase(p, "optimizer", adam)
+        p.finish(4)
+
+
 UNSEEN = [
     Pair("a solver's iterations go by the step before: nothing", (of(convergence), of(convergence)), {SAME, UNKNOWN}, set(), 150),
     Pair("a solver's iterations grow, and go by the step before", (of(convergence), of(convergence, drift=3)), {DIFFERENT, UNKNOWN}, None, 60),
@@ -215,5 +256,6 @@ UNSEEN = [
     Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
     Pair("one kernel as often as each of 60 inputs takes, nothing is marked: nothing", (of(inner), of(inner)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
+    Pair("experts by masks became batched products", (of(masked), of(masked, batched=True)), {JOB, UNKNOWN}, {"compute"} | IDLE, 60),
     Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
 ]

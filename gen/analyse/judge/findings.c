@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const double GONE = 0.2; /* of the cost: so little is left of what is resolved, or was there of what is new … */
-static const double LESS = 0.8; /* … and of what is reduced */
+static const double LESS = 0.8;  /* … and of what is reduced */
+static const double SAID = 0.05; /* of it: so much that other rules or none claim there is said */
 
 /* Looks at every rule on one side. Those that `claim` keep their idle time even where it is too little to speak of;
  * NULL: only what speaks keeps it. */
@@ -60,13 +61,15 @@ struct pair {
 	double *all[2]; /* by key: idle time, ns of as much */
 };
 
-/* Idle time of side `s` by key, ns of as much: all of it, or what `claims` has. */
+/* Idle time of side `s` by key, ns of as much: what `claims` has, or all of it but what comes only once, which no step
+ * has. */
 static double *sum_keys(const struct pair *p, int s, const bool *claims, double *sum)
 {
 	const struct side_facts *facts = p->seen[s]->facts;
 	memset(sum, 0, p->n_keys * sizeof *sum);
 	for (uint32_t i = 0; i < facts->n_idle; i++)
-		sum[p->key[s][i]] += !claims || claims[i] ? p->as_much[s] * facts->idle[i].per_step : 0;
+		sum[p->key[s][i]] +=
+			(claims ? claims[i] : !facts->idle[i].key.once) ? p->as_much[s] * facts->idle[i].per_step : 0;
 	return sum;
 }
 
@@ -188,7 +191,7 @@ static bool is_left(const struct pair *p, size_t r, int s, double share, bool al
 	return left <= share * claimed;
 }
 
-static enum finding_status status_of(const struct pair *p, size_t r, bool alike)
+static enum finding_status status_if(const struct pair *p, size_t r, bool alike)
 {
 	const struct rule *rule = &rules[r];
 	/* nothing that is there to be fixed, or nobody knows */
@@ -198,6 +201,15 @@ static enum finding_status status_of(const struct pair *p, size_t r, bool alike)
 	       : is_left(p, r, 1, GONE, alike) ? FINDING_NEW
 	       : is_left(p, r, 0, LESS, alike) ? FINDING_REDUCED
 	                                       : FINDING_REMAINING;
+}
+
+/* What fell by most of itself, and may have because recording took more on one side, was not measured in the same way
+ * on both. */
+static enum finding_status status_of(const struct pair *p, size_t r)
+{
+	const enum finding_status recorded = status_if(p, r, false), alike = status_if(p, r, true);
+	const bool is_gone = recorded == FINDING_RESOLVED || recorded == FINDING_NEW;
+	return is_gone && alike == FINDING_REMAINING ? FINDING_SEEN : alike;
 }
 
 /* ---- what is said ---- */
@@ -214,10 +226,10 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 			FACT_ADD(said, arena, evidence_there, 1, .evidence = rule_fact(other));
 		return;
 	}
+	const double moved = cost->moved[s] > 0 ? cost->moved[s] / (cost->moved[s] + cost->amount[s]) : 0;
 	FACT_ADD(said, arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s], .unit = rule_unit(e),
-	         .share = share >= 0.0005 ? share : NAN, .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0);
-	if (e->rule->gpu == PLACE_IDLE && f->status != FINDING_RESOLVED && cost->moved[s] > cost->amount[s])
-		FACT_ADD(said, arena, same_waiting_there, s);
+	         .share = share >= 0.0005 ? share : NAN, .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0,
+	         .moved = e->rule->gpu == PLACE_IDLE && moved >= SAID ? moved * f->per_step[s] : NAN);
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
 		FACT_ADD(said, arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,
 		         .unit = rule_unit(e));
@@ -226,7 +238,7 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 /* How sure the comparison with the other side is. */
 static void add_doubts(struct facts *said, const struct pair *p, size_t r, const struct evidence *e)
 {
-	if (status_of(p, r, false) != status_of(p, r, true))
+	if (status_if(p, r, false) != status_if(p, r, true))
 		FACT_ADD(said, e->arena, may_be_recording, p->recorded_more[1] > 0,
 		         .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e));
 	if (is_unknown(p, e->rule))
@@ -270,7 +282,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	}
 	rule_tell_places(e, &f->more);
 	if (after) {
-		f->status = status_of(p, r, true);
+		f->status = status_of(p, r);
 		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
 		add_doubts(&f->more, p, r, e);
 	}
@@ -364,7 +376,7 @@ static void find_in_pair(struct pair *p, const struct findings_input *in, struct
 	size_t n = 0;
 	for (size_t r = 0; r < n_rules; r++) {
 		add_finding(p, r, out);
-		if (speaks(p, r, 0) && p->seen[0][r].ceiling > 0 && status_of(p, r, true) == FINDING_RESOLVED)
+		if (speaks(p, r, 0) && p->seen[0][r].ceiling > 0 && status_of(p, r) == FINDING_RESOLVED)
 			resolved[n++] = &p->seen[0][r];
 	}
 	out->diagnosis = diagnosis_judge(resolved, n, in);

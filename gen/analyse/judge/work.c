@@ -11,6 +11,7 @@
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
 static const double MOST = 0.75;       /* of the blocks that went: so many more has what takes over their work */
+static const double SOME = 0.05;       /* of a side's kernels: so much is its own where it was built anew */
 static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
 
 struct rows {
@@ -365,9 +366,26 @@ static bool leaves_phase(const struct search *s, size_t k)
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
 }
 
+/* Whether most of the kernels' time on the other side is of kernels that run as often on neither, and each side has
+ * kernels of its own: a step that was built anew, in which the sums and copies of the old parts need no place. */
+static bool is_built_anew(const struct search *s)
+{
+	double moved = 0, time[2] = {0}, own[2] = {0};
+	for (size_t k = 0; k < s->n; k++) {
+		const struct work_row *r = &s->all[k];
+		for (int side = 0; side < 2 && !r->comm; side++) {
+			time[side] += r->time[side];
+			own[side] += r->instances[!side] > 0 ? 0 : r->time[side];
+		}
+		moved += !r->comm && work_runs_differ(s->scale, r) ? r->time[!s->less] : 0;
+	}
+	return moved > MOST * time[!s->less] && own[0] > SOME * time[0] && own[1] > SOME * time[1];
+}
+
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
+	const bool anew = is_built_anew(s);
 	find_phases(s);
 	for (size_t k = 0; k < s->n; k++) {
 		const bool surely = changes(s, &s->all[k], -1);
@@ -375,9 +393,10 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 			continue;
 		const double there = s->all[k].instances[1 - s->less], here = s->all[k].instances[s->less];
 		const double lost = s->all[k].time[1 - s->less] * (1 - here / there);
-		const enum work_instead instead = find_instead(s, k, lost);
+		enum work_instead instead = find_instead(s, k, lost);
 		if (instead == WORK_REPLACED)
 			continue;
+		instead = anew && here > 0 ? WORK_ANEW : instead;
 		out->n++;
 		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]) ||
 		               (here > 0 && work_is_gathered(&s->all[k], s->less)) ||
