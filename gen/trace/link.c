@@ -77,15 +77,20 @@ static struct call_index *index_calls(const struct trace *t, struct arena *arena
 	return index;
 }
 
-static uint32_t find_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
+static uint32_t search_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
+{
+	uint32_t i = 0;
+	SEARCH(i, x->n, calls->correlation[x->sorted[i]] < id);
+	return i < x->n && calls->correlation[x->sorted[i]] == id ? x->sorted[i] : TRACE_NONE;
+}
+
+static inline uint32_t find_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
 {
 	if (!id)
 		return TRACE_NONE;
 	if (x->table)
 		return id - x->low < x->n ? x->table[id - x->low] - 1 : TRACE_NONE; /* an empty entry wraps to NONE */
-	uint32_t i = 0;
-	SEARCH(i, x->n, calls->correlation[x->sorted[i]] < id);
-	return i < x->n && calls->correlation[x->sorted[i]] == id ? x->sorted[i] : TRACE_NONE;
+	return search_call(calls, x, id);
 }
 
 static void join_ops(struct linker *l)
