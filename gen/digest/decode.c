@@ -108,9 +108,10 @@ static void empty_places(struct decoder *d)
 
 static inline void use_place(struct decoder *d, uint32_t place)
 {
-	if (!d->last[place])
+	uint64_t *seen = &d->seen[place / 64], bit = (uint64_t)1 << place % 64;
+	if (!(*seen & bit))
 		d->used[d->n_used++] = (uint16_t)place;
-	d->last[place] = 1;
+	*seen |= bit;
 }
 
 static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
@@ -118,11 +119,10 @@ static void find_places(struct decoder *d, const struct layout_table *table, siz
 	struct layout_guess guess;
 	const struct layout_column alike = {.how = LAYOUT_ALIKE};
 	if (n > d->room) {
-		d->place = ARENA_NEW(&d->scratch, n, uint16_t);
+		d->place = ARENA_TAKE(&d->scratch, n, uint16_t);
 		d->room = n;
 	}
-	empty_places(d); /* of the table before */
-	d->last[0] = 0;
+	memset(d->seen, 0, sizeof d->seen);
 	d->n_used = 0;
 	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
 	const uint32_t *const group = guess.group, *const name = guess.name;
@@ -338,8 +338,8 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 	                    .trace = trace};
 	size_t head = strlen(LAYOUT_MAGIC);
 	*trace = (struct trace){.names = names};
-	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
-	d.used = ARENA_NEW(&d.scratch, LAYOUT_PLACES, uint16_t);
+	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, int64_t);
+	d.used = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, uint16_t);
 	int result = -1;
 	if (n < head + 2 || bytes[head] != '0' + DIGEST_VERSION || bytes[head + 1] != '\n')
 		err_set(err,
@@ -380,8 +380,8 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	                    .told = ids->told,
 	                    .n_names = ids->n};
 	*trace = (struct trace){.names = names};
-	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
-	d.used = ARENA_NEW(&d.scratch, LAYOUT_PLACES, uint16_t);
+	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, int64_t);
+	d.used = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, uint16_t);
 	int result = find_sections(&d, bytes, n) != 0 || decoder_take_places(&d) != 0;
 	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
 		if (rows & 1u << LAYOUT[i].rows)

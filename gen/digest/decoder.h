@@ -2,6 +2,7 @@
 #ifndef GAPLINE_DIGEST_DECODER_H
 #define GAPLINE_DIGEST_DECODER_H
 
+#include "digest/layout.h"
 #include "digest/numbers.h"
 #include "trace/trace.h"
 
@@ -31,8 +32,9 @@ struct decoder {
 	int64_t *last;
 	uint16_t *place; /* by row of the table at hand, with room for so many: decode.c … */
 	size_t room;
-	uint16_t *used; /* … and those of them that there are, each once */
+	uint16_t *used; /* … and those of them that there are, each once, of which `seen` has a bit */
 	size_t n_used;
+	uint64_t seen[LAYOUT_PLACES / 64];
 };
 
 /* The inside of a section; empty where there is none of this name. */

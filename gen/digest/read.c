@@ -1,11 +1,9 @@
 #include "digest/digest.h"
 
-#include "base/memory.h"
 #include "digest/keep.h"
 #include "digest/layout.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,14 +23,14 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	struct unpack *from = packed ? unpack_open(path, source->fd, err) : NULL;
 	if (packed ? !from : source_rewind(source, err) != 0)
 		return -1;
-	char *piece = memory_take(PIECE);
 	ssize_t n = PIECE;
 	while (n == PIECE) {
-		n = packed ? unpack_read(from, piece, PIECE, err) : file_read(source->fd, piece, PIECE);
+		buf_room(to, PIECE);
+		n = packed ? unpack_read(from, to->data + to->n, PIECE, err)
+		           : file_read(source->fd, to->data + to->n, PIECE);
 		if (n < 0 && !packed)
 			err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
-		if (n > 0)
-			buf_add(to, piece, (size_t)n);
+		to->n += n > 0 ? (size_t)n : 0;
 		if (packed && (int64_t)to->n > source_most(source))
 			n = err_set(err, "%s: holds more than a packed file of its size should", path);
 		int64_t so_far = packed ? unpack_used(from) : used + (n > 0 ? n : 0);
@@ -41,7 +39,6 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	}
 	if (n >= 0 && packed && used != source->packed_bytes)
 		n = digest_refuse_behind(path, err);
-	free(piece);
 	unpack_close(from);
 	return n < 0 ? -1 : 0;
 }
@@ -91,18 +88,16 @@ static int unpack_contents(const char *path, const unsigned char *bytes, size_t 
 {
 	const struct source limits = {.packing = PACKING_GZIP, .packed_bytes = (int64_t)n};
 	struct unpack *from = unpack_open_bytes(path, bytes, n, err);
-	char *piece = memory_take(PIECE);
 	ssize_t got = from ? PIECE : -1;
 	while (got == PIECE) {
-		got = unpack_read(from, piece, PIECE, err);
-		if (got > 0)
-			buf_add(to, piece, (size_t)got);
+		buf_room(to, PIECE);
+		got = unpack_read(from, to->data + to->n, PIECE, err);
+		to->n += got > 0 ? (size_t)got : 0;
 		if ((int64_t)to->n > source_most(&limits))
 			got = err_set(err, "%s: holds more than a packed digest of its size should", path);
 	}
 	if (got >= 0 && unpack_used(from) != (int64_t)n)
 		got = digest_refuse_behind(path, err);
-	free(piece);
 	unpack_close(from);
 	return got < 0 ? -1 : 0;
 }

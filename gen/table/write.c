@@ -105,9 +105,11 @@ static int64_t integer_at(const void *at, size_t size)
 /* Bytes of the same weight stand together: they are alike. */
 static void put_reals(struct buf *to, const char *const *value, size_t n)
 {
+	buf_room(to, 8 * n);
 	for (size_t b = 0; b < 8; b++)
 		for (size_t i = 0; i < n; i++)
-			buf_add(to, value[i] + b, 1);
+			to->data[to->n++] = value[i][b];
+	to->data[to->n] = 0;
 }
 
 static void put_value(struct writer *w, struct buf *to, const struct field *f, const void *at, int64_t *before)

@@ -44,53 +44,73 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 	return list;
 }
 
-/* Of the rows of `from` those that are marked, NULL: all, with the columns that are asked for of such rows. */
-static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, const bool *keep,
+static void take_rows(void *to, const void *from, size_t size, const uint32_t *row, size_t n)
+{
+	if (size == 8)
+		for (size_t i = 0; i < n; i++)
+			((uint64_t *)to)[i] = ((const uint64_t *)from)[row[i]];
+	else if (size == 4)
+		for (size_t i = 0; i < n; i++)
+			((uint32_t *)to)[i] = ((const uint32_t *)from)[row[i]];
+	else
+		for (size_t i = 0; i < n; i++)
+			((uint8_t *)to)[i] = ((const uint8_t *)from)[row[i]];
+}
+
+/* Rows of one kind, in their order. */
+struct rows {
+	uint32_t *list;
+	size_t n;
+};
+
+/* Leaves of the rows of `from` these, NULL: all, with the columns that are asked for of such rows. */
+static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, const struct rows *kept,
                        struct arena *arena)
 {
 	const struct columns *all = &COLUMNS[rows];
-	size_t n = *columns_rows((struct trace *)from, rows), kept = 0;
-	for (size_t i = 0; i < n; i++)
-		kept += !keep || keep[i];
+	size_t n = kept ? kept->n : *columns_rows((struct trace *)from, rows);
 	for (size_t c = 0; c < all->n; c++) {
-		const char *values = c < all->n_left ? columns_get(from, rows, &all->column[c]) : NULL;
-		size_t size = all->column[c].size, at = 0;
-		char *left = values ? arena_take(arena, kept, size) : NULL;
-		for (size_t i = 0; i < n && values; i++)
-			if (!keep || keep[i])
-				memcpy(left + size * at++, values + size * i, size);
+		const void *values = c < all->n_left ? columns_get(from, rows, &all->column[c]) : NULL;
+		size_t size = all->column[c].size;
+		void *left = !values ? NULL : kept ? arena_take(arena, n, size) : arena_keep(arena, values, n, size);
+		if (values && kept)
+			take_rows(left, values, size, kept->list, n);
 		columns_set(to, rows, &all->column[c], left);
 	}
-	*columns_rows(to, rows) = kept;
+	*columns_rows(to, rows) = n;
 }
 
 void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 {
 	ARENA_LOCAL(scratch);
 	struct trace whole = *t;
-	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
-	uint32_t *number = ARENA_NEW(&scratch, t->calls.n, uint32_t), n_calls = 0;
-	size_t most = 0;
-	for (int rows = 0; rows < COLUMNS_OF; rows++)
-		most += rows == ROWS_OF_OPS || rows == ROWS_OF_CALLS ? 0 : *columns_rows(t, rows);
-	bool *none = ARENA_NEW(&scratch, most, bool);
+	const struct rows none = {0};
+	struct rows ops = {ARENA_TAKE(&scratch, t->ops.n, uint32_t), 0},
+		    calls = {ARENA_TAKE(&scratch, t->calls.n, uint32_t), 0};
+	bool *launches = ARENA_NEW(&scratch, t->calls.n, bool);
+	uint32_t *number = ARENA_TAKE(&scratch, t->calls.n, uint32_t);
 	part->ops = t->ops.n;
 	part->owned = t->calls.in_operator || t->calls.in_module || t->calls.in_outermost || t->calls.in_line;
 	part->ranges = again_count_ranges(t, arena, &part->n_ranges);
 	again_print(&t->ops, part->print);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		ops[i] = t->ops.kind[i] == OP_COMM;
-		if (ops[i] && t->ops.launch[i] != TRACE_NONE)
-			calls[t->ops.launch[i]] = true;
+	for (uint32_t i = 0; i < t->ops.n; i++) {
+		if (t->ops.kind[i] != OP_COMM)
+			continue;
+		ops.list[ops.n++] = i;
+		if (t->ops.launch[i] != TRACE_NONE)
+			launches[t->ops.launch[i]] = true;
 	}
-	for (size_t i = 0; i < t->calls.n; i++)
-		number[i] = calls[i] ? n_calls++ : TRACE_NONE;
-	leave_rows(t, &whole, ROWS_OF_OPS, ops, arena);
-	leave_rows(t, &whole, ROWS_OF_CALLS, calls, arena);
+	for (uint32_t i = 0; i < t->calls.n; i++) {
+		number[i] = launches[i] ? (uint32_t)calls.n : TRACE_NONE;
+		if (launches[i])
+			calls.list[calls.n++] = i;
+	}
+	leave_rows(t, &whole, ROWS_OF_OPS, &ops, arena);
+	leave_rows(t, &whole, ROWS_OF_CALLS, &calls, arena);
 	leave_rows(t, &whole, ROWS_OF_COMM_CALLS, NULL, arena);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_OPS && rows != ROWS_OF_CALLS && rows != ROWS_OF_COMM_CALLS)
-			leave_rows(t, &whole, rows, again_is_held(rows) ? NULL : none, arena);
+			leave_rows(t, &whole, rows, again_is_held(rows) ? NULL : &none, arena);
 	columns_renumber(t, ROWS_OF_OPS, COLUMN_CALL, number);
 	trace_order(t, arena);
 }

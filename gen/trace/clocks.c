@@ -128,6 +128,16 @@ static void find_kernels(struct aligning *c)
 	}
 }
 
+/* Whether the order by key is the one by stream too, as where what is alike has one stream: both are one list then. */
+static bool streams_in_order(const struct aligning *c)
+{
+	bool streams = true;
+	size_t i = 1;
+	while (i < c->n && compare_kernels(&c->kernels[i - 1], &c->kernels[i], &streams) <= 0)
+		i++;
+	return i >= c->n;
+}
+
 static void put_in_order(struct aligning *c, bool streams, struct kernel *list, struct ordered *o)
 {
 	struct arena *arena = &c->scratch;
@@ -304,7 +314,7 @@ static void take_offset(struct aligning *c, uint32_t b, const struct clock_offse
 			map->at = o->at - map->offset;
 			map->offset += llround(o->offset);
 		}
-	for (int by_stream = 0; by_stream < 2; by_stream++) {
+	for (int by_stream = 0; by_stream < (c->by_stream.list == c->by_key.list ? 1 : 2); by_stream++) {
 		struct ordered *order = by_stream ? &c->by_stream : &c->by_key;
 		for (size_t key = 0; key < order->n_keys; key++) {
 			const struct span *of = span_of(order, key, b);
@@ -375,10 +385,10 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 	if (out->n) {
 		find_kernels(&c);
 		put_in_order(&c, false, c.kernels, &c.by_key);
-		struct kernel *again = ARENA_NEW(&c.scratch, c.n, struct kernel);
-		if (c.n)
-			memcpy(again, c.kernels, c.n * sizeof *again);
-		put_in_order(&c, true, again, &c.by_stream);
+		put_in_order(&c, true,
+		             streams_in_order(&c) ? c.kernels
+		                                  : arena_keep(&c.scratch, c.kernels, c.n, sizeof *c.kernels),
+		             &c.by_stream);
 	}
 	struct beside beside = {.c = &c,
 	                        .host = ARENA_NEW(&c.scratch, out->n, uint32_t),

@@ -2,6 +2,7 @@
 
 #include "trace/order.h"
 
+#include <math.h>
 #include <string.h>
 
 #define COLUMN(kind, member, role, origin)                                                                             \
@@ -165,13 +166,11 @@ void columns_renumber(struct trace *t, enum columns_of rows, enum column_role ro
 	}
 }
 
-/* llround, in the place where it is called, of what is far below 2^62: what is left of a number without its fraction is
- * exact. */
+/* llround, in the place where it is called, of what is below 2^62: what lies half-way goes away from 0, and the largest
+ * number below a half, which is what is added, takes no other one over. */
 static inline int64_t rounded(double value)
 {
-	int64_t whole = (int64_t)value;
-	double rest = value - (double)whole;
-	return whole + (rest >= 0.5) - (rest <= -0.5);
+	return (int64_t)(value + copysign(0x1.fffffffffffffp-2, value));
 }
 
 /* A drift is at most 1e-3 (clock_offset.c), and times are below 2^60 ns. */
@@ -184,12 +183,13 @@ int64_t time_map_of(const struct time_map *map, int64_t time)
 void columns_map_times(struct trace *t, enum columns_of rows, const struct time_map *map)
 {
 	const struct columns *all = &COLUMNS[rows];
+	const struct time_map held = *map; /* times that are written might be its own */
 	size_t n = rows_of(t, rows);
 	bool drifts = map->drift < 0 || map->drift > 0;
 	for (size_t i = 0; i < all->n && (map->offset || drifts); i++) {
 		int64_t *time = all->column[i].role == COLUMN_TIME ? columns_get(t, rows, &all->column[i]) : NULL;
 		for (size_t row = 0; time && row < n; row++)
-			time[row] = time_map_of(map, time[row]);
+			time[row] = time_map_of(&held, time[row]);
 	}
 }
 

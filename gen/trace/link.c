@@ -77,15 +77,20 @@ static struct call_index *index_calls(const struct trace *t, struct arena *arena
 	return index;
 }
 
-static uint32_t find_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
+static uint32_t search_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
+{
+	uint32_t i = 0;
+	SEARCH(i, x->n, calls->correlation[x->sorted[i]] < id);
+	return i < x->n && calls->correlation[x->sorted[i]] == id ? x->sorted[i] : TRACE_NONE;
+}
+
+static inline uint32_t find_call(const struct trace_calls *calls, const struct call_index *x, uint32_t id)
 {
 	if (!id)
 		return TRACE_NONE;
 	if (x->table)
 		return id - x->low < x->n ? x->table[id - x->low] - 1 : TRACE_NONE; /* an empty entry wraps to NONE */
-	uint32_t i = 0;
-	SEARCH(i, x->n, calls->correlation[x->sorted[i]] < id);
-	return i < x->n && calls->correlation[x->sorted[i]] == id ? x->sorted[i] : TRACE_NONE;
+	return search_call(calls, x, id);
 }
 
 static void join_ops(struct linker *l)
@@ -94,16 +99,20 @@ static void join_ops(struct linker *l)
 	struct trace_ops *o = &t->ops;
 	ARENA_LOCAL(scratch);
 	const struct call_index *index = index_calls(t, &scratch);
+	const struct call_index *of = NULL; /* of the device at hand */
+	uint32_t device = TRACE_NONE;
 	t->n_unlaunched = 0;
 	if (o->creation && !o->creator)
 		o->creator = ARENA_NEW(l->arena, o->n, uint32_t);
-	for (size_t i = 0; i < o->n && o->creation; i++)
-		o->creator[i] = find_call(&t->calls, &index[t->devices[o->device[i]].process], o->creation[i]);
 	for (size_t i = 0; i < o->n; i++) {
 		bool managed = o->flags[i] & OPF_MANAGED;
-		o->launch[i] =
-			managed ? TRACE_NONE
-				: find_call(&t->calls, &index[t->devices[o->device[i]].process], o->correlation[i]);
+		if (!of || o->device[i] != device) {
+			device = o->device[i];
+			of = &index[t->devices[device].process];
+		}
+		if (o->creation)
+			o->creator[i] = find_call(&t->calls, of, o->creation[i]);
+		o->launch[i] = managed ? TRACE_NONE : find_call(&t->calls, of, o->correlation[i]);
 		t->n_unlaunched += o->launch[i] == TRACE_NONE && !managed;
 	}
 }

@@ -49,19 +49,11 @@ static const char *keep_text(struct arena *arena, const char *text)
 	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-static void *keep_bytes(struct arena *arena, const void *bytes, size_t n)
-{
-	void *copy = arena_alloc(arena, n, 1);
-	if (n)
-		memcpy(copy, bytes, n);
-	return copy;
-}
-
 static void keep_metrics(struct trace_metrics *m, struct arena *arena)
 {
-	m->time = keep_bytes(arena, m->time, m->n * sizeof *m->time);
+	m->time = arena_keep(arena, m->time, m->n, sizeof *m->time);
 	for (int k = 0; k < METRIC_COUNT; k++)
-		m->value[k] = m->value[k] ? keep_bytes(arena, m->value[k], m->n) : NULL;
+		m->value[k] = m->value[k] ? arena_keep(arena, m->value[k], m->n, 1) : NULL;
 }
 
 /* Every file's own: of a GPU that several sampled, each says the same. */
@@ -167,7 +159,7 @@ static void join_stopwatch(struct trace *t, const struct trace *from, struct are
 {
 	if (t->n_stopwatch || !from->n_stopwatch)
 		return;
-	t->stopwatch = keep_bytes(arena, from->stopwatch, from->n_stopwatch * sizeof *t->stopwatch);
+	t->stopwatch = arena_keep(arena, from->stopwatch, from->n_stopwatch, sizeof *t->stopwatch);
 	t->n_stopwatch = from->n_stopwatch;
 	for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 		t->stopwatch[i].step = keep_text(arena, t->stopwatch[i].step);
@@ -230,10 +222,10 @@ static void join_again(struct trace *t, struct trace *from, const struct time_ma
 	columns_renumber(from, ROWS_OF_OPS, COLUMN_CALL,
 	                 counting_from((uint32_t)t->calls.n, (uint32_t)from->calls.n, scratch));
 	struct trace_again part = *from->again;
-	part.kept = keep_bytes(arena, part.kept, part.n_kept);
-	part.ids = keep_bytes(arena, part.ids, part.n_ids * sizeof *part.ids);
-	part.told = keep_bytes(arena, part.told, part.n_ids * sizeof *part.told);
-	part.ranges = keep_bytes(arena, part.ranges, part.n_ranges * sizeof *part.ranges);
+	part.kept = arena_keep(arena, part.kept, part.n_kept, 1);
+	part.ids = arena_keep(arena, part.ids, part.n_ids, sizeof *part.ids);
+	part.told = arena_keep(arena, part.told, part.n_ids, sizeof *part.told);
+	part.ranges = arena_keep(arena, part.ranges, part.n_ranges, sizeof *part.ranges);
 	part.map = *map;
 	part.first_process = t->n_processes;
 	part.first_thread = t->n_threads;

@@ -106,6 +106,19 @@ static int64_t earliest(int64_t a, int64_t b, int64_t c)
 	return a < b ? (a < c ? a : c) : b < c ? b : c;
 }
 
+static bool next_call(void *context, struct layer *out)
+{
+	struct doings *d = context;
+	const struct trace_calls *calls = &d->trace->calls;
+	if (d->call == d->call_end)
+		return false;
+	uint32_t i = d->call++;
+	enum call_class class = calls->class[i];
+	*out = (struct layer){calls->start[i], calls->end[i], call_rank[class],
+	                      pack(cause_of_call[class], calls->waits[i], 0)};
+	return true;
+}
+
 static bool next_doing(void *context, struct layer *out)
 {
 	struct doings *d = context;
@@ -124,10 +137,7 @@ static bool next_doing(void *context, struct layer *out)
 		enum cause cause = t->overheads.class[i] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
 		*out = (struct layer){overhead, t->overheads.end[i], OVERHEAD_RANK, pack(cause, 0, 0)};
 	} else if (call <= earliest(os, off, gil)) {
-		uint32_t i = d->call++;
-		enum call_class class = t->calls.class[i];
-		*out = (struct layer){call, t->calls.end[i], call_rank[class],
-		                      pack(cause_of_call[class], t->calls.waits[i], 0)};
+		return next_call(d, out);
 	} else if (os <= earliest(off, gil, INT64_MAX)) {
 		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
 		enum os_class class = t->os_calls.class[i];
@@ -163,7 +173,8 @@ MAKES_TRACK make_doing(struct activity *a, uint32_t thread, struct track *track)
 	                   t->first_gil[thread + 1],
 	                   t->first_gil[thread]<t->first_gil[thread + 1], off, off_end> off ? off_end - 1 : off};
 	size_t calls = t->first_call[thread + 1] - t->first_call[thread];
-	track->n = flatten(next_doing, &d, calls, a->arena, &track->start, &track->value);
+	bool all = d.overhead < d.overhead_end || d.os < d.os_end || d.gil < d.gil_end || d.off < d.off_end;
+	track->n = flatten(all ? next_doing : next_call, &d, calls, a->arena, &track->start, &track->value);
 }
 
 static struct track *doing_of(struct activity *a, uint32_t thread)

@@ -94,8 +94,10 @@ uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context
 		int64_t now = layer.start;
 		close_until(&open, &out, now);
 		for (; more && layer.start == now; more = next(context, &layer)) {
-			struct open item = {layer.end, layer.rank, layer.value, number++};
-			if (layer.end > now)
+			const struct open item = {layer.end, layer.rank, layer.value, number++};
+			if (layer.end > now && !open.n)
+				open.item[open.n++] = item; /* nearly always */
+			else if (layer.end > now)
 				layers_add(&open, &item);
 		}
 		if (open.n)

@@ -268,39 +268,54 @@ struct charge {
 	size_t n_lasting, lasting_room;
 };
 
-/* `stretch` says where a thread was; NULL: nobody looks. */
-static void add_cell(struct charge *c, const struct cell_key *key, int64_t ns, const struct doing *stretch)
+/* A stretch of a gap, and what a thread did in it; NULL: nobody looks where one was. */
+struct charged {
+	int64_t start, end;
+	const struct doing *by;
+};
+
+static void add_cell(struct charge *c, const struct cell_key *key, int64_t ns, const struct charged *in)
 {
 	if (!ns)
 		return;
 	const uint32_t cell = cells_add(&c->d->cells, key, ns);
 	c->d->cost[key->phase] += ns;
-	if (stretch && c->run->places)
-		places_add(c->run->places, &c->d->places, cell, stretch->thread, stretch->start - stretch->earlier,
-		           stretch->end - stretch->earlier, ns < 0 ? -1 : 1);
+	if (in->by && c->run->places)
+		places_add(c->run->places, &c->d->places, cell, in->by->thread, in->start - in->by->earlier,
+		           in->end - in->by->earlier, ns < 0 ? -1 : 1);
 }
 
-/* A stretch, less what other processes ran in it, which is `others`; where they run, nobody looks where threads are.
- * Idle time that an allocation's waiting caused is cut off. */
-static void add_stretch(struct charge *c, struct cell_key *key, const struct cell_key *others, struct doing stretch,
-                        int64_t *waited, int sign)
+/* Time of other processes belongs to no phase. */
+static void add_others(struct charge *c, const struct cell_key *key, int64_t ns)
 {
-	int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, stretch.start, stretch.end) : 0;
-	int64_t ns = stretch.end - stretch.start - shared;
-	const struct doing *at = shared ? NULL : &stretch;
+	const struct cell_key others = {.cause = CAUSE_OTHER_PROCESS,
+	                                .opened = key->opened,
+	                                .blocked = key->blocked,
+	                                .pageable = key->pageable,
+	                                .lasting = key->lasting,
+	                                .once = key->once};
+	add_cell(c, &others, ns, &(struct charged){0});
+}
+
+/* A stretch, less what other processes ran in it; where they run, nobody looks where threads are. Idle time that an
+ * allocation's waiting caused is cut off. */
+static void add_stretch(struct charge *c, struct cell_key *key, struct charged *in, int64_t *waited, int sign)
+{
+	int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, in->start, in->end) : 0;
+	int64_t ns = in->end - in->start - shared;
+	in->by = shared ? NULL : in->by;
 	if (*waited && is_hosts(key->cause)) {
 		const int64_t hidden = *waited < ns ? *waited : ns;
-		struct doing first = stretch;
-		first.end = first.start + hidden;
 		*waited -= hidden;
 		ns -= hidden;
 		key->alloc = true;
-		add_cell(c, key, sign * hidden, at ? &first : NULL);
+		add_cell(c, key, sign * hidden, &(struct charged){in->start, in->start + hidden, in->by});
 		key->alloc = false;
-		stretch.start = first.end;
+		in->start += hidden;
 	}
-	add_cell(c, key, sign * ns, at);
-	add_cell(c, others, sign * shared, NULL);
+	add_cell(c, key, sign * ns, in);
+	if (shared)
+		add_others(c, key, sign * shared);
 }
 
 static enum opened collect_gap(struct charge *c, const struct gap *gap)
@@ -354,19 +369,19 @@ static void note_block(struct charge *c)
 }
 
 /* Adds the pieces that were collected, or with sign −1 takes them back. */
-static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key, int sign)
+static void add_gap(struct charge *c, const struct gap *gap, enum opened opened, bool once, int sign)
 {
 	const struct run *run = c->run;
 	const struct trace_ops *ops = &run->trace->ops;
 	int64_t waited = waited_in_alloc(run, gap, &c->pieces);
-	key.blocked = key.opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process);
 	bool back, brought = has_brought(c, gap, &back), input = brought && !back;
-	key.pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE);
-	key.lasting = gap->end - gap->start > LASTING_GAP;
-	struct cell_key others = key; /* time of other processes belongs to no phase */
-	others.cause = CAUSE_OTHER_PROCESS;
+	struct cell_key key = {.opened = opened,
+	                       .once = once,
+	                       .blocked = opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process),
+	                       .pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE),
+	                       .lasting = gap->end - gap->start > LASTING_GAP};
 	struct step_table *table = &c->run->table;
-	bool first = sign > 0 && !key.once; /* steps do not tell what happens once apart */
+	bool first = sign > 0 && !once; /* steps do not tell what happens once apart */
 	for (size_t k = 0; k < c->pieces.n; k++) {
 		const struct doing *p = &c->pieces.piece[k];
 		int64_t start = p->start > run->window_start ? p->start : run->window_start;
@@ -380,18 +395,14 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 		key.input = input & !p->peer; /* what a peer sends is none either */
 		key.returned = brought ^ key.input;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
-		struct doing part = *p;
 		for (; first && step_table_passes(table, end); step_table_next(table)) {
 			if (start < table->until) {
-				part.start = start;
-				start = part.end = table->until;
-				add_stretch(c, &key, &others, part, &waited, sign);
+				add_stretch(c, &key, &(struct charged){start, table->until, p}, &waited, sign);
+				start = table->until;
 			}
 			note_block(c);
 		}
-		part.start = start;
-		part.end = end;
-		add_stretch(c, &key, &others, part, &waited, sign);
+		add_stretch(c, &key, &(struct charged){start, end, p}, &waited, sign);
 	}
 }
 
@@ -428,10 +439,9 @@ static void set_apart(struct charge *c)
 	for (size_t i = 0; i < n; i++) {
 		const struct once_candidate *o = &c->lasting[i];
 		struct gap gap = run_gap(run, d, o->gap);
-		struct cell_key key = {.opened = collect_gap(c, &gap)};
-		add_gap(c, &gap, key, -1);
-		key.once = true;
-		add_gap(c, &gap, key, 1);
+		enum opened opened = collect_gap(c, &gap);
+		add_gap(c, &gap, opened, false, -1);
+		add_gap(c, &gap, opened, true, 1);
 		d->once[d->n_once++] =
 			(struct once_gap){.start = gap.start > run->window_start ? gap.start : run->window_start,
 		                          .end = gap.end < run->window_end ? gap.end : run->window_end,
@@ -456,9 +466,9 @@ void device_charge(struct run *run, struct device_run *d)
 		struct gap gap = run_gap(run, d, i);
 		if (gap.end <= run->window_start || gap.start >= run->window_end || run_pauses(run, gap.start))
 			continue;
-		struct cell_key key = {.opened = collect_gap(&c, &gap)};
-		d->sync_gaps += key.opened == OPENED_SYNC;
-		add_gap(&c, &gap, key, 1);
+		enum opened opened = collect_gap(&c, &gap);
+		d->sync_gaps += opened == OPENED_SYNC;
+		add_gap(&c, &gap, opened, false, 1);
 		if (gap.end - gap.start > LASTING_GAP)
 			add_lasting(&c, i, &gap);
 	}

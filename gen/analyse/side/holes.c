@@ -18,7 +18,7 @@ struct captured {
 };
 
 /* What a call's name says. */
-enum { NAME_LAUNCHES = 1, NAME_BEGINS_CAPTURE = 2, NAME_ENDS_CAPTURE = 4, NAME_COPIES = 8 };
+enum { NAME_LAUNCHES = 1, NAME_BEGINS_CAPTURE = 2, NAME_ENDS_CAPTURE = 4, NAME_COPIES = 8, NAME_ASKED = 16 };
 
 static uint8_t ask_name(const char *name)
 {
@@ -28,7 +28,7 @@ static uint8_t ask_name(const char *name)
 	                 (strstr(name, "Memcpy") ? NAME_COPIES : 0));
 }
 
-/* … and fills `said`, by name. Hardly a program captures. */
+/* … and fills `said`, by name of a call. Hardly a program captures. */
 static struct captured *find_captured(const struct trace *t, uint8_t *said, bool *has_op, struct arena *arena)
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
@@ -51,8 +51,11 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 			*last = t->calls.start[launch];
 	}
 	uint8_t any = 0;
-	for (uint32_t i = 0; i < t->names->n; i++)
-		any |= said[i] = ask_name(names_text(t->names, i));
+	for (size_t i = 0; i < t->calls.n; i++) {
+		uint32_t name = t->calls.name[i];
+		if (!said[name])
+			any |= said[name] = NAME_ASKED | ask_name(names_text(t->names, name));
+	}
 	for (size_t i = 0; i < t->calls.n && any & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE); i++) {
 		uint8_t name = said[t->calls.name[i]];
 		if (!(name & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE)))

@@ -134,7 +134,7 @@ static void add_gap(const struct watched *w, const struct late *late, double ns,
 	bool on;
 	double n = count_before(w, late, chain->next, &on) + late->calls + (double)late->ranges;
 	for (int p = 0; p < RECORDING_PRICES; p++) {
-		double all = n * recording_price[p] + (on ? chain->left[p] : 0), part = fmin(all, ns);
+		double all = n * recording_price[p] + (on ? chain->left[p] : 0), part = all < ns ? all : ns;
 		took[p] += part;
 		chain->left[p] = all - part;
 	}

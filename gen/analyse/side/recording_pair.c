@@ -376,7 +376,7 @@ struct paces *paces_begin(struct arena *work)
 static void keep(struct kept *k, int64_t ns)
 {
 	k->sum += (double)ns;
-	if (k->n++ % k->stride)
+	if (k->n++ & (k->stride - 1)) /* a power of two */
 		return;
 	if (k->held == KEPT) {
 		for (uint32_t i = 0; i < KEPT / 2; i++)
