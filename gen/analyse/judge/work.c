@@ -11,7 +11,6 @@
 static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
 static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
 static const double MOST = 0.75;       /* of the blocks that went: so many more has what takes over their work */
-static const double SOME = 0.05;       /* of a side's kernels: so much is its own where it was built anew */
 static const double HARDLY = 0.02;     /* of what is missing: no code that is better takes so little in its place */
 
 struct rows {
@@ -366,26 +365,10 @@ static bool leaves_phase(const struct search *s, size_t k)
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
 }
 
-/* Whether most of the kernels' time on the other side is of kernels that run as often on neither, and each side has
- * kernels of its own: a step that was built anew, in which the sums and copies of the old parts need no place. */
-static bool is_built_anew(const struct search *s)
-{
-	double moved = 0, time[2] = {0}, own[2] = {0};
-	for (size_t k = 0; k < s->n; k++) {
-		const struct work_row *r = &s->all[k];
-		for (int side = 0; side < 2 && !r->comm; side++) {
-			time[side] += r->time[side];
-			own[side] += r->instances[!side] > 0 ? 0 : r->time[side];
-		}
-		moved += !r->comm && work_runs_differ(s->scale, r) ? r->time[!s->less] : 0;
-	}
-	return moved > MOST * time[!s->less] && own[0] > SOME * time[0] && own[1] > SOME * time[1];
-}
-
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
-	const bool anew = is_built_anew(s);
+	const bool anew = work_is_built_anew(s->scale, s->all, s->n, s->less);
 	find_phases(s);
 	for (size_t k = 0; k < s->n; k++) {
 		const bool surely = changes(s, &s->all[k], -1);

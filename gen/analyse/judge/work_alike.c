@@ -11,8 +11,11 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
-static const double FOLLOWS = 1 / 3.;    /* of that ratio, as ln: so much time goes with work that is left out */
+static const double MOST =
+	0.75; /* of the kernels' time: a step is another one where so much runs as often on neither … */
+static const double SOME = 0.05;      /* … and so much is each side's own */
+static const double FALLS = 0.05;     /* ln of a ratio of work: what is nearer is the same */
+static const double FOLLOWS = 1 / 3.; /* of that ratio, as ln: so much time goes with work that is left out */
 
 /* ---- how often ---- */
 
@@ -366,6 +369,19 @@ static void sum_others(const struct work_row *all, size_t n, double time[2], siz
 					longest[s] = k;
 			}
 	}
+}
+
+bool work_is_built_anew(const struct work_scale *s, const struct work_row *all, size_t n, int less)
+{
+	double moved = 0, time[2] = {0}, own[2];
+	size_t longest[2];
+	sum_others(all, n, own, longest);
+	for (size_t k = 0; k < n; k++) {
+		for (int side = 0; side < 2; side++)
+			time[side] += all[k].comm ? 0 : all[k].time[side];
+		moved += !all[k].comm && work_runs_differ(s, &all[k]) ? all[k].time[!less] : 0;
+	}
+	return moved > MOST * time[!less] && own[0] > SOME * time[0] && own[1] > SOME * time[1];
 }
 
 double work_placed(const struct work_scale *s, const struct work_row *row, size_t n_rows, const struct work_row *all,

@@ -73,6 +73,11 @@ void work_find_fall(const struct work_scale *scale, const struct work_row *all, 
 double work_placed(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
                    const struct work_row *all, size_t n, struct arena *arena);
 
+/* Whether most of the time of the kernels of the side other than `less` is of such that run as often on neither, and
+ * each side has some of its own: a step that was built anew, in which the sums and copies of the old parts need no
+ * place. `all`: the kernels of all phases, n of them. */
+bool work_is_built_anew(const struct work_scale *scale, const struct work_row *all, size_t n, int less);
+
 /* Whether a count a step is a whole number, one at least, but for the edges of the window. */
 bool work_is_whole(const struct work_scale *scale, double count);
 
