@@ -337,18 +337,16 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 static void add_op(struct step_ops *to, const struct trace *t, size_t i)
 {
 	uint32_t launch = t->ops.launch[i];
-	if (launch != TRACE_NONE) {
-		int64_t start = t->calls.start[launch], end = t->calls.end[launch];
-		to->first_call = !to->launched || start < to->first_call ? start : to->first_call;
-		to->last_call = !to->launched || end > to->last_call ? end : to->last_call;
-		to->launched = true;
-	}
-	to->first_start = t->ops.start[i] < to->first_start ? t->ops.start[i] : to->first_start;
-	to->last_start = t->ops.start[i] > to->last_start ? t->ops.start[i] : to->last_start;
-	to->end = t->ops.end[i] > to->end ? t->ops.end[i] : to->end;
-	to->time += (double)(t->ops.end[i] - t->ops.start[i]);
-	step_work_add_op(&to->work, t, i);
-	to->communicates = to->communicates || t->ops.kind[i] == OP_COMM;
+	struct step_ops op = step_ops_none(to->device);
+	op.launched = launch != TRACE_NONE;
+	op.communicates = t->ops.kind[i] == OP_COMM;
+	op.first_call = op.launched ? t->calls.start[launch] : op.first_call;
+	op.last_call = op.launched ? t->calls.end[launch] : op.last_call;
+	op.first_start = op.last_start = t->ops.start[i];
+	op.end = t->ops.end[i];
+	op.time = (double)(t->ops.end[i] - t->ops.start[i]);
+	step_work_add_op(&op.work, t, i);
+	step_ops_add(to, &op);
 }
 
 /* Cycles and pieces while there are more to come. */
@@ -377,15 +375,9 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 		for (uint32_t k = 0; k < process->list[l].n; k++) {
 			if (!at[l][k])
 				continue;
-			LIST_GROW(growing->arena, out->cycles, out->n_cycles, growing->cycles_room);
-			out->cycles[out->n_cycles] = (struct run_cycle){.loop = l + 1,
-			                                                .cycle = k,
-			                                                .step = TRACE_NONE,
-			                                                .ops = {.device = d,
-			                                                        .first_start = INT64_MAX,
-			                                                        .last_start = INT64_MIN,
-			                                                        .end = INT64_MIN}};
-			at[l][k] = ++out->n_cycles;
+			LIST_ADD(growing->arena, out->cycles, out->n_cycles, growing->cycles_room,
+			         (struct run_cycle){l + 1, k, TRACE_NONE, false, step_ops_none(d)});
+			at[l][k] = out->n_cycles;
 		}
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		if (!loop[i])
