@@ -54,7 +54,7 @@ static void find_stretches(struct part *part, struct arena *arena)
 		if (!loop)
 			continue;
 		if (p->cycle[i] != last[loop]) {
-			const struct pattern_loop *of = &p->loops[loop - 1];
+			const struct run_loop *of = &p->loops[loop - 1];
 			uint32_t together = of->fewest > 1 ? of->fewest : 1, k = p->cycle[i];
 			part->opens[i] = k && others[loop] >= RULE_FEW && !of->lacks[k] && !of->lacks[k - 1];
 			last[loop] = p->cycle[i];
@@ -226,7 +226,7 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 
 	if (!rest->pattern.n_loops || rest->in_loops < RULE_HALF * rest->time)
 		return false;
-	const struct pattern_loop *loop = &rest->pattern.loops[0];
+	const struct run_loop *loop = &rest->pattern.loops[0];
 	if (trials->launches > RULE_TRIAL_LAUNCHES || RULE_HALF * loop->ops < trials->launches ||
 	    loop->n < RULE_CYCLES_VARIED)
 		return false;
@@ -308,27 +308,20 @@ static uint32_t describe(const struct trace *t, const struct part *part, uint32_
 static void add_process(const struct trace *t, const struct part *part, uint32_t process, struct arena *arena,
                         struct pattern_process *out)
 {
-	*out = (struct pattern_process){.n = part->pattern.n_loops,
-	                                .list = ARENA_NEW(arena, part->pattern.n_loops, struct run_loop),
-	                                .launcher = ARENA_NEW(arena, part->pattern.n_loops, uint32_t),
+	uint32_t n = part->pattern.n_loops;
+	*out = (struct pattern_process){.n = n,
+	                                .list = arena_keep(arena, part->pattern.loops, n, sizeof *out->list),
+	                                .launcher = ARENA_NEW(arena, n, uint32_t),
 	                                .in_loops = part->in_loops,
 	                                .searched = searched_time(t, part) + part->tried + part->moved,
 	                                .tried = part->tried};
-	for (uint32_t l = 0; l < part->pattern.n_loops; l++) {
-		const struct pattern_loop *from = &part->pattern.loops[l];
+	for (uint32_t l = 0; l < n; l++) {
 		struct run_loop *loop = &out->list[l];
-		*loop = (struct run_loop){.n = from->n,
-		                          .processes = 1,
-		                          .differ = from->differ,
-		                          .ops = from->ops,
-		                          .fewest = from->fewest,
-		                          .most = from->most,
-		                          .explained = from->explained,
-		                          .same = from->same,
-		                          .most_of_all = l == 0 && part->most,
-		                          .time = from->time,
-		                          .start = INT64_MAX,
-		                          .end = INT64_MIN};
+		loop->most_of_all = l == 0 && part->most;
+		loop->at = NULL;
+		loop->lacks = NULL;
+		loop->start = INT64_MAX;
+		loop->end = INT64_MIN;
 		out->launcher[l] = describe(t, part, l, process, arena, loop);
 		loop->search = is_search(t, loop);
 	}
