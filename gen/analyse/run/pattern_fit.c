@@ -48,23 +48,25 @@ void pattern_counts_take(struct pattern_counts *c, const struct pattern_sequence
 		pattern_counts_add(c, s->token[i]);
 }
 
-void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
-                         uint32_t *there)
+struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const size_t *cut, uint32_t n,
+                                      struct arena *arena)
 {
-	ARENA_LOCAL(scratch);
 	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, &scratch);
-	uint32_t *votes = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	struct pattern_votes v = {.usual = ARENA_NEW(arena, s->n_tokens, uint32_t)};
+	v.there = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	v.more = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	pattern_counts_init(&counts, s->n_tokens, arena);
 	for (uint32_t k = 0; k < n; k++) {
 		pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i];
-			there[token]++;
-			if (votes[token] == 0)
-				usual[token] = counts.of[token];
-			votes[token] += usual[token] == counts.of[token] ? 1 : -1;
+			v.there[token]++;
+			if (v.more[token] == 0)
+				v.usual[token] = counts.of[token];
+			v.more[token] += v.usual[token] == counts.of[token] ? 1 : -1;
 		}
 	}
+	return v;
 }
 
 /* The same of one cycle, with the GPU time of each token in `time`, the time of all added to `all`, and whether a graph
@@ -164,11 +166,9 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 			f->usual[s->token[i]]++;
 	} else {
 		/* no two are equal often enough: of every token the count that most have */
-		uint32_t *there = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-		pattern_counts_vote(s, cut, whole, f->usual, there);
+		struct pattern_votes votes = pattern_votes_of(s, cut, whole, &scratch);
 		for (uint32_t token = 0; token < s->n_tokens; token++)
-			if (there[token] <= RULE_HALF * whole)
-				f->usual[token] = 0;
+			f->usual[token] = votes.there[token] > RULE_HALF * whole ? votes.usual[token] : 0;
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];

@@ -28,10 +28,15 @@ static inline void pattern_counts_add(struct pattern_counts *c, uint32_t token)
 /* Those of the ops [from, to). */
 void pattern_counts_take(struct pattern_counts *counts, const struct pattern_sequence *s, size_t from, size_t to);
 
-/* By token how many most of `n` cycles hold (a majority vote; of those that hold any), and how many cycles hold any.
- * Cycle k is the ops [cut[k], cut[k + 1]); `usual` and `there` are zeroed. */
-void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
-                         uint32_t *there);
+/* By token: how many most of the cycles hold that hold any, by a majority vote; how many cycles these are; and how many
+ * more of them agree with that than not. */
+struct pattern_votes {
+	uint32_t *usual, *there, *more;
+};
+
+/* Cycle k is the ops [cut[k], cut[k + 1]). In `arena`. */
+struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const size_t *cut, uint32_t n,
+                                      struct arena *arena);
 
 enum pattern_grade {
 	GRADE_NONE,  /* no cycle of this loop: too much of what is usual is not there */
