@@ -186,11 +186,12 @@ static void find_kinds(struct held *h)
 	h->longest = all > 0 ? longest / all : 0;
 }
 
-/* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
+/* How much of what follows is told by the few ops before it, of which there are a few at least: layers and
  * micro-batches may be more or fewer, but what they hold comes in order. What is not steady counts as one name. Chance
  * would tell the commonest name each time. Of many cycles those in the middle tell it. */
-static double order_of(const struct held *h, uint32_t depth, struct arena *scratch)
+static double order_of(const struct held *h, struct arena *scratch)
 {
+	const size_t depth = 2 * RULE_SPARE;
 	struct keymap contexts;
 	keymap_init(&contexts, scratch);
 	size_t first = h->cut[0], n = h->cut[h->n] - first, right = 0, most = 0;
@@ -228,8 +229,7 @@ static bool is_explained(const struct held *h, struct arena *scratch)
 	    h->explained_time < RULE_EXPLAINED - RULE_LITTLE)
 		return false;
 	/* any few names at random come again and again in any cycle that is long, but in no order */
-	return h->held_ops - h->constant_ops <= RULE_CONSTANT || order_of(h, RULE_SPARE, scratch) >= RULE_HALF ||
-	       order_of(h, 2 * RULE_SPARE, scratch) >= RULE_HALF;
+	return h->held_ops - h->constant_ops <= RULE_CONSTANT || order_of(h, scratch) >= RULE_HALF;
 }
 
 /* The last cycle ends where it has all that is constant, and most of what is steady. */
