@@ -326,6 +326,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		size_t end = cycle_end(fit, k);
 		uint32_t usual = 0;
 		for (size_t i = fit->cut[k]; i < end; i++) {
+			loop->works |= s->flags[i] & PATTERN_WORK;
 			usual += fit->model != UINT32_MAX && fit->usual[s->token[i]];
 			out->loop[row[i]] = (uint8_t)out->n_loops;
 			out->cycle[row[i]] = loop->n;
@@ -364,15 +365,6 @@ static void sort_loops(struct pattern *p, size_t n)
 		p->loop[i] = place[p->loop[i]];
 }
 
-/* Whether a loop does more than copy. */
-static bool computes(const struct pattern_sequence *s, const struct pattern_found *f)
-{
-	bool work = false;
-	for (size_t i = f->fit.cut[f->from]; i < f->fit.cut[f->to] && !work; i++)
-		work = s->flags[i] & PATTERN_WORK;
-	return work;
-}
-
 void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
 {
 	ARENA_LOCAL(scratch);
@@ -390,9 +382,9 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, others, &pass, &found);
-		others = others || (have && computes(&s, &found));
 		if (have)
 			add_loop(&s, row, &found, arena, out);
+		others = others || (have && out->loops[out->n_loops - 1].works);
 		arena_release(&pass);
 		if (!have || s.n == 0)
 			break;

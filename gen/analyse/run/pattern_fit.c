@@ -273,38 +273,16 @@ bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequ
 	return false;
 }
 
-double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                        enum pattern_grade least)
+double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
 {
-	uint32_t n = 0, with = 0;
+	uint32_t with = 0;
 	for (uint32_t k = from; k < to; k++) {
-		bool host = false;
-		for (size_t i = f->cut[k]; f->grade[k] >= least && i < f->cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-		n += f->grade[k] >= least;
+		size_t i = f->cut[k];
+		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
+			i++;
+		with += i < f->cut[k + 1];
 	}
-	return n ? with / (double)n : 1;
-}
-
-uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_sequence *s, struct arena *arena)
-{
-	ARENA_LOCAL(scratch);
-	uint32_t *written = ARENA_NEW(arena, f->n, uint32_t), *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-	for (uint32_t k = 0; k < f->n; k++) {
-		bool out = false, in = false;
-		for (size_t i = f->cut[k]; f->grade[k] != GRADE_EXACT && i < f->cut[k + 1]; i++) {
-			if (++of[s->token[i]] <= f->usual[s->token[i]])
-				continue;
-			out = pattern_is_out(s->flags[i]);
-			in = in || s->flags[i] & PATTERN_INPUT;
-			written[k]++;
-		}
-		for (size_t i = f->cut[k]; f->grade[k] != GRADE_EXACT && i < f->cut[k + 1]; i++)
-			of[s->token[i]] = 0;
-		written[k] = out && !in ? written[k] : 0;
-	}
-	return written;
+	return with / (double)(to - from);
 }
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,

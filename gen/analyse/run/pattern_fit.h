@@ -85,14 +85,9 @@ uint32_t pattern_fit_behind(const struct pattern_fit *fit, const struct pattern_
 /* Whether a graph is captured in cycle `k`, or right behind it. */
 bool pattern_fit_captures(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t k);
 
-/* Share of the cycles [from, to) of grade `least` or better with which the host had to do; 1 where there are none. */
+/* Share of the cycles [from, to) with which the host had to do. */
 double pattern_fit_host(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t from,
-                        uint32_t to, enum pattern_grade least);
-
-/* By cycle: ops that it holds beyond what is usual, where they are written out: copies to the host end them, and none
- * is a copy in; else 0. */
-uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
-                              struct arena *arena);
+                        uint32_t to);
 
 /* Of the cycles [from, to), or of the `runs` of them: those that are none, or have something else behind them, part
  * runs. */

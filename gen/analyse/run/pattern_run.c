@@ -22,14 +22,6 @@ struct part {
 	bool layers;           /* what most of the time repeated was no step: a model's layers */
 };
 
-/* Which loops do more than copy: by 1 + loop. */
-static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1])
-{
-	const struct pattern_sequence *s = &part->ops.sequence;
-	for (size_t i = 0; i < s->n; i++)
-		computes[part->pattern.loop[i]] |= s->flags[i] & PATTERN_WORK;
-}
-
 /* Where a stretch of a loop begins: with the first cycle behind a few cycles of other loops, also of those that are not
  * worth a row: a validation, an evaluation. Beside a cycle that lacks something they are what stands in for that: the
  * layers of a step that ran without its graph. And whether the first loop is most of what repeats, by time and by
@@ -37,16 +29,14 @@ static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1
 static void find_stretches(struct part *part, struct arena *arena)
 {
 	const struct pattern *p = &part->pattern;
-	bool computes[RULE_LOOPS + 1] = {0};
 	uint32_t last[RULE_LOOPS + 1], others[RULE_LOOPS + 1] = {0}; /* by 1 + loop: its last cycle; of others since */
 	uint64_t cycles = 0;
 	double all = 0;
 	part->opens = ARENA_NEW(arena, part->ops.sequence.n, bool);
-	find_computing(part, computes);
 	for (uint32_t l = 1; l <= p->n_loops; l++) {
 		last[l] = UINT32_MAX;
-		all += computes[l] ? p->loops[l - 1].time : 0;
-		cycles += computes[l] ? p->loops[l - 1].n : 0;
+		all += p->loops[l - 1].works ? p->loops[l - 1].time : 0;
+		cycles += p->loops[l - 1].works ? p->loops[l - 1].n : 0;
 	}
 	part->most = p->n_loops && p->loops[0].time >= RULE_MOST * all && p->loops[0].n >= RULE_HALF * (double)cycles;
 	for (size_t i = 0; i < part->ops.sequence.n; i++) {
@@ -58,7 +48,7 @@ static void find_stretches(struct part *part, struct arena *arena)
 			uint32_t together = of->fewest > 1 ? of->fewest : 1, k = p->cycle[i];
 			part->opens[i] = k && others[loop] >= RULE_FEW && !of->lacks[k] && !of->lacks[k - 1];
 			last[loop] = p->cycle[i];
-			for (uint32_t l = 1; l <= p->n_loops && computes[loop]; l++)
+			for (uint32_t l = 1; l <= p->n_loops && of->works; l++)
 				others[l] += together;
 		}
 		others[loop] = 0;
@@ -66,43 +56,34 @@ static void find_stretches(struct part *part, struct arena *arena)
 }
 
 /* Loops of copies alone before the first one that computes are a model's weights on their way in: start-up. */
-static void leave_moved(struct part *part, const bool *computes, const bool *layers)
+static void leave_moved(struct part *part, const bool *layers)
 {
-	const struct pattern_sequence *s = &part->ops.sequence;
-	size_t begin = s->n, last[RULE_LOOPS + 1] = {0};
-	for (size_t i = s->n; i-- > 0;) {
-		uint8_t loop = part->pattern.loop[i];
-		begin = computes[loop] && !layers[loop] && loop ? i : begin;
-		last[loop] = last[loop] ? last[loop] : i;
-	}
-	for (uint32_t l = 0; l < part->pattern.n_loops && begin < s->n; l++)
-		if (!computes[l + 1] && last[l + 1] < begin) {
-			part->moved += part->pattern.loops[l].time;
-			part->pattern.loops[l].time = 0;
-		}
+	const struct pattern *p = &part->pattern;
+	int64_t begin = INT64_MIN;
+	for (uint32_t l = 0; l < p->n_loops; l++)
+		if (p->loops[l].works && !layers[l + 1] && (begin == INT64_MIN || p->loops[l].at[0] < begin))
+			begin = p->loops[l].at[0];
+	for (uint32_t l = 0; l < p->n_loops; l++)
+		part->moved += !p->loops[l].works && p->loops[l].at[p->loops[l].n] <= begin ? p->loops[l].time : 0;
 	part->time -= part->moved;
 }
 
-/* Loops of copies alone are a model's weights on their way in, in a process that computes, and those that are next to
+/* Loops of copies alone are a model's weights on their way in, for another one computes, and those that are next to
  * nothing are not worth a row. A model's layers are no steps. */
 static void drop_loops(const struct trace *t, struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
-	bool computes[RULE_LOOPS + 1] = {0}, layers[RULE_LOOPS + 1] = {0};
+	bool layers[RULE_LOOPS + 1] = {0};
 	uint8_t place[RULE_LOOPS + 1] = {0};
-	bool any = false;
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
-	find_computing(part, computes);
-	for (uint32_t l = 0; l <= p->n_loops; l++)
-		any |= computes[l];
 	pattern_calls_inside(t, &part->ops, p, layers);
-	leave_moved(part, computes, layers);
+	leave_moved(part, layers);
 	for (uint32_t l = 0; l < p->n_loops; l++) {
 		part->layers |= layers[l + 1] && p->loops[l].time >= part->time * RULE_HALF;
-		if (!layers[l + 1] && computes[l + 1] == any && p->loops[l].time > 0 &&
+		if (!layers[l + 1] && p->loops[l].works && p->loops[l].time > 0 &&
 		    p->loops[l].time >= part->time * RULE_LITTLE) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
