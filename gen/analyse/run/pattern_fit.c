@@ -69,27 +69,18 @@ struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const si
 	return v;
 }
 
-/* The same of one cycle, with the GPU time of each token in `time`, the time of all added to `all`, and whether a graph
- * is captured in it, or right behind it. */
-static bool counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
+/* The same, with the GPU time of each token in `time`, and that of all added to `all`. */
+static void counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
                          double *time, double *all)
 {
-	uint8_t flags = to < s->n ? s->flags[to] : 0;
-	double sum = *all;
 	pattern_counts_clear(c);
 	for (size_t i = from; i < to; i++) {
 		uint32_t token = s->token[i];
 		double length = (double)s->length[i];
-		if (!c->of[token]++) {
-			c->seen[c->n++] = token;
-			time[token] = 0;
-		}
-		time[token] += length;
-		sum += length;
-		flags |= s->flags[i];
+		time[token] = c->of[token] ? time[token] + length : length;
+		*all += length;
+		pattern_counts_add(c, token);
 	}
-	*all = sum;
-	return flags & PATTERN_CAPTURE;
 }
 
 /* How many of what was counted are usual ones. */
@@ -307,7 +298,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 				share.all_time += (double)s->length[i];
 			continue;
 		}
-		bool captures = counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
+		bool captures = pattern_fit_captures(f, s, k);
+		counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i], n = counts.of[token];
 			if (n > f->usual[token] && captures) {
