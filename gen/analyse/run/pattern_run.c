@@ -114,29 +114,19 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 static void find_in_order(const struct trace *t, uint32_t process, const struct spans *without, struct arena *arena,
                           struct part *out)
 {
-	struct arena first = {0}, own = {0};
-	struct part other = {0};
-	*out = (struct part){0};
+	struct arena own[2] = {0};
+	struct part found[2] = {0};
 	if (pattern_launched_share(t, process) >= RULE_EXPLAINED)
-		look(t, process, PATTERN_BY_LAUNCH, without, &first, out);
-	if (out->layers || (out->time > 0 && out->in_loops >= RULE_MOST * out->time)) {
-		arena_adopt(arena, &first);
-		return;
-	}
-	if (out->pattern.n_loops == 0) {
-		look(t, process, PATTERN_BY_START, without, &first, out);
-		arena_adopt(arena, &first);
-		return;
-	}
-	look(t, process, PATTERN_BY_START, without, &own, &other);
-	if (other.in_loops * RULE_NEARLY_ALL > out->in_loops) {
-		arena_release(&first);
-		arena_adopt(arena, &own);
-		*out = other;
-	} else {
-		arena_release(&own);
-		arena_adopt(arena, &first);
-	}
+		look(t, process, PATTERN_BY_LAUNCH, without, &own[0], &found[0]);
+	bool told = found[0].layers || (found[0].time > 0 && found[0].in_loops >= RULE_MOST * found[0].time);
+	bool both = found[0].pattern.n_loops > 0; /* else its columns are used again */
+	found[1].ops = both ? found[1].ops : found[0].ops;
+	if (!told)
+		look(t, process, PATTERN_BY_START, without, &own[both], &found[1]);
+	bool second = !told && found[1].in_loops * RULE_NEARLY_ALL >= found[0].in_loops;
+	arena_adopt(arena, &own[second && both]);
+	arena_release(&own[!(second && both)]);
+	*out = found[second];
 }
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
