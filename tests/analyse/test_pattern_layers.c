@@ -29,7 +29,7 @@ static void add(struct written *w, const char *text, int times)
 }
 
 /* How many steps are found that consist of layers; 0: what is found does not. */
-static uint32_t joined(struct written *w, struct pattern_loop *out)
+static uint32_t joined(struct written *w, struct run_loop *out)
 {
 	struct pattern_sequence s = {.n = w->n, .n_tokens = 128, .n_lanes = 1};
 	struct pattern found;
@@ -59,7 +59,7 @@ static uint32_t joined(struct written *w, struct pattern_loop *out)
 }
 
 static uint32_t joined_steps(const char *head, const char *layer, int layers, const char *tail, int steps,
-                             struct pattern_loop *out)
+                             struct run_loop *out)
 {
 	struct written w = {0};
 	for (int i = 0; i < steps; i++) {
@@ -75,7 +75,7 @@ static uint32_t joined_steps(const char *head, const char *layer, int layers, co
 static void layers_of_a_step(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	/* the first embedding lies before the first layer, so that the first step or the last one lacks a part */
 	uint32_t n = joined_steps("xy", "abcd", 30, "opq<", 30, &found);
 	assert_in_range(n, 29, 30);
@@ -99,7 +99,7 @@ static void layers_of_a_step(void **state)
 static void steps_of_which_every_tenth_is_logged(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "o<", 30, &found), 0);
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "<", 30, &found), 0);
 	/* a short iteration whose convergence is tested now and then */
@@ -111,7 +111,7 @@ static void steps_of_which_every_tenth_is_logged(void **state)
 static void a_good_part_of_a_layer_parts_steps(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	/* seven ops and the host's wait are a quarter of 29: an embedding and a head */
 	uint32_t n = joined_steps("FG", "abcdefghijklmnpqrstvwxyzABCDE", 10, "HIJK<", 30, &found);
 	assert_in_range(n, 29, 30);
@@ -124,14 +124,14 @@ static void a_good_part_of_a_layer_parts_steps(void **state)
 static void what_holds_an_optimizer_is_a_step(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	assert_int_equal(joined_steps("xy", "abcu", 30, "opq<", 30, &found), 0);
 }
 
 static void micro_batches_end_with_an_optimizer(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	/* each has its input and its loss, so that nothing else parts steps */
 	uint32_t n = joined_steps("", "abcdefghiu>", 4, "U<", 30, &found);
 	assert_in_range(n, 29, 30);
@@ -150,7 +150,7 @@ static void micro_batches_end_with_an_optimizer(void **state)
 static void few_that_are_all_alike(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	for (uint32_t n = 8; n < 20; n++) {
 		assert_in_range(joined_steps("xy", "abcd", 30, "opq<", n, &found), n - 1, n);
 		assert_int_equal(found.fewest, 30);
@@ -163,7 +163,7 @@ static void few_that_are_all_alike(void **state)
 static void the_last_step_ends_the_profile(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 #define VIEW "abcdeghijklmnpqrstvwxyz"
 #define TURNED "afbcdeghijklmnpqrstvwxyz"
 	uint32_t n = joined_steps("", VIEW VIEW TURNED VIEW "OPQ<", 1, "", 15, &found);
@@ -178,7 +178,7 @@ static void the_last_step_ends_the_profile(void **state)
 /* Five prompts, each with its tokens one after the other: what is calculated of a prompt is more than one op in twenty,
  * and parts their runs, which are too few to be of different lengths. Those of layers are not, as now and then a token
  * has more behind it. */
-static uint32_t joined_tokens(const char *first, int tokens, struct pattern_loop *out)
+static uint32_t joined_tokens(const char *first, int tokens, struct run_loop *out)
 {
 	struct written w = {0};
 	for (int prompt = 0; prompt < 5; prompt++) {
@@ -198,7 +198,7 @@ static uint32_t joined_tokens(const char *first, int tokens, struct pattern_loop
 static void tokens_of_one_prompt_after_the_other(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	assert_in_range(joined_tokens("?", 20, &found), 5 * 20 + 5, 5 * 20 + 10);
 	assert_int_equal(found.ops, 1 + 6 * 12 + 2);
 	/* what looks nothing up may be anything else */
@@ -208,7 +208,7 @@ static void tokens_of_one_prompt_after_the_other(void **state)
 static void too_few_or_uneven(void **state)
 {
 	(void)state;
-	struct pattern_loop found;
+	struct run_loop found;
 	assert_int_equal(joined_steps("xy", "abcd", 30, "opq<", 6, &found), 0);
 	struct written w = {0};
 	for (int i = 0; i < 12; i++) { /* of so few all are alike */

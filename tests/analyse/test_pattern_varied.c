@@ -65,25 +65,25 @@ static struct pattern_sequence sequence_of(struct written *w)
 }
 
 /* How many steps are found; `out` is the largest loop then, its times left out. */
-static uint32_t steps_in(struct written *w, struct pattern_loop *out)
+static uint32_t steps_in(struct written *w, struct run_loop *out)
 {
 	struct pattern_sequence s = sequence_of(w);
 	struct pattern found;
 	pattern_find(&s, &w->arena, &found);
-	*out = found.n_loops ? found.loops[0] : (struct pattern_loop){0};
+	*out = found.n_loops ? found.loops[0] : (struct run_loop){0};
 	return out->n;
 }
 
 /* The same of steps that have other names each time; those whose names repeat are none of them. */
 static uint32_t varied_steps_in(struct written *w)
 {
-	struct pattern_loop loop;
+	struct run_loop loop;
 	uint32_t n = steps_in(w, &loop);
 	return loop.same < 1 ? n : 0;
 }
 
 /* Where a step begins. */
-static size_t begin_of(const struct pattern_loop *loop, uint32_t step)
+static size_t begin_of(const struct run_loop *loop, uint32_t step)
 {
 	return (size_t)loop->at[step] / 2000;
 }
@@ -93,7 +93,7 @@ static void kernels_by_length(void **state)
 {
 	(void)state;
 	struct written w = {.random = 1};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 40; i++) {
 		uint32_t length = draw(&w, 3);
 		add(&w, ">a");
@@ -115,7 +115,7 @@ static void layers_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 2};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 30; i++) {
 		add(&w, ">h");
 		for (int l = 0; l < 12; l++) {
@@ -154,7 +154,7 @@ static void optimizers_end_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 3};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 31; i++) {
 		for (uint32_t m = 1 + draw(&w, 5); m; m--)
 			add(&w, ">abcdef");
@@ -173,7 +173,7 @@ static void kinds_of_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 4};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 40; i++)
 		add(&w, (const char *[]){">abcdefgh<", ">ijklmnop<", ">qrstuvwx<"}[draw(&w, 3)]);
 	assert_int_equal(steps_in(&w, &loop), 40);
@@ -192,7 +192,7 @@ static void tokens_of_answers(void **state)
 {
 	(void)state;
 	struct written w = {.random = 8};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 10; i++)
 		for (int token = 0; token < 8; token++) {
 			add(&w, token ? "" : ">");
@@ -210,7 +210,7 @@ static void sums_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 9};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 240; i++)
 		add(&w, i % 20 ? (const char *[]){"abcdef<", "ghijkl<", "mnopqr<"}[draw(&w, 3)] : "GGGstu<");
 	assert_true(steps_in(&w, &loop) <= 12);
@@ -238,7 +238,7 @@ static void copies_are_no_steps(void **state)
 {
 	(void)state;
 	struct written w = {.random = 6};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	for (int i = 0; i < 3; i++)
 		add(&w, ">>>b>>>>b>>>b>>>>>p<");
 	assert_int_equal(steps_in(&w, &loop), 0);

@@ -53,12 +53,12 @@ static struct pattern_sequence sequence_of(struct written *w)
 }
 
 /* The loops that are found; what was written is forgotten. `first` receives the largest one, its times left out. */
-static uint32_t loops_of(struct written *w, struct pattern_loop *first, int64_t *begin)
+static uint32_t loops_of(struct written *w, struct run_loop *first, int64_t *begin)
 {
 	struct pattern_sequence s = sequence_of(w);
 	struct pattern found;
 	pattern_find(&s, &w->arena, &found);
-	*first = found.n_loops ? found.loops[0] : (struct pattern_loop){0};
+	*first = found.n_loops ? found.loops[0] : (struct run_loop){0};
 	*begin = found.n_loops ? found.loops[0].at[1] : 0;
 	arena_release(&w->arena);
 	*w = (struct written){0};
@@ -70,7 +70,7 @@ static void a_last_step_lacks_two(void **state)
 {
 	(void)state;
 	struct written w = {0};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	int64_t begin;
 	add(&w, "abcdefghijklmnopqrst", 10);
 	add(&w, "abcdefghijklmnopqr", 1);
@@ -88,7 +88,7 @@ static void so_many_steps(void **state)
 {
 	(void)state;
 	struct written w = {0};
-	struct pattern_loop loop;
+	struct run_loop loop;
 	struct pattern_found found;
 	int64_t begin;
 	add(&w, "abc", 5);
@@ -134,7 +134,7 @@ static void a_step_begins_at_its_longest_pause(void **state)
 	(void)state;
 	for (int longer = 0; longer < 2; longer++) {
 		struct written w = {0};
-		struct pattern_loop loop;
+		struct run_loop loop;
 		int64_t begin;
 		for (int k = 0; k < 30; k++) {
 			w.pause[w.n] = 10000;

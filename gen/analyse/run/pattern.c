@@ -312,8 +312,8 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
                      struct arena *arena, struct pattern *out)
 {
 	const struct pattern_fit *fit = &f->fit;
-	struct pattern_loop *loop = &out->loops[out->n_loops++];
-	*loop = (struct pattern_loop){.ops = fit->ops, .fewest = f->fewest, .most = f->most};
+	struct run_loop *loop = &out->loops[out->n_loops++];
+	*loop = (struct run_loop){.processes = 1, .ops = fit->ops, .fewest = f->fewest, .most = f->most};
 	loop->same = f->same > 0 ? f->same : 1;
 	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
@@ -326,11 +326,11 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		size_t end = cycle_end(fit, k);
 		uint32_t usual = 0;
 		for (size_t i = fit->cut[k]; i < end; i++) {
+			loop->works |= s->flags[i] & PATTERN_WORK;
 			usual += fit->model != UINT32_MAX && fit->usual[s->token[i]];
 			out->loop[row[i]] = (uint8_t)out->n_loops;
 			out->cycle[row[i]] = loop->n;
 			time[loop->n] += (double)s->length[i];
-			loop->n_ops++;
 		}
 		loop->time += time[loop->n];
 		loop->lacks[loop->n] = fit->model != UINT32_MAX && usual < fit->ops;
@@ -344,7 +344,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 
 static int compare_loops(const void *a, const void *b)
 {
-	const struct pattern_loop *x = a, *y = b;
+	const struct run_loop *x = a, *y = b;
 	return DESCENDING(x->time, y->time) ?: ASCENDING(x->at[0], y->at[0]);
 }
 
@@ -352,7 +352,7 @@ static int compare_loops(const void *a, const void *b)
 static void sort_loops(struct pattern *p, size_t n)
 {
 	uint8_t place[RULE_LOOPS + 1] = {0};
-	struct pattern_loop before[RULE_LOOPS];
+	struct run_loop before[RULE_LOOPS];
 	if (!p->n_loops)
 		return;
 	memcpy(before, p->loops, sizeof before);
@@ -365,22 +365,13 @@ static void sort_loops(struct pattern *p, size_t n)
 		p->loop[i] = place[p->loop[i]];
 }
 
-/* Whether a loop does more than copy. */
-static bool computes(const struct pattern_sequence *s, const struct pattern_found *f)
-{
-	bool work = false;
-	for (size_t i = f->fit.cut[f->from]; i < f->fit.cut[f->to] && !work; i++)
-		work = s->flags[i] & PATTERN_WORK;
-	return work;
-}
-
 void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
 {
 	ARENA_LOCAL(scratch);
 	struct pattern_sequence s = *sequence;
 	size_t n = s.n;
 	*out = (struct pattern){0};
-	out->loops = ARENA_NEW(arena, RULE_LOOPS, struct pattern_loop);
+	out->loops = ARENA_NEW(arena, RULE_LOOPS, struct run_loop);
 	out->loop = ARENA_NEW(arena, n, uint8_t);
 	out->cycle = ARENA_NEW(arena, n, uint32_t);
 	uint32_t *row = ARENA_NEW(&scratch, n, uint32_t);
@@ -391,9 +382,9 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, others, &pass, &found);
-		others = others || (have && computes(&s, &found));
 		if (have)
 			add_loop(&s, row, &found, arena, out);
+		others = others || (have && out->loops[out->n_loops - 1].works);
 		arena_release(&pass);
 		if (!have || s.n == 0)
 			break;

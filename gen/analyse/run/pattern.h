@@ -108,22 +108,41 @@ static inline size_t pattern_launch(const struct pattern_sequence *s, size_t i)
 	return high;
 }
 
-struct pattern_loop {
-	uint32_t n;            /* cycles */
-	uint32_t differ;       /* of these: hold something else than is usual */
-	uint32_t ops;          /* in a usual cycle */
-	uint32_t fewest, most; /* shorter cycles, its layers, that were taken as one; 0: none were */
-	double explained;      /* the smaller one of the shares of the stretch's ops and GPU time */
-	double same;           /* share of the ops that have the same names in every cycle; 1 unless pattern_varied.h */
-	double time;           /* GPU time of all its ops */
-	size_t n_ops;
-	int64_t *at; /* n + 1 times: cycle k is launched in [at[k], at[k + 1]) */
-	bool *lacks; /* by cycle: some of what is usual, and a good part of the time: something else may stand in for it
-	              */
+/* A kernel, copy or memset of a loop: `name` is there `n` times in a usual cycle and took `time` of the GPU in all. */
+struct run_loop_op {
+	uint32_t name;
+	double n, time;
+	bool comm; /* communication: most of its time may be waiting for other ranks */
+};
+
+/* A loop: what repeats in one process, or the same in several (ranks). What pattern_find says of it are the numbers of
+ * its cycles and ops, its time, and `at` and `lacks`; the names of its ops say the rest. */
+struct run_loop {
+	const char *title;     /* its two kernels that weigh most: "gemm + softmax" */
+	uint32_t name;         /* the title as an id of trace.names; 0 until run_loops_name */
+	uint32_t n;            /* cycles, of the process that has most */
+	uint32_t processes;    /* in which it is */
+	uint32_t differ;       /* cycles that hold something else than is usual, of all processes */
+	uint32_t ops;          /* GPU ops in a usual cycle, of one process */
+	uint32_t fewest, most; /* shorter cycles, layers or as many as another run's cycle is, taken as one; 0: none */
+	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.8 to 1 */
+	double same;           /* share of the ops that have the same names in every cycle: pattern_varied.h; else 1 */
+	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
+	bool works;            /* it does more than copy */
+	bool most_of_all;      /* three quarters of what repeats in its process by time, half by number */
+	bool search;           /* it tries out kernels: an autotuner's, no work of the program */
+	int64_t start, end;    /* first launch; latest end of an op */
+	int64_t *at;           /* while it is looked for: n + 1 times, cycle k is launched in [at[k], at[k + 1]) … */
+	bool *lacks;           /* … by cycle: some of what is usual, and a good part of the time: something else may
+	                          stand in for it */
+	struct run_loop_op *makeup; /* by time, descending */
+	uint32_t n_makeup;
+	uint32_t *launcher; /* by process of the run: struct pattern_process has the meaning; TRACE_NONE: it is not
+	                       there */
 };
 
 struct pattern {
-	struct pattern_loop *loops; /* by time, descending */
+	struct run_loop *loops; /* by time, descending */
 	uint32_t n_loops;
 	uint8_t *loop;   /* by op: 1 + its loop, 0: none */
 	uint32_t *cycle; /* by op in a loop: its cycle */

@@ -168,7 +168,7 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 	ARENA_LOCAL(scratch);
 	const struct pattern_sequence *s = &ops->sequence;
 	for (uint32_t l = 1; l <= found->n_loops; l++) {
-		const struct pattern_loop *loop = &found->loops[l - 1];
+		const struct run_loop *loop = &found->loops[l - 1];
 		const struct stretch of = find_stretch(s, found, l, &scratch);
 		const int sides = begins_amid(s, &of) + ends_amid(s, &of);
 		const bool even = of.passes > 1 && of.longest > 2 && loop->n >= of.passes * (of.longest - 1);

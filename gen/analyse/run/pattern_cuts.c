@@ -54,55 +54,44 @@ static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
 	       (double)inside >= RULE_MOST * (double)(f->cut[to] - f->cut[from]);
 }
 
-/* Whether what is no cycle is one with a few kernels under other names: as long, and three quarters of it the same. */
-static bool is_near(const struct pattern_fit *f, uint32_t k)
+/* How many that are no cycles are one with a few kernels under other names: as long, and three quarters of it the same.
+ */
+static uint32_t count_near(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
-	size_t ops = f->cut[k + 1] - f->cut[k];
-	return f->grade[k] == GRADE_NONE && (double)ops >= (1 - RULE_NEAR) * f->ops &&
-	       (double)ops <= (1 + RULE_NEAR) * f->ops && f->off[k] <= RULE_HALF * f->ops;
-}
-
-/* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
- * What lies between runs of steps is alike (a validation's passes), or there is little of it: where steps that vary
- * would be left out, and their time counted, nothing is told. */
-static bool vary_between(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                         uint32_t cycles)
-{
-
-	struct arena scratch = {0};
-	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
-	uint32_t n = 0, varied = 0, near = 0;
-	for (uint32_t k = from; k < to; k++)
-		near += is_near(f, k);
-	for (uint32_t k = from; k < to; k++)
-		if (f->grade[k] == GRADE_NONE && (double)(f->cut[k + 1] - f->cut[k]) >= RULE_HALF * f->ops &&
-		    RULE_HALF * (double)(f->cut[k + 1] - f->cut[k]) <= f->ops)
-			sum[n++] = f->sum[k];
-	sort_hashes(sum, n);
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
-			;
-		varied += end - i < RULE_FEW ? end - i : 0;
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++) {
+		size_t ops = f->cut[k + 1] - f->cut[k];
+		n += f->grade[k] == GRADE_NONE && (double)ops >= (1 - RULE_NEAR) * f->ops &&
+		     (double)ops <= (1 + RULE_NEAR) * f->ops && f->off[k] <= RULE_HALF * f->ops;
 	}
-	arena_release(&scratch);
-	return varied > (1 - RULE_EXPLAINED) * cycles || near > RULE_LITTLE * cycles ||
-	       pattern_fit_behind(f, s, from, to) > RULE_QUARTER * cycles;
+	return n;
 }
 
-/* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
+/* Ops between runs of cycles, if nearly all of what lies there is written out, a solver's state now and then: copies to
+ * the host end it, and none is a copy in. */
 static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	ARENA_LOCAL(scratch);
-	const uint32_t *written = pattern_fit_written(f, s, &scratch);
-	size_t ops = 0, between = 0;
+	uint32_t *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	size_t written = 0, between = 0;
 	for (uint32_t k = from; k < to; k++) {
-		size_t all = f->cut[k + 1] - f->cut[k], beyond = f->grade[k] == GRADE_NONE ? all
-		                                                 : all > f->ops            ? all - f->ops
-		                                                                           : 0;
-		ops += written[k];
-		between += beyond;
+		size_t all = f->cut[k + 1] - f->cut[k], here = 0;
+		bool out = false, in = false;
+		if (f->grade[k] == GRADE_EXACT)
+			continue;
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++) {
+			if (++of[s->token[i]] <= f->usual[s->token[i]])
+				continue;
+			out = pattern_is_out(s->flags[i]);
+			in = in || s->flags[i] & PATTERN_INPUT;
+			here++;
+		}
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			of[s->token[i]] = 0;
+		written += out && !in ? here : 0;
+		between += f->grade[k] == GRADE_NONE ? all : all > f->ops ? all - f->ops : 0;
 	}
-	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
+	return (double)written >= RULE_EXPLAINED * (double)between ? written : 0;
 }
 
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
@@ -142,9 +131,10 @@ static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *
 	}
 	bool whole = runs > RULE_FEW && in_runs >= RULE_HALF * cycles && cycles >= RULE_EXPLAINED * (to - from);
 	out->bursts = runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * cycles) &&
-	              (pattern_fit_has(f, s, PATTERN_LOOKUP) ||
-	               pattern_fit_host(f, s, from, to, GRADE_NONE) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
-	              !vary_between(f, s, from, to, cycles);
+	              (pattern_fit_has(f, s, PATTERN_LOOKUP) || pattern_fit_host(f, s, from, to) >= RULE_NEARLY_ALL ||
+	               runs_vary(f, from, to)) &&
+	              count_near(f, from, to) <= RULE_LITTLE * cycles &&
+	              pattern_fit_behind(f, s, from, to) <= RULE_QUARTER * cycles;
 	if (out->bursts) {
 		ARENA_LOCAL(scratch);
 		out->cycles = cycles;

@@ -48,46 +48,39 @@ void pattern_counts_take(struct pattern_counts *c, const struct pattern_sequence
 		pattern_counts_add(c, s->token[i]);
 }
 
-void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
-                         uint32_t *there)
+struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const size_t *cut, uint32_t n,
+                                      struct arena *arena)
 {
-	ARENA_LOCAL(scratch);
 	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, &scratch);
-	uint32_t *votes = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	struct pattern_votes v = {.usual = ARENA_NEW(arena, s->n_tokens, uint32_t)};
+	v.there = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	v.more = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	pattern_counts_init(&counts, s->n_tokens, arena);
 	for (uint32_t k = 0; k < n; k++) {
 		pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i];
-			there[token]++;
-			if (votes[token] == 0)
-				usual[token] = counts.of[token];
-			votes[token] += usual[token] == counts.of[token] ? 1 : -1;
+			v.there[token]++;
+			if (v.more[token] == 0)
+				v.usual[token] = counts.of[token];
+			v.more[token] += v.usual[token] == counts.of[token] ? 1 : -1;
 		}
 	}
+	return v;
 }
 
-/* The same of one cycle, with the GPU time of each token in `time`, the time of all added to `all`, and whether a graph
- * is captured in it, or right behind it. */
-static bool counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
+/* The same, with the GPU time of each token in `time`, and that of all added to `all`. */
+static void counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
                          double *time, double *all)
 {
-	uint8_t flags = to < s->n ? s->flags[to] : 0;
-	double sum = *all;
 	pattern_counts_clear(c);
 	for (size_t i = from; i < to; i++) {
 		uint32_t token = s->token[i];
 		double length = (double)s->length[i];
-		if (!c->of[token]++) {
-			c->seen[c->n++] = token;
-			time[token] = 0;
-		}
-		time[token] += length;
-		sum += length;
-		flags |= s->flags[i];
+		time[token] = c->of[token] ? time[token] + length : length;
+		*all += length;
+		pattern_counts_add(c, token);
 	}
-	*all = sum;
-	return flags & PATTERN_CAPTURE;
 }
 
 /* How many of what was counted are usual ones. */
@@ -164,11 +157,9 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 			f->usual[s->token[i]]++;
 	} else {
 		/* no two are equal often enough: of every token the count that most have */
-		uint32_t *there = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-		pattern_counts_vote(s, cut, whole, f->usual, there);
+		struct pattern_votes votes = pattern_votes_of(s, cut, whole, &scratch);
 		for (uint32_t token = 0; token < s->n_tokens; token++)
-			if (there[token] <= RULE_HALF * whole)
-				f->usual[token] = 0;
+			f->usual[token] = votes.there[token] > RULE_HALF * whole ? votes.usual[token] : 0;
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];
@@ -273,38 +264,16 @@ bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequ
 	return false;
 }
 
-double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                        enum pattern_grade least)
+double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
 {
-	uint32_t n = 0, with = 0;
+	uint32_t with = 0;
 	for (uint32_t k = from; k < to; k++) {
-		bool host = false;
-		for (size_t i = f->cut[k]; f->grade[k] >= least && i < f->cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-		n += f->grade[k] >= least;
+		size_t i = f->cut[k];
+		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
+			i++;
+		with += i < f->cut[k + 1];
 	}
-	return n ? with / (double)n : 1;
-}
-
-uint32_t *pattern_fit_written(const struct pattern_fit *f, const struct pattern_sequence *s, struct arena *arena)
-{
-	ARENA_LOCAL(scratch);
-	uint32_t *written = ARENA_NEW(arena, f->n, uint32_t), *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-	for (uint32_t k = 0; k < f->n; k++) {
-		bool out = false, in = false;
-		for (size_t i = f->cut[k]; f->grade[k] != GRADE_EXACT && i < f->cut[k + 1]; i++) {
-			if (++of[s->token[i]] <= f->usual[s->token[i]])
-				continue;
-			out = pattern_is_out(s->flags[i]);
-			in = in || s->flags[i] & PATTERN_INPUT;
-			written[k]++;
-		}
-		for (size_t i = f->cut[k]; f->grade[k] != GRADE_EXACT && i < f->cut[k + 1]; i++)
-			of[s->token[i]] = 0;
-		written[k] = out && !in ? written[k] : 0;
-	}
-	return written;
+	return with / (double)(to - from);
 }
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
@@ -329,7 +298,8 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 				share.all_time += (double)s->length[i];
 			continue;
 		}
-		bool captures = counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
+		bool captures = pattern_fit_captures(f, s, k);
+		counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i], n = counts.of[token];
 			if (n > f->usual[token] && captures) {

@@ -28,10 +28,15 @@ static inline void pattern_counts_add(struct pattern_counts *c, uint32_t token)
 /* Those of the ops [from, to). */
 void pattern_counts_take(struct pattern_counts *counts, const struct pattern_sequence *s, size_t from, size_t to);
 
-/* By token how many most of `n` cycles hold (a majority vote; of those that hold any), and how many cycles hold any.
- * Cycle k is the ops [cut[k], cut[k + 1]); `usual` and `there` are zeroed. */
-void pattern_counts_vote(const struct pattern_sequence *s, const size_t *cut, uint32_t n, uint32_t *usual,
-                         uint32_t *there);
+/* By token: how many most of the cycles hold that hold any, by a majority vote; how many cycles these are; and how many
+ * more of them agree with that than not. */
+struct pattern_votes {
+	uint32_t *usual, *there, *more;
+};
+
+/* Cycle k is the ops [cut[k], cut[k + 1]). In `arena`. */
+struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const size_t *cut, uint32_t n,
+                                      struct arena *arena);
 
 enum pattern_grade {
 	GRADE_NONE,  /* no cycle of this loop: too much of what is usual is not there */
@@ -80,14 +85,9 @@ uint32_t pattern_fit_behind(const struct pattern_fit *fit, const struct pattern_
 /* Whether a graph is captured in cycle `k`, or right behind it. */
 bool pattern_fit_captures(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t k);
 
-/* Share of the cycles [from, to) of grade `least` or better with which the host had to do; 1 where there are none. */
+/* Share of the cycles [from, to) with which the host had to do. */
 double pattern_fit_host(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t from,
-                        uint32_t to, enum pattern_grade least);
-
-/* By cycle: ops that it holds beyond what is usual, where they are written out: copies to the host end them, and none
- * is a copy in; else 0. */
-uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
-                              struct arena *arena);
+                        uint32_t to);
 
 /* Of the cycles [from, to), or of the `runs` of them: those that are none, or have something else behind them, part
  * runs. */

@@ -47,28 +47,25 @@ double run_loop_work(const struct run_loop *loop)
 	return work;
 }
 
-double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
+/* The share of the GPU time of `a`, without communication where both do anything else, of kernels that `b` has. */
+static double shared_time(const struct run_loop *a, const struct run_loop *b, bool works)
 {
-	const double work[2] = {run_loop_work(a), run_loop_work(b)};
-	bool works = work[0] > 0 && work[1] > 0; /* else they do nothing but communicate */
+	double all = works ? run_loop_work(a) : a->time, shared = 0;
 	ARENA_LOCAL(scratch);
 	struct keymap names;
 	keymap_init(&names, &scratch);
-	double both = 0, of_b = 0;
+	for (uint32_t i = 0; i < b->n_makeup; i++)
+		keymap_add(&names, b->makeup[i].name);
 	for (uint32_t i = 0; i < a->n_makeup; i++)
-		keymap_add(&names, a->makeup[i].name);
-	uint8_t *shared = ARENA_NEW(&scratch, names.n, uint8_t);
-	for (uint32_t i = 0; i < b->n_makeup; i++) {
-		uint32_t at = keymap_find(&names, b->makeup[i].name);
-		if (at != UINT32_MAX) {
-			shared[at] = 1;
-			of_b += works && b->makeup[i].comm ? 0 : b->makeup[i].time;
-		}
-	}
-	for (uint32_t i = 0; i < a->n_makeup; i++)
-		both += shared[i] && !(works && a->makeup[i].comm) ? a->makeup[i].time : 0;
-	double all[2] = {works ? work[0] : a->time, works ? work[1] : b->time};
-	return (all[0] > 0 ? both / all[0] : 0) / 2 + (all[1] > 0 ? of_b / all[1] : 0) / 2;
+		if (!(works && a->makeup[i].comm) && keymap_find(&names, a->makeup[i].name) != UINT32_MAX)
+			shared += a->makeup[i].time;
+	return all > 0 ? shared / all : 0;
+}
+
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
+{
+	bool works = run_loop_work(a) > 0 && run_loop_work(b) > 0; /* else they do nothing but communicate */
+	return (shared_time(a, b, works) + shared_time(b, a, works)) / 2;
 }
 
 /* Which of the loops that there were before is the same one of another process; UINT32_MAX: none. */

@@ -81,73 +81,51 @@ static double speaks_for(const struct run_loop *mine, const struct run_loop *lik
 	               : 0;
 }
 
-/* An assignment of rows to columns while it grows: `worth` is by row and column, of which there are as many more as
- * there are rows, worth nothing: who has one of those has none. */
-struct assignment {
-	uint32_t rows, columns;
-	const double *worth;
-	double *of_row, *of_column; /* prices: their sum is at least what a row and a column are worth together */
-	uint32_t *row;              /* by column: 1 + its row; 0: none yet */
-};
-
-/* Gives `row` a column, and those that have to give way other ones: along the path on which least is lost. */
-static void assign_row(struct assignment *a, uint32_t row, struct arena *arena)
-{
-	double *loss = ARENA_NEW(arena, a->columns, double);
-	uint32_t *from =
-		ARENA_NEW(arena, a->columns, uint32_t); /* the column before it on the path; itself: the first */
-	bool *reached = ARENA_NEW(arena, a->columns, bool);
-	uint32_t last = UINT32_MAX, now = row;
-	double so_far = 0;
-	for (uint32_t c = 0; c < a->columns; c++)
-		loss[c] = DBL_MAX;
-	do {
-		uint32_t next = UINT32_MAX;
-		for (uint32_t c = 0; c < a->columns; c++) {
-			if (reached[c])
-				continue;
-			double through = so_far + a->of_row[now] + a->of_column[c] - a->worth[now * a->columns + c];
-			if (through < loss[c]) {
-				loss[c] = through;
-				from[c] = last == UINT32_MAX ? c : last;
-			}
-			if (next == UINT32_MAX || loss[c] < loss[next])
-				next = c;
-		}
-		last = next;
-		reached[last] = true;
-		so_far = loss[last];
-		now = a->row[last] - 1;
-	} while (a->row[last]);
-	a->of_row[row] -= so_far;
-	for (uint32_t c = 0; c < a->columns; c++)
-		if (reached[c] && c != last) {
-			a->of_column[c] += so_far - loss[c];
-			a->of_row[a->row[c] - 1] -= so_far - loss[c];
-		}
-	for (; from[last] != last; last = from[last])
-		a->row[last] = a->row[from[last]];
-	a->row[last] = row + 1;
-}
-
 /* The column of row `wanted` where all rows together get most (H. W. Kuhn, The Hungarian method for the assignment
- * problem, 1955; by shortest paths: R. Jonker, A. Volgenant, 1987). */
+ * problem, 1955; by shortest paths: R. Jonker, A. Volgenant, 1987). Of columns there are as many more as there are
+ * rows, worth nothing: who has one of those has none. Both count from 1; column 0 holds the row that is to get one. */
 static uint32_t assign(uint32_t rows, uint32_t columns, const double *worth, uint32_t wanted, struct arena *arena)
 {
-	struct assignment a = {.rows = rows, .columns = columns, .worth = worth};
-	a.of_row = ARENA_NEW(arena, rows, double);
-	a.of_column = ARENA_NEW(arena, columns, double);
-	a.row = ARENA_NEW(arena, columns, uint32_t);
-	for (uint32_t r = 0; r < rows; r++)
-		for (uint32_t c = 0; c < columns; c++)
-			if (worth[r * columns + c] > a.of_row[r])
-				a.of_row[r] = worth[r * columns + c];
-	for (uint32_t r = 0; r < rows; r++)
-		assign_row(&a, r, arena);
-	uint32_t column = 0;
-	while (a.row[column] != wanted + 1)
+	double *of_row = ARENA_NEW(arena, rows + 1, double),
+	       *of_column = ARENA_NEW(arena, columns + 1, double); /* prices */
+	double *loss = ARENA_NEW(arena, columns + 1, double);
+	uint32_t *row = ARENA_NEW(arena, columns + 1, uint32_t), *before = ARENA_NEW(arena, columns + 1, uint32_t);
+	bool *reached = ARENA_NEW(arena, columns + 1, bool);
+	for (uint32_t r = 1; r <= rows; r++) {
+		uint32_t at = 0;
+		row[at] = r;
+		for (uint32_t c = 0; c <= columns; c++) {
+			loss[c] = DBL_MAX;
+			reached[c] = false;
+		}
+		do { /* the path on which least is lost, to a column that no row has */
+			uint32_t next = 0;
+			reached[at] = true;
+			for (uint32_t c = 1; c <= columns; c++) {
+				double through = -worth[(size_t)(row[at] - 1) * columns + c - 1] - of_row[row[at]] -
+				                 of_column[c];
+				if (!reached[c] && through < loss[c]) {
+					loss[c] = through;
+					before[c] = at;
+				}
+				if (!reached[c] && (!next || loss[c] < loss[next]))
+					next = c;
+			}
+			double least = loss[next];
+			for (uint32_t c = 0; c <= columns; c++) {
+				of_row[row[c]] += reached[c] ? least : 0;
+				of_column[c] -= reached[c] ? least : 0;
+				loss[c] -= reached[c] ? 0 : least;
+			}
+			at = next;
+		} while (row[at]);
+		for (; at; at = before[at]) /* who is on it gives way */
+			row[at] = row[before[at]];
+	}
+	uint32_t column = 1;
+	while (row[column] != wanted + 1)
 		column++;
-	return column;
+	return column - 1;
 }
 
 uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like)

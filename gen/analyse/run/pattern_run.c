@@ -22,14 +22,6 @@ struct part {
 	bool layers;           /* what most of the time repeated was no step: a model's layers */
 };
 
-/* Which loops do more than copy: by 1 + loop. */
-static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1])
-{
-	const struct pattern_sequence *s = &part->ops.sequence;
-	for (size_t i = 0; i < s->n; i++)
-		computes[part->pattern.loop[i]] |= s->flags[i] & PATTERN_WORK;
-}
-
 /* Where a stretch of a loop begins: with the first cycle behind a few cycles of other loops, also of those that are not
  * worth a row: a validation, an evaluation. Beside a cycle that lacks something they are what stands in for that: the
  * layers of a step that ran without its graph. And whether the first loop is most of what repeats, by time and by
@@ -37,16 +29,14 @@ static void find_computing(const struct part *part, bool computes[RULE_LOOPS + 1
 static void find_stretches(struct part *part, struct arena *arena)
 {
 	const struct pattern *p = &part->pattern;
-	bool computes[RULE_LOOPS + 1] = {0};
 	uint32_t last[RULE_LOOPS + 1], others[RULE_LOOPS + 1] = {0}; /* by 1 + loop: its last cycle; of others since */
 	uint64_t cycles = 0;
 	double all = 0;
 	part->opens = ARENA_NEW(arena, part->ops.sequence.n, bool);
-	find_computing(part, computes);
 	for (uint32_t l = 1; l <= p->n_loops; l++) {
 		last[l] = UINT32_MAX;
-		all += computes[l] ? p->loops[l - 1].time : 0;
-		cycles += computes[l] ? p->loops[l - 1].n : 0;
+		all += p->loops[l - 1].works ? p->loops[l - 1].time : 0;
+		cycles += p->loops[l - 1].works ? p->loops[l - 1].n : 0;
 	}
 	part->most = p->n_loops && p->loops[0].time >= RULE_MOST * all && p->loops[0].n >= RULE_HALF * (double)cycles;
 	for (size_t i = 0; i < part->ops.sequence.n; i++) {
@@ -54,11 +44,11 @@ static void find_stretches(struct part *part, struct arena *arena)
 		if (!loop)
 			continue;
 		if (p->cycle[i] != last[loop]) {
-			const struct pattern_loop *of = &p->loops[loop - 1];
+			const struct run_loop *of = &p->loops[loop - 1];
 			uint32_t together = of->fewest > 1 ? of->fewest : 1, k = p->cycle[i];
 			part->opens[i] = k && others[loop] >= RULE_FEW && !of->lacks[k] && !of->lacks[k - 1];
 			last[loop] = p->cycle[i];
-			for (uint32_t l = 1; l <= p->n_loops && computes[loop]; l++)
+			for (uint32_t l = 1; l <= p->n_loops && of->works; l++)
 				others[l] += together;
 		}
 		others[loop] = 0;
@@ -66,43 +56,34 @@ static void find_stretches(struct part *part, struct arena *arena)
 }
 
 /* Loops of copies alone before the first one that computes are a model's weights on their way in: start-up. */
-static void leave_moved(struct part *part, const bool *computes, const bool *layers)
+static void leave_moved(struct part *part, const bool *layers)
 {
-	const struct pattern_sequence *s = &part->ops.sequence;
-	size_t begin = s->n, last[RULE_LOOPS + 1] = {0};
-	for (size_t i = s->n; i-- > 0;) {
-		uint8_t loop = part->pattern.loop[i];
-		begin = computes[loop] && !layers[loop] && loop ? i : begin;
-		last[loop] = last[loop] ? last[loop] : i;
-	}
-	for (uint32_t l = 0; l < part->pattern.n_loops && begin < s->n; l++)
-		if (!computes[l + 1] && last[l + 1] < begin) {
-			part->moved += part->pattern.loops[l].time;
-			part->pattern.loops[l].time = 0;
-		}
+	const struct pattern *p = &part->pattern;
+	int64_t begin = INT64_MIN;
+	for (uint32_t l = 0; l < p->n_loops; l++)
+		if (p->loops[l].works && !layers[l + 1] && (begin == INT64_MIN || p->loops[l].at[0] < begin))
+			begin = p->loops[l].at[0];
+	for (uint32_t l = 0; l < p->n_loops; l++)
+		part->moved += !p->loops[l].works && p->loops[l].at[p->loops[l].n] <= begin ? p->loops[l].time : 0;
 	part->time -= part->moved;
 }
 
-/* Loops of copies alone are a model's weights on their way in, in a process that computes, and those that are next to
+/* Loops of copies alone are a model's weights on their way in, for another one computes, and those that are next to
  * nothing are not worth a row. A model's layers are no steps. */
 static void drop_loops(const struct trace *t, struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
-	bool computes[RULE_LOOPS + 1] = {0}, layers[RULE_LOOPS + 1] = {0};
+	bool layers[RULE_LOOPS + 1] = {0};
 	uint8_t place[RULE_LOOPS + 1] = {0};
-	bool any = false;
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
-	find_computing(part, computes);
-	for (uint32_t l = 0; l <= p->n_loops; l++)
-		any |= computes[l];
 	pattern_calls_inside(t, &part->ops, p, layers);
-	leave_moved(part, computes, layers);
+	leave_moved(part, layers);
 	for (uint32_t l = 0; l < p->n_loops; l++) {
 		part->layers |= layers[l + 1] && p->loops[l].time >= part->time * RULE_HALF;
-		if (!layers[l + 1] && computes[l + 1] == any && p->loops[l].time > 0 &&
+		if (!layers[l + 1] && p->loops[l].works && p->loops[l].time > 0 &&
 		    p->loops[l].time >= part->time * RULE_LITTLE) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
@@ -133,29 +114,19 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 static void find_in_order(const struct trace *t, uint32_t process, const struct spans *without, struct arena *arena,
                           struct part *out)
 {
-	struct arena first = {0}, own = {0};
-	struct part other = {0};
-	*out = (struct part){0};
+	struct arena own[2] = {0};
+	struct part found[2] = {0};
 	if (pattern_launched_share(t, process) >= RULE_EXPLAINED)
-		look(t, process, PATTERN_BY_LAUNCH, without, &first, out);
-	if (out->layers || (out->time > 0 && out->in_loops >= RULE_MOST * out->time)) {
-		arena_adopt(arena, &first);
-		return;
-	}
-	if (out->pattern.n_loops == 0) {
-		look(t, process, PATTERN_BY_START, without, &first, out);
-		arena_adopt(arena, &first);
-		return;
-	}
-	look(t, process, PATTERN_BY_START, without, &own, &other);
-	if (other.in_loops * RULE_NEARLY_ALL > out->in_loops) {
-		arena_release(&first);
-		arena_adopt(arena, &own);
-		*out = other;
-	} else {
-		arena_release(&own);
-		arena_adopt(arena, &first);
-	}
+		look(t, process, PATTERN_BY_LAUNCH, without, &own[0], &found[0]);
+	bool told = found[0].layers || (found[0].time > 0 && found[0].in_loops >= RULE_MOST * found[0].time);
+	bool both = found[0].pattern.n_loops > 0; /* else its columns are used again */
+	found[1].ops = both ? found[1].ops : found[0].ops;
+	if (!told)
+		look(t, process, PATTERN_BY_START, without, &own[both], &found[1]);
+	bool second = !told && found[1].in_loops * RULE_NEARLY_ALL >= found[0].in_loops;
+	arena_adopt(arena, &own[second && both]);
+	arena_release(&own[!(second && both)]);
+	*out = found[second];
 }
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
@@ -226,7 +197,7 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 
 	if (!rest->pattern.n_loops || rest->in_loops < RULE_HALF * rest->time)
 		return false;
-	const struct pattern_loop *loop = &rest->pattern.loops[0];
+	const struct run_loop *loop = &rest->pattern.loops[0];
 	if (trials->launches > RULE_TRIAL_LAUNCHES || RULE_HALF * loop->ops < trials->launches ||
 	    loop->n < RULE_CYCLES_VARIED)
 		return false;
@@ -308,27 +279,20 @@ static uint32_t describe(const struct trace *t, const struct part *part, uint32_
 static void add_process(const struct trace *t, const struct part *part, uint32_t process, struct arena *arena,
                         struct pattern_process *out)
 {
-	*out = (struct pattern_process){.n = part->pattern.n_loops,
-	                                .list = ARENA_NEW(arena, part->pattern.n_loops, struct run_loop),
-	                                .launcher = ARENA_NEW(arena, part->pattern.n_loops, uint32_t),
+	uint32_t n = part->pattern.n_loops;
+	*out = (struct pattern_process){.n = n,
+	                                .list = arena_keep(arena, part->pattern.loops, n, sizeof *out->list),
+	                                .launcher = ARENA_NEW(arena, n, uint32_t),
 	                                .in_loops = part->in_loops,
 	                                .searched = searched_time(t, part) + part->tried + part->moved,
 	                                .tried = part->tried};
-	for (uint32_t l = 0; l < part->pattern.n_loops; l++) {
-		const struct pattern_loop *from = &part->pattern.loops[l];
+	for (uint32_t l = 0; l < n; l++) {
 		struct run_loop *loop = &out->list[l];
-		*loop = (struct run_loop){.n = from->n,
-		                          .processes = 1,
-		                          .differ = from->differ,
-		                          .ops = from->ops,
-		                          .fewest = from->fewest,
-		                          .most = from->most,
-		                          .explained = from->explained,
-		                          .same = from->same,
-		                          .most_of_all = l == 0 && part->most,
-		                          .time = from->time,
-		                          .start = INT64_MAX,
-		                          .end = INT64_MIN};
+		loop->most_of_all = l == 0 && part->most;
+		loop->at = NULL;
+		loop->lacks = NULL;
+		loop->start = INT64_MAX;
+		loop->end = INT64_MIN;
 		out->launcher[l] = describe(t, part, l, process, arena, loop);
 		loop->search = is_search(t, loop);
 	}
@@ -337,18 +301,16 @@ static void add_process(const struct trace *t, const struct part *part, uint32_t
 static void add_op(struct step_ops *to, const struct trace *t, size_t i)
 {
 	uint32_t launch = t->ops.launch[i];
-	if (launch != TRACE_NONE) {
-		int64_t start = t->calls.start[launch], end = t->calls.end[launch];
-		to->first_call = !to->launched || start < to->first_call ? start : to->first_call;
-		to->last_call = !to->launched || end > to->last_call ? end : to->last_call;
-		to->launched = true;
-	}
-	to->first_start = t->ops.start[i] < to->first_start ? t->ops.start[i] : to->first_start;
-	to->last_start = t->ops.start[i] > to->last_start ? t->ops.start[i] : to->last_start;
-	to->end = t->ops.end[i] > to->end ? t->ops.end[i] : to->end;
-	to->time += (double)(t->ops.end[i] - t->ops.start[i]);
-	step_work_add_op(&to->work, t, i);
-	to->communicates = to->communicates || t->ops.kind[i] == OP_COMM;
+	struct step_ops op = step_ops_none(to->device);
+	op.launched = launch != TRACE_NONE;
+	op.communicates = t->ops.kind[i] == OP_COMM;
+	op.first_call = op.launched ? t->calls.start[launch] : op.first_call;
+	op.last_call = op.launched ? t->calls.end[launch] : op.last_call;
+	op.first_start = op.last_start = t->ops.start[i];
+	op.end = t->ops.end[i];
+	op.time = (double)(t->ops.end[i] - t->ops.start[i]);
+	step_work_add_op(&op.work, t, i);
+	step_ops_add(to, &op);
 }
 
 /* Cycles and pieces while there are more to come. */
@@ -377,15 +339,9 @@ static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, c
 		for (uint32_t k = 0; k < process->list[l].n; k++) {
 			if (!at[l][k])
 				continue;
-			LIST_GROW(growing->arena, out->cycles, out->n_cycles, growing->cycles_room);
-			out->cycles[out->n_cycles] = (struct run_cycle){.loop = l + 1,
-			                                                .cycle = k,
-			                                                .step = TRACE_NONE,
-			                                                .ops = {.device = d,
-			                                                        .first_start = INT64_MAX,
-			                                                        .last_start = INT64_MIN,
-			                                                        .end = INT64_MIN}};
-			at[l][k] = ++out->n_cycles;
+			LIST_ADD(growing->arena, out->cycles, out->n_cycles, growing->cycles_room,
+			         (struct run_cycle){l + 1, k, TRACE_NONE, false, step_ops_none(d)});
+			at[l][k] = out->n_cycles;
 		}
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		if (!loop[i])

@@ -2,35 +2,8 @@
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
 
+#include "analyse/run/pattern.h"
 #include "analyse/run/steps.h"
-
-/* A kernel, copy or memset of a loop: `name` is there `n` times in a usual cycle and took `time` of the GPU in all. */
-struct run_loop_op {
-	uint32_t name;
-	double n, time;
-	bool comm; /* communication: most of its time may be waiting for other ranks */
-};
-
-/* A loop: what repeats in one process, or the same in several (ranks). */
-struct run_loop {
-	const char *title;     /* its two kernels that weigh most: "gemm + softmax" */
-	uint32_t name;         /* the title as an id of trace.names; 0 until run_loops_name */
-	uint32_t n;            /* cycles, of the process that has most */
-	uint32_t processes;    /* in which it is */
-	uint32_t differ;       /* cycles that hold something else than is usual, of all processes */
-	uint32_t ops;          /* GPU ops in a usual cycle, of one process */
-	uint32_t fewest, most; /* shorter cycles, layers or as many as another run's cycle is, taken as one; 0: none */
-	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.8 to 1 */
-	double same;           /* share of the ops that have the same names in every cycle: pattern_varied.h; else 1 */
-	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
-	bool most_of_all;      /* three quarters of what repeats in its process by time, half by number */
-	bool search;           /* it tries out kernels: an autotuner's, no work of the program */
-	int64_t start, end;    /* first launch; latest end of an op */
-	struct run_loop_op *makeup; /* by time, descending */
-	uint32_t n_makeup;
-	uint32_t *launcher; /* by process of the run: struct pattern_process has the meaning; TRACE_NONE: it is not
-	                       there */
-};
 
 /* One cycle of a loop on one device. */
 struct run_cycle {

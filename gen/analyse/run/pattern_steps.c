@@ -10,48 +10,6 @@
 static const double MOST = 0.5, REST = 0.1; /* of a run's GPU time */
 static const double AS_LONG = 1.7; /* times as many operations at most: one of the other unit is twice as long */
 
-/* The instances of a loop while they are made. */
-struct making {
-	const struct run *run;
-	uint32_t index;
-	struct arena scratch;
-	uint32_t **number; /* by device and cycle: 1 + an instance; 0: none */
-	uint32_t *cycles;  /* by device: how many it has */
-};
-
-/* The instances of a device, in order of their cycles. */
-static void add_instances(struct making *m, uint32_t d, uint32_t thread, struct step_marks *marks, struct step_ops *ops)
-{
-	const struct run_loops *loops = &m->run->loops;
-	for (uint32_t k = 0; k < loops->list[m->index].n; k++)
-		if (m->number[d][k]) {
-			marks->instance[marks->n] =
-				(struct instance){.process = m->run->trace->devices[d].process, .thread = thread};
-			ops[marks->n] = (struct step_ops){.device = d,
-			                                  .first_call = INT64_MAX,
-			                                  .last_call = INT64_MIN,
-			                                  .first_start = INT64_MAX,
-			                                  .last_start = INT64_MIN,
-			                                  .end = INT64_MIN};
-			m->number[d][k] = ++marks->n;
-		}
-}
-
-static void add_cycle(struct step_ops *to, const struct step_ops *from)
-{
-	if (from->launched) {
-		to->first_call = from->first_call < to->first_call ? from->first_call : to->first_call;
-		to->last_call = from->last_call > to->last_call ? from->last_call : to->last_call;
-	}
-	to->launched = to->launched || from->launched;
-	to->communicates = to->communicates || from->communicates;
-	to->first_start = from->first_start < to->first_start ? from->first_start : to->first_start;
-	to->last_start = from->last_start > to->last_start ? from->last_start : to->last_start;
-	to->end = from->end > to->end ? from->end : to->end;
-	to->time += from->time;
-	step_work_add(&to->work, &from->work);
-}
-
 uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t n_ops, struct arena *arena)
 {
 	const struct run_pieces *pieces = &loops->pieces[part];
@@ -65,67 +23,65 @@ uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t 
 	return step;
 }
 
+static bool is_one(const struct run_cycle *a, const struct run_cycle *b)
+{
+	return a && a->ops.device == b->ops.device && a->cycle == b->cycle;
+}
+
 void pattern_steps(struct run *run, uint32_t index)
 {
 	const struct trace *t = run->trace;
 	struct run_loops *loops = &run->loops;
 	const struct run_loop *loop = &loops->list[index];
-	struct making m = {.run = run, .index = index};
 	struct step_marks marks = {.origin = STEPS_BY_PATTERN, .name = loop->name, .all_time = loops->all_time};
 	marks.least_stretch = run->in_stretches ? RULE_SPARE : loop->most_of_all ? RULE_CYCLES_VARIED + 1 : 0;
 	run->steps = (struct steps){.n_ranks = 1};
 	run->loop = index;
 
-	/* instances are numbered by device, then cycle; first those that have ops */
-	m.cycles = ARENA_NEW(&m.scratch, t->n_devices, uint32_t);
-	m.number = ARENA_NEW(&m.scratch, t->n_devices, uint32_t *);
-	bool *communicates = ARENA_NEW(&m.scratch, t->n_devices, bool), ranks = true;
-	uint32_t most = 0, room = 0;
-	for (uint32_t d = 0; d < t->n_devices; d++)
-		m.number[d] = ARENA_NEW(&m.scratch, loop->n, uint32_t);
+	/* cycles that were put together follow each other */
+	ARENA_LOCAL(scratch);
+	uint32_t *cycles = ARENA_NEW(&scratch, t->n_devices, uint32_t), most = 0; /* by device */
+	bool *communicates = ARENA_NEW(&scratch, t->n_devices, bool), ranks = true;
+	const struct run_cycle *last = NULL;
 	for (uint32_t i = 0; i < loops->n_cycles; i++) {
 		struct run_cycle *c = &loops->cycles[i];
+		uint32_t d = c->ops.device;
 		c->step = TRACE_NONE;
 		if (c->loop != index + 1)
 			continue;
-		uint32_t d = c->ops.device;
 		communicates[d] = communicates[d] || c->ops.communicates;
-		m.cycles[d] += !m.number[d][c->cycle];
-		m.number[d][c->cycle] = 1;
-		most = m.cycles[d] > most ? m.cycles[d] : most;
+		cycles[d] += !is_one(last, c);
+		most = cycles[d] > most ? cycles[d] : most;
+		last = c;
 	}
 	/* a device that ran the loop far fewer times is none of it, unless it is a rank that was not recorded all the
 	 * time */
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		room += m.cycles[d];
-		ranks = ranks && (!m.cycles[d] || communicates[d]);
-	}
-	marks.instance = ARENA_NEW(&m.scratch, room, struct instance);
-	struct step_ops *ops = ARENA_NEW(&m.scratch, room, struct step_ops);
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		uint32_t thread = m.cycles[d] ? loop->launcher[t->devices[d].process] : TRACE_NONE;
-		if (thread == TRACE_NONE || (!ranks && m.cycles[d] * (uint64_t)10 < most * (uint64_t)9))
-			memset(m.number[d], 0, loop->n * sizeof *m.number[d]);
-		else
-			add_instances(&m, d, thread, &marks, ops);
-	}
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		ranks = ranks && (!cycles[d] || communicates[d]);
+	marks.instance = ARENA_NEW(&scratch, loops->n_cycles, struct instance);
+	struct step_ops *ops = ARENA_NEW(&scratch, loops->n_cycles, struct step_ops);
+	last = NULL;
 	for (uint32_t i = 0; i < loops->n_cycles; i++) {
-		const struct run_cycle *c = &loops->cycles[i];
-		uint32_t number = c->loop == index + 1 ? m.number[c->ops.device][c->cycle] : 0;
-		if (!number)
+		struct run_cycle *c = &loops->cycles[i];
+		uint32_t d = c->ops.device, process = t->devices[d].process, thread = loop->launcher[process];
+		if (c->loop != index + 1 || thread == TRACE_NONE ||
+		    (!ranks && cycles[d] * (uint64_t)10 < most * (uint64_t)9))
 			continue;
-		add_cycle(&ops[number - 1], &c->ops);
-		marks.instance[number - 1].opens |= c->opens && marks.least_stretch;
+		if (!is_one(last, c)) {
+			marks.instance[marks.n] = (struct instance){.process = process, .thread = thread};
+			ops[marks.n++] = step_ops_none(d);
+		}
+		step_ops_add(&ops[marks.n - 1], &c->ops);
+		marks.instance[marks.n - 1].opens |= c->opens && marks.least_stretch;
+		c->step = marks.n - 1; /* an instance, so far */
+		last = c;
 	}
 	marks.ops = ops;
 	if (marks.n)
 		steps_from_ops(t, &marks, run->arena, &run->steps);
-	for (uint32_t i = 0; i < loops->n_cycles; i++) {
-		struct run_cycle *c = &loops->cycles[i];
-		if (c->loop == index + 1 && m.number[c->ops.device][c->cycle])
-			c->step = marks.instance[m.number[c->ops.device][c->cycle] - 1].step;
-	}
-	arena_release(&m.scratch);
+	for (uint32_t i = 0; i < loops->n_cycles; i++)
+		if (loops->cycles[i].step != TRACE_NONE)
+			loops->cycles[i].step = marks.instance[loops->cycles[i].step].step;
 }
 
 /* ---- one loop for all runs ---- */

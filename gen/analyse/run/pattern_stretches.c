@@ -88,19 +88,16 @@ static bool goes_on(const struct cycles *c, uint32_t k, float pause, uint8_t *be
 	return good && a <= b * RULE_LONGER && b <= a * RULE_LONGER;
 }
 
-/* Leaves out what is beyond a change at which something else begins, seen from the cycles of the loop. False: names
- * change too often for stretches. */
-static bool trim(const struct cycles *c, const struct pattern_found *f, struct pattern_found *out,
+/* Leaves out what is beyond a change at which something else begins, seen from the cycles of the loop. */
+static void trim(const struct cycles *c, const struct pattern_found *f, struct pattern_found *out,
                  struct arena *scratch)
 {
-	uint32_t changes = 0, from = 0, to = c->n;
+	uint32_t from = 0, to = c->n;
 	size_t middle = f->fit.cut[f->from + (f->to - f->from) / 2];
 	float pause = usual_pause(c, scratch) * RULE_LONG;
 	uint8_t *before = ARENA_NEW(scratch, c->s->n_tokens, uint8_t);
 	if (pause < RULE_LEAST_PAUSE)
 		pause = RULE_LEAST_PAUSE;
-	for (uint32_t k = 1; k < c->n; k++)
-		changes += c->sum[k] != c->sum[k - 1];
 	for (uint32_t k = 1; k < to; k++)
 		if (c->sum[k] != c->sum[k - 1] && !goes_on(c, k, pause, before)) {
 			if (c->cut[k] <= middle)
@@ -112,7 +109,6 @@ static bool trim(const struct cycles *c, const struct pattern_found *f, struct p
 	out->to = to;
 	out->cycles = to - from;
 	out->share.n_ops = c->cut[to] - c->cut[from];
-	return changes <= (1 - RULE_NEARLY_ALL) * to;
 }
 
 /* GPU time of the names that nearly all cycles hold as often. */
@@ -141,8 +137,8 @@ static bool is_one(const struct pattern_sequence *s, const struct pattern_found 
 		if (s->flags[i] & PATTERN_BREAK)
 			return false;
 	look_at(s, fit, &scratch, &c);
-	return same_time(&c, varied->constant) >= RULE_HALF && trim(&c, f, varied, &scratch) &&
-	       varied->cycles >= f->cycles + RULE_CYCLES;
+	trim(&c, f, varied, &scratch);
+	return same_time(&c, varied->constant) >= RULE_HALF && varied->cycles >= f->cycles + RULE_CYCLES;
 }
 
 bool pattern_stretches_find(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,

@@ -9,7 +9,7 @@
  * it, where these are the same work under other names: nearly all ops have the same name, others stand in their places;
  * the host has as many copies, waits and optimizers to do with in each; the kernels that all have are at least half of
  * the GPU's time; a cycle takes about as much of it on either side of a change; and nothing else lies at a change,
- * neither ops nor a pause before what has the same name. Names change from stretch to stretch, not at every step.
+ * neither ops nor a pause before what has the same name.
  * False: there is no such stretch. Everything is in `arena`. */
 bool pattern_stretches_find(const struct pattern_sequence *s, const struct pattern_found *found, struct arena *arena,
                             struct pattern_found *out);

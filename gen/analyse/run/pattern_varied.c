@@ -11,11 +11,12 @@ struct held {
 	const struct pattern_sequence *s;
 	uint32_t n; /* cycles */
 	size_t *cut;
-	struct pattern_counts counts;     /* of one */
-	uint32_t *there, *usual, *steady; /* by token: cycles that hold it; most hold so many; nearly all hold it */
-	uint32_t *constant;               /* nearly all hold that many; 0: they do not */
-	uint32_t *others;                 /* by cycle: ops that are not explained */
-	uint32_t ops;                     /* in a cycle, the median */
+	struct pattern_counts counts; /* of one */
+	uint32_t *steady, *constant;  /* by token: nearly all hold it; nearly all hold that many; 0: they do not */
+	uint32_t *others;             /* by cycle: ops that are not explained; … */
+	uint64_t *sum;                /* … of the hashes of its tokens; … */
+	int64_t *time;                /* … on the GPU */
+	uint32_t ops;                 /* in a cycle, the median */
 	/* of the ops and the GPU time: constant, steady or standing in for others; of the ops: constant; constant or
 	 * steady; */
 	double explained_ops, explained_time, constant_ops, held_ops;
@@ -26,19 +27,6 @@ struct held {
 	bool explained; /* nearly all of them are, and those of names that come and go are in some order */
 };
 
-static void take(struct held *h, uint32_t k)
-{
-	pattern_counts_take(&h->counts, h->s, h->cut[k], h->cut[k + 1]);
-}
-
-/* What the cycles [from, to) hold. */
-static void count(struct held *h, uint32_t from, uint32_t to)
-{
-	memset(h->there, 0, h->s->n_tokens * sizeof *h->there);
-	memset(h->usual, 0, h->s->n_tokens * sizeof *h->usual);
-	pattern_counts_vote(h->s, h->cut + from, to - from, h->usual, h->there);
-}
-
 static bool nearly_all(uint64_t n, uint32_t of, double share)
 {
 	return n + 1 >= of || (double)n >= share * of;
@@ -48,7 +36,7 @@ static bool nearly_all(uint64_t n, uint32_t of, double share)
 static bool is_whole(struct held *h, uint32_t k, const uint32_t *steady, uint32_t n_steady)
 {
 	uint32_t has = 0;
-	take(h, k);
+	pattern_counts_take(&h->counts, h->s, h->cut[k], h->cut[k + 1]);
 	for (uint32_t i = 0; i < n_steady; i++)
 		has += h->counts.of[steady[i]] > 0;
 	return has >= RULE_MOST * n_steady;
@@ -59,9 +47,9 @@ static void trim(struct held *h, struct arena *scratch)
 {
 	uint32_t from = (uint32_t)(RULE_QUARTER * h->n), to = h->n - from, n_steady = 0, middle = h->n / 2;
 	uint32_t *steady = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
-	count(h, from, to);
+	struct pattern_votes votes = pattern_votes_of(h->s, h->cut + from, to - from, scratch);
 	for (uint32_t token = 0; token < h->s->n_tokens; token++)
-		if (nearly_all(h->there[token], to - from, RULE_EXPLAINED))
+		if (nearly_all(votes.there[token], to - from, RULE_EXPLAINED))
 			steady[n_steady++] = token;
 	for (from = middle; from && is_whole(h, from - 1, steady, n_steady); from--)
 		;
@@ -85,47 +73,43 @@ static uint8_t limit_of(const uint32_t *of, uint32_t n, uint32_t all)
 
 /* Places by the two steady ops before them, for what is constant may be far away: a layer's. */
 struct behind {
-	struct keymap pairs;
-	uint32_t *of;   /* by op, from the first cut: the pair before it; UINT32_MAX where the op is steady itself */
+	uint32_t *of;   /* by op, from the first cut: the pair before it */
 	uint8_t *limit; /* by pair, as places have one */
 };
 
-static void find_behind(const struct held *h, struct arena *scratch, struct behind *b)
+static struct behind find_behind(const struct held *h, struct arena *scratch)
 {
-
 	size_t first = h->cut[0], n = h->cut[h->n] - first;
 	uint32_t last = UINT32_MAX, pair = 0, fill = 0;
-	keymap_init(&b->pairs, scratch);
-	b->of = ARENA_NEW(scratch, n, uint32_t);
+	struct behind b = {.of = ARENA_NEW(scratch, n, uint32_t)};
+	struct keymap pairs;
+	keymap_init(&pairs, scratch);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t token = h->s->token[first + i];
-		b->of[i] = h->steady[token] ? UINT32_MAX : pair;
+		b.of[i] = pair;
 		if (h->steady[token]) {
-			pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token);
+			pair = keymap_add(&pairs, (uint64_t)last << 32 | token);
 			last = token;
 		}
 	}
-	uint32_t *fills = ARENA_NEW(scratch, (size_t)b->pairs.n * RULE_LOOPS + RULE_LOOPS, uint32_t);
-	b->limit = ARENA_NEW(scratch, b->pairs.n + 1, uint8_t);
-	last = UINT32_MAX;
+	uint32_t(*fills)[RULE_LOOPS] =
+		(uint32_t(*)[RULE_LOOPS])ARENA_NEW(scratch, ((size_t)pairs.n + 1) * RULE_LOOPS, uint32_t);
+	b.limit = ARENA_NEW(scratch, pairs.n + 1, uint8_t);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t token = h->s->token[first + i];
-		if (!h->steady[token]) {
+		if (!h->steady[h->s->token[first + i]]) {
 			fill++;
 			continue;
 		}
-		if (i)
-			fills[(size_t)pair * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
-		pair = keymap_add(&b->pairs, (uint64_t)last << 32 | token); /* it is there */
-		last = token;
+		fills[b.of[i]][fill < RULE_LOOPS ? fill : RULE_LOOPS - 1] += i > 0;
 		fill = 0;
 	}
-	for (uint32_t k = 0; k < b->pairs.n; k++) {
+	for (uint32_t k = 0; k < pairs.n; k++) {
 		uint32_t all = 0;
 		for (uint32_t f = 0; f < RULE_LOOPS; f++)
-			all += fills[(size_t)k * RULE_LOOPS + f];
-		b->limit[k] = limit_of(fills + (size_t)k * RULE_LOOPS, RULE_LOOPS, all);
+			all += fills[k][f];
+		b.limit[k] = limit_of(fills[k], RULE_LOOPS, all);
 	}
+	return b;
 }
 
 /* Adds up what is explained, cycle by cycle. */
@@ -146,7 +130,8 @@ static void explain(struct held *h, const struct behind *behind, struct arena *s
 				h->steady[token] && (!h->constant[token] || h->counts.of[token] <= h->constant[token]);
 			flags |= h->s->flags[i];
 			ops++;
-			time += (double)h->s->length[i];
+			h->sum[k] += pattern_hash(token);
+			h->time[k] += h->s->length[i];
 			constant += h->constant[token] > 0 && good;
 			held += h->steady[token] > 0;
 			near = h->steady[token] ? 0 : near + 1;
@@ -157,6 +142,7 @@ static void explain(struct held *h, const struct behind *behind, struct arena *s
 			good_time += good ? (double)h->s->length[i] : 0;
 			h->others[k] += !good;
 		}
+		time += (double)h->time[k];
 		length[k] = (uint32_t)(h->cut[k + 1] - h->cut[k]);
 		host += (flags & PATTERN_HOST) != 0;
 	}
@@ -169,32 +155,13 @@ static void explain(struct held *h, const struct behind *behind, struct arena *s
 	h->ops = length[h->n / 2];
 }
 
-static void find_longest(struct held *h, struct arena *scratch)
+/* Cycles that hold just what some others hold, whatever the order; whether these kinds take turns; and how much time
+ * the longest have. */
+static void find_kinds(struct held *h)
 {
-	int64_t *time = ARENA_NEW(scratch, h->n, int64_t);
-	double all = 0, longest = 0;
-	for (uint32_t k = 0; k < h->n; k++)
-		for (size_t i = h->cut[k]; i < h->cut[k + 1]; i++)
-			time[k] += h->s->length[i];
-	sort_times(time, h->n);
-	for (uint32_t k = 0; k < h->n; k++) {
-		all += (double)time[k];
-		longest += k + RULE_QUARTER * h->n >= h->n ? (double)time[k] : 0;
-	}
-	h->longest = all > 0 ? longest / all : 0;
-}
-
-/* Cycles that hold just what some others hold, whatever the order; and whether these kinds take turns. */
-static void find_kinds(struct held *h, struct arena *scratch)
-{
-	uint64_t *sum = ARENA_NEW(scratch, h->n, uint64_t);
+	const uint64_t *sum = h->sum;
 	uint32_t alike = 0, even = 0, turns[RULE_FEW + 1] = {0}, changes = 0;
-	for (uint32_t k = 0; k < h->n; k++) {
-		size_t ops = h->cut[k + 1] - h->cut[k];
-		for (size_t i = h->cut[k]; i < h->cut[k + 1]; i++)
-			sum[k] += pattern_hash(h->s->token[i]);
-		even += (double)ops >= RULE_HALF * h->ops && RULE_HALF * (double)ops <= h->ops;
-	}
+	double all = 0, longest = 0;
 	for (uint32_t k = RULE_FEW; k < h->n; k++) {
 		changes += sum[k] != sum[k - 1];
 		for (uint32_t d = 2; d <= RULE_FEW; d++)
@@ -202,20 +169,29 @@ static void find_kinds(struct held *h, struct arena *scratch)
 	}
 	for (uint32_t d = 2; d <= RULE_FEW; d++)
 		h->cyclic = h->cyclic || (changes > (1 - RULE_NEARLY_ALL) * h->n && turns[d] >= RULE_MOST * changes);
-	sort_hashes(sum, h->n);
+	sort_hashes(h->sum, h->n);
+	sort_times(h->time, h->n);
 	for (uint32_t i = 0, end; i < h->n; i = end) {
 		for (end = i + 1; end < h->n && sum[end] == sum[i]; end++)
 			;
 		alike += end - i >= RULE_FEW ? end - i : 0;
 	}
+	for (uint32_t k = 0; k < h->n; k++) {
+		size_t ops = h->cut[k + 1] - h->cut[k];
+		even += (double)ops >= RULE_HALF * h->ops && RULE_HALF * (double)ops <= h->ops;
+		all += (double)h->time[k];
+		longest += k + RULE_QUARTER * h->n >= h->n ? (double)h->time[k] : 0;
+	}
 	h->kinds = (alike < even ? alike : even) / (double)h->n;
+	h->longest = all > 0 ? longest / all : 0;
 }
 
-/* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
+/* How much of what follows is told by the few ops before it, of which there are a few at least: layers and
  * micro-batches may be more or fewer, but what they hold comes in order. What is not steady counts as one name. Chance
  * would tell the commonest name each time. Of many cycles those in the middle tell it. */
-static double order_of(const struct held *h, uint32_t depth, struct arena *scratch)
+static double order_of(const struct held *h, struct arena *scratch)
 {
+	const size_t depth = 2 * RULE_SPARE;
 	struct keymap contexts;
 	keymap_init(&contexts, scratch);
 	size_t first = h->cut[0], n = h->cut[h->n] - first, right = 0, most = 0;
@@ -253,12 +229,11 @@ static bool is_explained(const struct held *h, struct arena *scratch)
 	    h->explained_time < RULE_EXPLAINED - RULE_LITTLE)
 		return false;
 	/* any few names at random come again and again in any cycle that is long, but in no order */
-	return h->held_ops - h->constant_ops <= RULE_CONSTANT || order_of(h, RULE_SPARE, scratch) >= RULE_HALF ||
-	       order_of(h, 2 * RULE_SPARE, scratch) >= RULE_HALF;
+	return h->held_ops - h->constant_ops <= RULE_CONSTANT || order_of(h, scratch) >= RULE_HALF;
 }
 
 /* The last cycle ends where it has all that is constant, and most of what is steady. */
-static void end_last(struct held *h, size_t last, struct arena *scratch)
+static void end_last(struct held *h, size_t last, const uint32_t *there, struct arena *scratch)
 {
 	uint32_t missing = 0, n_steady = 0, lacking = 0, *left = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
 	uint8_t *seen = ARENA_NEW(scratch, h->s->n_tokens, uint8_t);
@@ -281,27 +256,20 @@ static void end_last(struct held *h, size_t last, struct arena *scratch)
 		seen[token] = 1;
 	}
 	missing += lacking > RULE_QUARTER * n_steady;
-	while (!missing && i < h->s->n && i < last + longest && h->there[h->s->token[i]] &&
-	       !h->constant[h->s->token[i]])
+	while (!missing && i < h->s->n && i < last + longest && there[h->s->token[i]] && !h->constant[h->s->token[i]])
 		i++;
 	if (!missing && h->cut[h->n] == last)
 		h->cut[++h->n] = i;
 }
 
 /* The tokens that nearly all cycles hold, and as often. */
-static void find_steady(struct held *h, struct arena *scratch)
+static void find_steady(struct held *h, const struct pattern_votes *votes)
 {
-	uint32_t *same = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
-	count(h, 0, h->n);
-	for (uint32_t k = 0; k < h->n; k++) {
-		take(h, k);
-		for (uint32_t i = 0; i < h->counts.n; i++)
-			same[h->counts.seen[i]] += h->counts.of[h->counts.seen[i]] == h->usual[h->counts.seen[i]];
-	}
 	for (uint32_t token = 0; token < h->s->n_tokens; token++) {
-		h->steady[token] = h->there[token] && nearly_all(h->there[token], h->n, RULE_EXPLAINED);
-		if (h->steady[token] && nearly_all(same[token], h->n, RULE_EXPLAINED))
-			h->constant[token] = h->usual[token];
+		uint32_t there = votes->there[token], same = (there + votes->more[token]) / 2;
+		h->steady[token] = there && nearly_all(there, h->n, RULE_EXPLAINED);
+		if (h->steady[token] && nearly_all(same, h->n, RULE_EXPLAINED))
+			h->constant[token] = votes->usual[token];
 	}
 }
 
@@ -323,22 +291,21 @@ static bool look_at(const struct pattern_sequence *s, uint32_t token, size_t mos
 		return false;
 	h->n = (uint32_t)n - 1;
 	pattern_counts_init(&h->counts, s->n_tokens, &scratch);
-	h->there = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
-	h->usual = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
 	h->steady = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	h->constant = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	size_t last = h->cut[h->n];
 	trim(h, &scratch);
 	if (h->n < RULE_CYCLES_VARIED)
 		return false;
-	find_steady(h, &scratch);
-	end_last(h, last, &scratch);
+	struct pattern_votes votes = pattern_votes_of(s, h->cut, h->n, &scratch);
+	find_steady(h, &votes);
+	end_last(h, last, votes.there, &scratch);
 	h->others = ARENA_NEW(arena, h->n, uint32_t);
-	struct behind places;
-	find_behind(h, &scratch, &places);
+	h->sum = ARENA_NEW(&scratch, h->n, uint64_t);
+	h->time = ARENA_NEW(&scratch, h->n, int64_t);
+	struct behind places = find_behind(h, &scratch);
 	explain(h, &places, &scratch);
-	find_kinds(h, &scratch);
-	find_longest(h, &scratch);
+	find_kinds(h);
 	h->explained = is_explained(h, &scratch);
 	return true;
 }

@@ -225,6 +225,29 @@ static inline void step_work_add_op(struct step_work *to, const struct trace *t,
 	to->blocks += told ? (float)t->ops.bytes[i] : 0;
 }
 
+/* Those of no op yet; and with others of the same device. */
+static inline struct step_ops step_ops_none(uint32_t device)
+{
+	return (struct step_ops){.device = device,
+	                         .first_call = INT64_MAX,
+	                         .last_call = INT64_MIN,
+	                         .first_start = INT64_MAX,
+	                         .last_start = INT64_MIN,
+	                         .end = INT64_MIN};
+}
+static inline void step_ops_add(struct step_ops *to, const struct step_ops *from)
+{
+	to->launched |= from->launched;
+	to->communicates |= from->communicates;
+	to->first_call = from->first_call < to->first_call ? from->first_call : to->first_call;
+	to->last_call = from->last_call > to->last_call ? from->last_call : to->last_call;
+	to->first_start = from->first_start < to->first_start ? from->first_start : to->first_start;
+	to->last_start = from->last_start > to->last_start ? from->last_start : to->last_start;
+	to->end = from->end > to->end ? from->end : to->end;
+	to->time += from->time;
+	step_work_add(&to->work, &from->work);
+}
+
 /* The process of op `i`, and the start of its launch; an op without launch counts from its own start. */
 static inline uint32_t op_process(const struct trace *t, size_t i)
 {
