@@ -127,6 +127,8 @@ static void test_a_rank_whose_input_is_late(void **state)
 	assert_true(g->input && g->has_reason);
 	assert_float_equal(g->more, 1500 * US, 1e-6);
 	expect_text(s, "for rank 3. Its input is late");
+	assert_in_range(finding_of(s, "input_starvation")->ceiling_step, (OWN - 304) * US,
+	                OWN * US); /* all are on time */
 }
 
 /* Of 64 ranks those are drawn that a reader asks for. */

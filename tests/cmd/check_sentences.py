@@ -248,6 +248,33 @@ class Sentences(unittest.TestCase):
             self.assertEqual(result["verdict"]["result"], "inconclusive")
             self.assertEqual("next If a step does more on one side (a larger batch), compare by item" in text, asked, text)
 
+    def test_what_makes_a_rank_late_takes_the_waiting_along(self):
+        """One of four ranks loads longer, and all wait for it: on time, a step is as much shorter, not by a quarter of that.
+        So it is where they still wait for the rank, which computes longer, too."""
+        def compared(late, more):
+            sides = []
+            for side in "baseline", "fixed":
+                folder = self.folder / f"{side}{more}"
+                folder.mkdir()
+                for rank in range(4):
+                    fixed = side == "fixed"
+                    ranks.write(folder / f"rank{rank}.sqlite", rank, more=more, late=0 if fixed else late, started=1_795_000_000_000_000_000 + fixed * 60_000_000_000)
+                sides += [f"--{side}", folder]
+            return self.said(*sides)
+
+        text, result = compared(6 * MS, 1_800_000)
+        self.assertEqual({f["id"]: f["status"] for f in result["findings"] if f["ceiling"]}["straggler"], "reduced")
+        self.assertIn(" prediction Prediction met: ", text)
+        self.assertAlmostEqual(result["diagnosis"]["explained_share"], 1, delta=0.02)
+        text, result = compared(2 * MS, 1_000)
+        self.assertIn(" prediction Prediction met: ", text)
+        self.assertAlmostEqual(result["diagnosis"]["explained_share"], 1, delta=0.02)
+        of = {f["id"]: f for f in result["findings"] if f["side"] != "fixed"}
+        self.assertAlmostEqual(of["straggler"]["ceiling"]["step_ms"], result["fixed"]["steps"]["period_ms"]["mean"], delta=0.05)
+        # its input and the others', of 0.3 ms each
+        self.assertAlmostEqual(of["host_after_sync"]["ceiling"]["step_ms"], result["fixed"]["steps"]["period_ms"]["mean"] - 0.3, delta=0.05)
+        self.assertIn("Other devices wait 1.5 ms per step for it, on average.", of["host_after_sync"]["text"])
+
     def test_a_pause_is_no_cost_that_remains(self):
         """The host's work fell from 0.4 to 0.2 ms a step; a pause of 300 ms, once, is none of it."""
         pair = self.pair(load=200_000)

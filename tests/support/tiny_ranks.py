@@ -15,8 +15,8 @@ NAMES = ["gemm(float *)", "gemm", "cudaLaunchKernel_v7000", "cudaStreamSynchroni
          "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"]
 
 
-def write(path, rank, straggler=2, more=500_000, steps=40, started=1_795_000_000_000_000_000, environment="", faster=0):
-    """`faster`: by so much every rank computes less. `environment`: what the launcher tells the program."""
+def write(path, rank, straggler=2, more=500_000, steps=40, started=1_795_000_000_000_000_000, environment="", faster=0, late=0):
+    """`faster`: by so much every rank computes less. `late`: so much longer does the straggler load. `environment`: what the launcher tells the program."""
     pid = 100 + rank
     process = 1 << 48 | pid << 24
     tid = process | pid
@@ -24,8 +24,8 @@ def write(path, rank, straggler=2, more=500_000, steps=40, started=1_795_000_000
     now, correlation = START, 0
     compute, longest = COMPUTE - faster + (more if rank == straggler else rank), COMPUTE - faster + more
     for _ in range(steps):
-        launch, done = now + LOAD, now + LOAD + 5_000 + compute
-        last = now + LOAD + 5_000 + longest
+        launch = now + LOAD + (late if rank == straggler else 0)
+        done, last = launch + 5_000 + compute, now + LOAD + late + 5_000 + longest
         for at, start, end, name in (launch, launch + 5_000, done, 1), (launch + 3_000, done, last + MOVE, 5):
             correlation += 1
             calls.append((at, at + 2_000, 0, tid, correlation, 3, 0))

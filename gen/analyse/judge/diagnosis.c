@@ -69,10 +69,11 @@ static double busy_of(const struct evidence *e, enum part_kind kind)
  * idle time of its cause. `all`: also what the host no longer waits for, which may be gone elsewhere. */
 static double claimed_of(const struct evidence *const *resolved, size_t n, const struct waterfall_part *part, bool all)
 {
-	double claimed = 0;
+	double claimed = 0, others = 0;
 	for (size_t k = 0; k < n; k++) {
 		const struct evidence *e = resolved[k];
 		claimed += busy_of(e, part->kind);
+		others = fmax(others, part->kind == PART_COMM ? e->waited : 0);
 		for (uint32_t i = 0; i < e->facts->n_idle && part->kind == PART_IDLE; i++) {
 			const struct cell_key *key = &e->facts->idle[i].key;
 			if (e->claims[i] && (all || e->rule->kind != RULE_SYNC) && key->cause == part->cause &&
@@ -80,7 +81,7 @@ static double claimed_of(const struct evidence *const *resolved, size_t n, const
 				claimed += e->facts->idle[i].per_step;
 		}
 	}
-	return n ? claimed / side_items(resolved[0]->side) : 0;
+	return n ? fmax(claimed, others) / side_items(resolved[0]->side) : 0;
 }
 
 /* What was claimed, ns a step, and by how much it shrank. */

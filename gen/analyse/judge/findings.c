@@ -280,6 +280,8 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 		for (uint32_t i = 0; i < f->n_numbers; i++)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
+	if (e->waited > 0)
+		FACT_ADD(&f->more, e->arena, others_wait, e->side_no, .waited = e->waited, .unit = rule_unit(e));
 	rule_tell_places(e, &f->more);
 	if (after) {
 		f->status = status_of(p, r);

@@ -32,6 +32,24 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 	return e->idle;
 }
 
+static const double MOST_OF_IT = 0.5; /* of what the straggler is longer: so much makes it late */
+
+/* What other devices wait for the straggler, ns a step, as far as the rule claims what it is late by: idle times are
+ * means over the devices, and what makes one late makes all of them wait. */
+static double waited_for(const struct evidence *e)
+{
+	const struct ranks_result *ranks = &e->side->ranks;
+	const struct straggler *s = &ranks->straggler;
+	double claimed = 0;
+	if (e->rule->kind != RULE_PLAIN || s->kind == STRAGGLER_NONE || !s->has_reason || s->part != PART_IDLE)
+		return 0;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++)
+		if (e->claims[i] &&
+		    (s->input ? e->rule->finding == FACT_input_starvation : e->facts->idle[i].key.cause == s->cause))
+			claimed += e->facts->idle[i].per_step * e->facts->comm.ranks;
+	return claimed > 0 && claimed >= MOST_OF_IT * s->more ? ranks->waiting * s->share : 0;
+}
+
 bool rule_costs(struct evidence *e, double busy, double least)
 {
 	e->busy = busy;
@@ -40,7 +58,8 @@ bool rule_costs(struct evidence *e, double busy, double least)
 	if (e->amount < least * rule_period(e) || e->amount <= 0)
 		return false;
 	e->per_step = e->amount;
-	e->ceiling = rule_period(e) - e->amount;
+	e->waited = waited_for(e);
+	e->ceiling = rule_period(e) - e->amount - e->waited;
 	return true;
 }
 

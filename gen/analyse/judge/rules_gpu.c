@@ -111,7 +111,12 @@ void find_straggler(struct evidence *e)
 	rule_note(e, "for_one", FINDING_SHARE, ranks->straggler.share);
 	rule_note(e, "longer", FINDING_TIME, ranks->straggler.has_reason ? ranks->straggler.more : 0);
 	double waiting = ranks->known ? ranks->waiting : e->facts->comm.mean - e->facts->comm.min;
-	rule_costs(e, e->facts->comm.ranks < 2 ? 0 : waiting, 2 * SMALL);
+	const bool idle = ranks->straggler.has_reason && ranks->straggler.part == PART_IDLE;
+	if (!rule_costs(e, e->facts->comm.ranks < 2 ? 0 : waiting, 2 * SMALL) || !idle)
+		return;
+	/* work can be shared out among the ranks; who idles longer can only stop to */
+	const double n = e->facts->comm.ranks;
+	e->ceiling -= fmin(ranks->straggler.more, waiting * n / (n - 1)) / n;
 }
 
 /* In which part of its step the straggler differs. */
