@@ -223,6 +223,26 @@ class Sentences(unittest.TestCase):
             shown = subprocess.run([GAPLINE, "show", path], capture_output=True, text=True, check=True).stdout
             self.assertEqual("; a typical step takes" in " ".join(shown.split()), said, shown)
 
+    def test_steps_that_spread_to_either_side_of_their_mean(self):
+        """Three of five steps take 5.9 ms, the others 0.9: most are longer than the mean. Of steps that take 0.6 to 1 ms,
+        the longer the fewer, most are shorter."""
+        draw, pair = random.Random(5), self.pair()
+        for load, most in ((lambda r: 5_400_000 if r < 0.6 else 400_000, "longer than the mean, some much shorter"), (lambda r: int(20_000 + 430_000 * r**2), "shorter than the mean, some much longer")):
+            pair[0].unlink()
+            tiny.write(pair[0], steps=STEPS, seed=1, loads=[load(draw.random()) for _ in range(STEPS)])
+            text, _ = self.said(*pair)
+            self.assertIn(f": most are {most}.", text)
+
+    def test_one_size_that_a_change_must_have(self):
+        """Where the state of the machine is not seen, less than it may make does not count."""
+        pair = self.pair(load=20_000)
+        with sqlite3.connect(pair[1]) as db:
+            db.execute("UPDATE StringIds SET value = 'other_' || value WHERE value LIKE 'gemm%'")
+        text, result = self.said(*pair)
+        self.assertEqual(result["verdict"]["result"], "faster")
+        floor, unseen = (float(re.search(words + r" ([\d.]+) %", text)[1]) for words in ("only a change above", "changes beyond about"))
+        self.assertAlmostEqual(floor, unseen, delta=1)
+
     def test_what_is_no_unit_asks_for_marks(self):
         """Repetitions of two programs are no step of both, and of substeps the step is to be marked."""
         (pair,) = (p for p in made_units.UNITS if p.what.startswith("3 substeps"))

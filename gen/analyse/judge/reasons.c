@@ -261,7 +261,8 @@ static void add_result(struct list *list, const struct proof *p)
 	if (v->result == VERDICT_UNCHANGED)
 		ADD(list, within_margin, FACT_NO_SIDE, .margin = VERDICT_MARGIN, .differs = v->lo > 1 || v->hi < 1);
 	else if (v->result != VERDICT_INCONCLUSIVE && p->floor > 0)
-		ADD(list, beyond_floor, FACT_NO_SIDE, .evidence = evidence_of(p, v), .floor = expm1(p->floor));
+		ADD(list, beyond_floor, FACT_NO_SIDE, .evidence = evidence_of(p, v),
+		    .floor = expm1(fmax(p->floor, p->exchange.unseen)));
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		ADD(list, interval_clear, FACT_NO_SIDE, .evidence = evidence_of(p, v));
 	else if (p->empty || p->few)

@@ -282,6 +282,9 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 	if (set_aside)
 		set_steps_aside(x, m, scratch, out);
 	out->mean = out->cycle = stats_mean(x, m);
+	out->below = 0;
+	for (size_t i = 0; i < m; i++)
+		out->below += x[i] < out->mean ? 1 / (double)m : 0;
 	if (run->shrinks)
 		take_out_trend(x, m);
 	for (size_t i = 0; i < m; i++)

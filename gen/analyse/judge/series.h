@@ -37,6 +37,7 @@ struct series {
 	bool warming; /* the warm-up took all it may take, or the rest still falls: a level was never reached */
 
 	double mean;          /* μ: window / m, ns; steps that are set aside count as the mean of the others */
+	double below;         /* share of the steps that are shorter */
 	double counted;       /* the same with everything as it was measured */
 	size_t aside;         /* steps set aside … */
 	double aside_longest; /* … and the longest of them, ns */

@@ -98,7 +98,8 @@ static double spread(const struct series *s)
 static const struct fact *of_spread(const struct series *s[2], struct arena *arena)
 {
 	int i = spread(s[1]) >= spread(s[0]);
-	return FACT_NEW(arena, steps_spread, i, .spread = spread(s[i]), .other = spread(s[1 - i]));
+	return FACT_NEW(arena, steps_spread, i, .spread = spread(s[i]), .other = spread(s[1 - i]),
+	                .most = s[i]->below > 0.5 ? "shorter" : "longer");
 }
 
 const struct fact *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena)

@@ -146,7 +146,8 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 	else if (v->result != VERDICT_INCONCLUSIVE && !exchange_floored(&v->exchange))
 		SAY(interval_clear, FACT_NO_SIDE, .evidence = "timed");
 	else if (v->result != VERDICT_INCONCLUSIVE)
-		SAY(beyond_floor, FACT_NO_SIDE, .evidence = "timed", .floor = expm1(LN_FLOOR_SEVERAL));
+		SAY(beyond_floor, FACT_NO_SIDE, .evidence = "timed",
+		    .floor = expm1(fmax(LN_FLOOR_SEVERAL, p->exchange.unseen)));
 	else if (p->rhythm_opens)
 		SAY(cut_cycles_decide, FACT_NO_SIDE);
 	else if (p->lengths_open)
