@@ -330,6 +330,23 @@ static void test_dependency(void **state)
 	EXPECT(s, 0, {CAUSE_DEPENDENCY, "forward", 15000, NULL});
 }
 
+/* 40 kernels, each launched while this GPU idles and started 4 ms later, when another one has what it needs: most
+ * launches wait for that, and how long they do is no launch's latency. */
+static void test_waits_for_another_gpu(void **state)
+{
+	struct scene *s = *state;
+	const int64_t ms = 1000000;
+	for (int k = 0; k < 40; k++) {
+		const int64_t from = k * 5 * ms;
+		maker_call(&s->m, s->main, from + 1000, from + 1100, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+		maker_op(&s->m, s->gpu, 7, OP_KERNEL, from + 4 * ms, from + 5 * ms,
+		         arena_format(&s->arena, "kernel %d", k), s->correlation);
+	}
+	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 4 * ms, 4 * ms + 10, "other", 0);
+	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 39 * 1000, NULL}, {CAUSE_LAUNCH_API, NULL, 39 * 100, NULL},
+	       {CAUSE_DEPENDENCY, NULL, 39 * (4 * ms - 1100), NULL});
+}
+
 static void test_late_start(void **state)
 {
 	/* The same with one stream, and nothing that it could wait for. A migration of managed memory is no stream. */
@@ -446,6 +463,7 @@ int main(void)
 		SCENE(test_dispatch_up_to_the_limit),
 		SCENE(test_late_up_to_the_limit),
 		SCENE(test_dependency),
+		SCENE(test_waits_for_another_gpu),
 		SCENE(test_late_start),
 		SCENE(test_dependency_on_an_event),
 		SCENE(test_dependency_in_a_graph),

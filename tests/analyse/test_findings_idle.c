@@ -35,8 +35,9 @@ static const struct analysis *show(struct scene *s, const struct program *p)
 		for (int k = 0; k < (p->tiny ? p->tiny : KERNELS); k++) {
 			maker_call(&s->m, s->main, host, host + p->launch, "cudaLaunchKernel", CALL_LAUNCH,
 			           ++s->correlation);
+			const int64_t due = host + p->launch + 2 * US;
+			const int64_t start = gpu + p->late > due ? gpu + p->late : due;
 			host += p->launch + p->code;
-			int64_t start = gpu + p->late > host + 2 * US ? gpu + p->late : host + 2 * US;
 			gpu = start + (p->tiny ? 4 : 100) * US;
 			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
 			         s->correlation);

@@ -8,6 +8,7 @@
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
+	MOST_LIMIT = 100000,   /* ns: no launch takes so long to arrive, what it waits for does */
 	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
 	MIN_SAMPLES = 20,
 	INPUT_PART = 20, /* a good part of a step's input is one in so many, … */
@@ -132,7 +133,8 @@ static int64_t gap_latency(const struct trace *t, const struct gap_ops *gap)
 	return returned >= t->ops.end[gap->before] ? t->ops.start[gap->next] - returned : 0;
 }
 
-/* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
+/* Twice the median latency of launches whose call returned inside the gap that they ended; at least 3 µs, at most 100.
+ * Where most of them wait for another GPU, or for another process, the median is of that. */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
 	struct arena scratch = {0};
@@ -147,7 +149,7 @@ static int64_t find_limit(const struct run *run, const struct device_run *d)
 	arena_release(&scratch);
 	if (n < MIN_SAMPLES)
 		return UNKNOWN_LIMIT;
-	return 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
+	return 2 * median > MOST_LIMIT ? MOST_LIMIT : 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 }
 
 struct pieces {
