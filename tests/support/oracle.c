@@ -205,7 +205,8 @@ static int64_t device_limit(const struct walk *w, uint32_t device, const struct 
 		return 10000;
 	qsort(delays, n, sizeof *delays, compare_int64);
 	int64_t median = n % 2 ? delays[n / 2] : (delays[n / 2 - 1] + delays[n / 2]) / 2;
-	return 2 * median > 100000 ? 100000 : 2 * median > 3000 ? 2 * median : 3000;
+	const int64_t most = 4 * delays[n / 10] > 100000 ? 4 * delays[n / 10] : 100000;
+	return 2 * median > most ? most : 2 * median > 3000 ? 2 * median : 3000;
 }
 
 static void instant_set(struct oracle_instant *at, enum cause cause, uint32_t phase, uint32_t call)

@@ -8,7 +8,8 @@
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
-	MOST_LIMIT = 100000,   /* ns: no launch takes so long to arrive, what it waits for does */
+	MOST_LIMIT = 100000,   /* ns: hardly a launch takes so long to arrive, … */
+	MOST_TIMES = 4,        /* … nor so many times as long as the quickest tenth, where that is longer */
 	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
 	MIN_SAMPLES = 20,
 	INPUT_PART = 20, /* a good part of a step's input is one in so many, … */
@@ -133,8 +134,9 @@ static int64_t gap_latency(const struct trace *t, const struct gap_ops *gap)
 	return returned >= t->ops.end[gap->before] ? t->ops.start[gap->next] - returned : 0;
 }
 
-/* Twice the median latency of launches whose call returned inside the gap that they ended; at least 3 µs, at most 100.
- * Where most of them wait for another GPU, or for another process, the median is of that. */
+/* Twice the median latency of launches whose call returned inside the gap that they ended; at least 3 µs. Where
+ * most of them wait for another GPU, or for another process, the median is of that: at most 100 µs, or four times what
+ * the quickest tenth takes. */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
 	struct arena scratch = {0};
@@ -145,11 +147,13 @@ static int64_t find_limit(const struct run *run, const struct device_run *d)
 		if (latency > 0)
 			latencies[n++] = (double)latency;
 	}
-	int64_t median = (int64_t)sort_median(latencies, n);
+	const int64_t median = (int64_t)sort_median(latencies, n);
+	const int64_t quick = n ? MOST_TIMES * (int64_t)sort_select(latencies, n, n / 10) : 0;
+	const int64_t most = quick > MOST_LIMIT ? quick : MOST_LIMIT;
 	arena_release(&scratch);
 	if (n < MIN_SAMPLES)
 		return UNKNOWN_LIMIT;
-	return 2 * median > MOST_LIMIT ? MOST_LIMIT : 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
+	return 2 * median > most ? most : 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 }
 
 struct pieces {
