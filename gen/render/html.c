@@ -156,7 +156,7 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_fill(row, "status", status);
 		page_fill(row, "title", f->title);
 		page_fill(row, "side", words_side(f));
-		page_say(row, "text", format_name(arena, f->text, TEXT));
+		page_say(row, "text", format_name(arena, f->text, 2 * TEXT)); /* of both sides */
 		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
 		page_fill(

@@ -3,6 +3,7 @@
 
     check_sentences.py GAPLINE
 """
+import html
 import json
 import pathlib
 import random
@@ -303,6 +304,20 @@ class Sentences(unittest.TestCase):
         (found,) = (f for f in result["findings"] if f["id"] == "host_after_sync")
         self.assertEqual(found["status"], "reduced")
         self.assertIn("Fixed side: 0.201 ms per step", found["text"])
+
+    def test_what_happened_once_on_both_sides_is_said_whole(self):
+        """Beside kernels of long names, which are cut each by itself."""
+        pair = self.pair()
+        for path in pair:
+            pause(path, 20, 200 * MS)
+            pause(path, 40, 600 * MS)
+            with sqlite3.connect(path) as db:
+                db.execute("UPDATE StringIds SET value = 'void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl>(int)' WHERE value LIKE 'gemm(%'")
+        _, result = self.said(*pair)
+        (said,) = (f["text"] for f in result["findings"] if f["id"] == "one_off_gaps")
+        self.assertGreater(len(said), 600)
+        page = html.unescape(re.sub("<[^>]*>", "", (self.folder / "r.html").read_text()))
+        self.assertIn(" ".join(said.split()), " ".join(page.split()))
 
     def test_a_wide_interval_is_said_as_a_range(self):
         """Neither heading says a number in its middle."""
