@@ -12,6 +12,7 @@ static const double WAITS = 0.03;    /* share of a step: a GPU that waits less i
 static const double NOT_MORE = 1.1;  /* share of a change: what has more of it was made up for by others */
 static const double REPLACED = 0.2;  /* of a kernel's time: others that take so much may be in its place */
 static const double AS_OFTEN = 0.01; /* launches a step that differ by less are as many */
+static const double MANY_MORE = 1.5; /* times as many steps: no mere difference of how long was captured */
 static const double MOST_OF = 0.5;   /* share of a change: what has that much of it is named as its reason */
 
 /* Fixed alone, a finding takes, unless it has the rest get faster, at most its cost out of the fixed side's step. Where
@@ -211,6 +212,13 @@ static bool open_for_few(const struct verdict *v)
 	       (v->lo > 1 || v->hi < 1);
 }
 
+static bool may_be_larger(const struct analysis *a)
+{
+	const double baseline = a->side[0].steps.measured, fixed = a->side[1].steps.measured;
+	return a->verdict.has_interval && a->verdict.result == VERDICT_INCONCLUSIVE && a->side[0].items <= 0 &&
+	       a->comparison.same_work != SAME_WORK_SAME && fmax(baseline, fixed) >= MANY_MORE * fmin(baseline, fixed);
+}
+
 struct card card_make(const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -237,6 +245,7 @@ struct card card_make(const struct analysis *a)
 	choose_next(a, &card);
 	choose_left(a, &card);
 	choose_straggler(a, &card);
+	card.by_item = may_be_larger(a);
 	for (int d = 0; d < DOUBT_COUNT; d++)
 		if (holds[d])
 			card.doubt[card.n_doubts++] = (enum doubt)d;

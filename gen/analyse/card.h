@@ -36,6 +36,9 @@ struct card {
 	/* Where exposed communication changed most, and most of that was waiting for the slowest device: that finding;
 	 * else NULL. */
 	const struct finding *straggler;
+	/* An open result may be one of steps that do more on one side, which then made fewer: to be compared by item.
+	 */
+	bool by_item;
 	enum doubt doubt[DOUBT_COUNT];
 	uint32_t n_doubts;
 	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no items */

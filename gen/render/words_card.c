@@ -10,7 +10,6 @@
 
 #define ARROW "\xE2\x86\x92"
 enum { SENTENCE = 600 };
-static const double MANY_MORE = 1.5; /* times as many steps: no mere difference of how long was captured */
 
 /* "18.0 to 41.3" with an arrow; from ten thousand on "73.8k to 169.1k"; NULL: not known */
 static const char *rate(struct arena *arena, const double per_second[2])
@@ -139,14 +138,6 @@ static const char *inside(struct arena *arena, const char *title)
 	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
 }
 
-/* Whether an open result may be one of steps that do more on one side, which then makes fewer of them. */
-static bool may_be_larger(const struct analysis *a)
-{
-	const double baseline = a->side[0].steps.measured, fixed = a->side[1].steps.measured;
-	return a->verdict.has_interval && a->verdict.result == VERDICT_INCONCLUSIVE && a->side[0].items <= 0 &&
-	       a->comparison.same_work != SAME_WORK_SAME && fmax(baseline, fixed) >= MANY_MORE * fmin(baseline, fixed);
-}
-
 /* What an open result asks for, by its first reason; NULL: that is none of the work. */
 static const char *asked_of_work(const struct verdict *v)
 {
@@ -184,7 +175,7 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
 		                                                                      : "mark");
 	const char *asked = open ? asked_of_work(&a->verdict) : NULL;
-	if (asked || may_be_larger(a))
+	if (asked || card.by_item)
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = asked ? asked : "items");
 	if (card.next)
 		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
@@ -204,7 +195,7 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 {
 	const char *more = words_more(a, arena);
 	bool open = a->verdict.has_speedup && a->verdict.result == VERDICT_INCONCLUSIVE;
-	return open && *more && !a->comparison.other_batch && !may_be_larger(a)
+	return open && *more && !a->comparison.other_batch && !card_make(a).by_item
 	               ? more
 	               : say_fact(next_of(a, arena), a->names, arena);
 }

@@ -2,6 +2,7 @@
 
 #include "base/keymap.h"
 #include "base/list.h"
+#include "trace/order.h"
 
 #include <string.h>
 
@@ -44,19 +45,6 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 	return list;
 }
 
-static void take_rows(void *to, const void *from, size_t size, const uint32_t *row, size_t n)
-{
-	if (size == 8)
-		for (size_t i = 0; i < n; i++)
-			((uint64_t *)to)[i] = ((const uint64_t *)from)[row[i]];
-	else if (size == 4)
-		for (size_t i = 0; i < n; i++)
-			((uint32_t *)to)[i] = ((const uint32_t *)from)[row[i]];
-	else
-		for (size_t i = 0; i < n; i++)
-			((uint8_t *)to)[i] = ((const uint8_t *)from)[row[i]];
-}
-
 /* Rows of one kind, in their order. */
 struct rows {
 	uint32_t *list;
@@ -74,7 +62,7 @@ static void leave_rows(struct trace *to, const struct trace *from, enum columns_
 		size_t size = all->column[c].size;
 		void *left = !values ? NULL : kept ? arena_take(arena, n, size) : arena_keep(arena, values, n, size);
 		if (values && kept)
-			take_rows(left, values, size, kept->list, n);
+			order_take(left, values, size, n, kept->list);
 		columns_set(to, rows, &all->column[c], left);
 	}
 	*columns_rows(to, rows) = n;

@@ -128,16 +128,21 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 	return rows;
 }
 
-void order_column(void *column, size_t size, size_t n, const uint32_t *permutation, void *scratch)
+void order_take(void *to, const void *column, size_t size, size_t n, const uint32_t *rows)
 {
 	if (size == 8)
 		for (size_t i = 0; i < n; i++)
-			((uint64_t *)scratch)[i] = ((const uint64_t *)column)[permutation[i]];
+			((uint64_t *)to)[i] = ((const uint64_t *)column)[rows[i]];
 	else if (size == 4)
 		for (size_t i = 0; i < n; i++)
-			((uint32_t *)scratch)[i] = ((const uint32_t *)column)[permutation[i]];
+			((uint32_t *)to)[i] = ((const uint32_t *)column)[rows[i]];
 	else
 		for (size_t i = 0; i < n; i++)
-			((uint8_t *)scratch)[i] = ((const uint8_t *)column)[permutation[i]];
+			((uint8_t *)to)[i] = ((const uint8_t *)column)[rows[i]];
+}
+
+void order_column(void *column, size_t size, size_t n, const uint32_t *permutation, void *scratch)
+{
+	order_take(scratch, column, size, n, permutation);
 	memcpy(column, scratch, n * size);
 }

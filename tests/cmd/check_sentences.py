@@ -257,14 +257,14 @@ class Sentences(unittest.TestCase):
         self.assertIn(" per repetition, of different work ", text)
 
     def test_more_steps_of_less_work_ask_for_items(self):
-        """A micro-batch of eight became one of 32: a quarter of the steps, each of four times the blocks. As many steps
-        ask for more of them."""
-        for steps, asked in ((40, True), (150, False)):
+        """A micro-batch of eight became one of 32: a quarter of the steps, each of four times the blocks. As many steps,
+        or the same work in each, ask for more of them."""
+        for steps, more, asked in ((40, 2, True), (150, 2, False), (40, 0, False)):
             pair = [self.folder / f"{name}.sqlite" for name in ("base", "fixed")]
             for path in self.folder.iterdir():
                 path.unlink()
             tiny.write(pair[0], steps=160, seed=1, jitter=3_000_000)
-            tiny.write(pair[1], steps=steps, seed=2, jitter=3_000_000, kernel=130_000, kernels=7)
+            tiny.write(pair[1], steps=steps, seed=2, jitter=3_000_000, kernel=130_000 if more else 100_000, kernels=5 + more)
             text, result = self.said(*pair)
             self.assertEqual(result["verdict"]["result"], "inconclusive")
             self.assertEqual("next If a step does more on one side (a larger batch), compare by item" in text, asked, text)

@@ -190,8 +190,9 @@ FILL = "vectorized_elementwise_kernel<4, FillFunctor<float>>(P)"
 COLUMNS = "reduce_kernel<512, 1, ReduceOp<float, func_wrapper_t<float>>>(P)"
 
 
-def masked(p, steps, batched=False):
-    """Sixteen experts: each of them takes its tokens by a mask, or all sorted ones go through batched products."""
+def masked(p, steps, batched=False, metrics=True):
+    """Sixteen experts: each of them takes its tokens by a mask, or all sorted ones go through batched products. `metrics`:
+    are calculated in a phase of their own."""
     parts, rows = (1, 16) if batched else (16, 1)
     product, add, ns = "sgemm_64x64(P)", "index_copy_kernel(P)" if batched else "index_add_kernel(P)", (300 if batched else 40) * US
     for _ in range(steps):
@@ -223,6 +224,25 @@ def masked(p, steps, batched=False):
         for _ in range(20):
             p.kernel(COLUMNS, 5 * US, 8)
         p.end()
+        phase(p, "optimizer", adam)
+        if metrics:
+            phase(p, "metrics", lambda p: [p.kernel("top_k_accuracy(P)", 30 * US, 64) for _ in range(4)])
+        p.finish(4)
+
+
+def clipped(p, steps, attn, sums):
+    """Layers with one attention or another, and so many sums of squares."""
+    for _ in range(steps):
+        p.begin("train_step")
+        phase(p, "data", load, 150 * US)
+        p.begin("forward")
+        for _ in range(6):
+            p.kernel(GEMM, 90 * US, 1024)
+            p.kernel(attn, 40 * US, 512)
+            p.kernel(GEMM, 110 * US, 1536)
+        p.end()
+        phase(p, "backward", backward, 6)
+        phase(p, "clip", lambda p: [p.kernel(COLUMNS, 8 * US, 64) for _ in range(sums)])
         phase(p, "optimizer", adam)
         p.finish(4)
 
@@ -257,5 +277,7 @@ UNSEEN = [
     Pair("one kernel as often as each of 60 inputs takes, nothing is marked: nothing", (of(inner), of(inner)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("experts by masks became batched products", (of(masked), of(masked, batched=True)), {JOB, UNKNOWN}, {"compute"} | IDLE, 60),
+    Pair("experts by masks became batched products, without metrics", (of(masked), of(masked, batched=True, metrics=False)), {DIFFERENT}, {"compute"} | IDLE, 60),
+    Pair("attention by other kernels, and a third of the sums of squares", (of(clipped, "attention_v1(P)", 60), of(clipped, "attention_v2(P)", 20)), {DIFFERENT}, {"compute"} | IDLE, 60),
     Pair("two kinds of work after each other, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
 ]

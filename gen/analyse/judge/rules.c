@@ -47,7 +47,7 @@ static double waited_for(const struct evidence *e)
 		if (e->claims[i] &&
 		    (s->input ? e->rule->finding == FACT_input_starvation : e->facts->idle[i].key.cause == s->cause))
 			claimed += e->facts->idle[i].per_step * e->facts->comm.ranks;
-	return claimed > 0 && claimed >= MOST_OF_IT * s->more ? ranks->waiting * s->share : 0;
+	return claimed >= MOST_OF_IT * s->more ? ranks->waiting * s->share : 0;
 }
 
 bool rule_costs(struct evidence *e, double busy, double least)

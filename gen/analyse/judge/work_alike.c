@@ -11,8 +11,7 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double MOST =
-	0.75; /* of the kernels' time: a step is another one where so much runs as often on neither … */
+static const double MOST = 0.75;      /* of the kernels' time: built anew, where so much runs as often on neither … */
 static const double SOME = 0.05;      /* … and so much is each side's own */
 static const double FALLS = 0.05;     /* ln of a ratio of work: what is nearer is the same */
 static const double FOLLOWS = 1 / 3.; /* of that ratio, as ln: so much time goes with work that is left out */
