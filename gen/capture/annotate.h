@@ -26,6 +26,9 @@
  *		RANK, WORLD_SIZE, SLURM_JOB_ID … those of LAUNCHER's variables (base/launcher.h) that gapline's own
  *		            environment has, and with it the program's: under mpirun or srun they tell which rank
  *		            this is
+ *	GAPLINE_RANK(globalPid INTEGER NOT NULL, rank INTEGER NOT NULL)
+ *		The same of each process that was recorded, by its own environment: under torchrun, one a process; by
+ *		gapline's own collector
  *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER, others INTEGER)
  *		others      processes that used it before the program began; NULL: not known
  *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,

@@ -51,6 +51,7 @@ static struct process *convert_process(struct convert *c, uint32_t pid)
 	struct process *p = &c->processes[i];
 	if (i == known) {
 		p->pid = pid;
+		p->rank = -1;
 		keymap_init(&p->threads, &c->work);
 		keymap_init(&p->writers, &c->work);
 	}

@@ -184,6 +184,12 @@ static void write_process(struct convert *c, const struct process *process)
 	else
 		profile_null(p, 1);
 	profile_end(p);
+	if (process->rank >= 0) {
+		profile_begin(p, PROFILE_RANK);
+		profile_int(p, convert_global_pid(process->pid));
+		profile_int(p, process->rank);
+		profile_end(p);
+	}
 	for (uint32_t i = 0; i < process->threads.n; i++) {
 		uint32_t tid = (uint32_t)process->threads.keys[i];
 		if (keymap_find(&process->writers, tid) != UINT32_MAX)

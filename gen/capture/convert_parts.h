@@ -33,6 +33,7 @@ struct process {
 	bool complete; /* its last file has an end */
 	const char *name;
 	size_t name_bytes;
+	int64_t rank;          /* its number in a parallel job; -1: nothing tells it */
 	struct keymap threads; /* those with a name, by thread id */
 	struct thread_name *thread_names;
 	struct keymap writers; /* thread ids of the libraries' own threads */

@@ -278,6 +278,10 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		f->process->name = arena_copy(&f->convert->work, (const char *)payload, n);
 		f->process->name_bytes = n;
 		break;
+	case SPOOL_RANK:
+		if (n == sizeof f->process->rank)
+			memcpy(&f->process->rank, payload, n);
+		break;
 	case SPOOL_THREAD_NAME:
 		name_thread(f, block->tid, payload, n, false);
 		break;

@@ -84,6 +84,8 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                                         "holder INTEGER, sampleId INTEGER, switches INTEGER"},
 	[PROFILE_THREAD_NAMES] = {"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"},
 	[PROFILE_PROCESSES] = {"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"},
+	/* Ours: capture/annotate.h. */
+	[PROFILE_RANK] = {"GAPLINE_RANK", "globalPid INTEGER NOT NULL, rank INTEGER NOT NULL"},
 	[PROFILE_GPU] = {"TARGET_INFO_GPU",
                          "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, "
                          "isDiscrete INTEGER, l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, "

@@ -81,7 +81,8 @@ enum spool_block_type {
 	SPOOL_END,            /* int64_t: time at which the process ended in an orderly way; always last. Without it the
 	                       * process was killed, crashed or called _exit */
 	SPOOL_SAMPLED,        /* struct spool_sampled */
-	SPOOL_NATIVE_SAMPLED  /* struct spool_native_sampled */
+	SPOOL_NATIVE_SAMPLED, /* struct spool_native_sampled */
+	SPOOL_RANK /* int64_t: the process's number in a parallel job, as its launcher says (base/launcher.h) */
 };
 
 struct spool_block {

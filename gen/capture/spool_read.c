@@ -140,7 +140,7 @@ int spool_open(struct spool_reader *r, const char *folder, const char *name, str
 
 static bool known(uint32_t type)
 {
-	return type >= SPOOL_CUPTI && type <= SPOOL_NATIVE_SAMPLED;
+	return type >= SPOOL_CUPTI && type <= SPOOL_RANK;
 }
 
 static void make_room(struct spool_reader *r, size_t n)

@@ -1,5 +1,6 @@
 #include "spool_writer.h"
 
+#include "base/launcher.h"
 #include "spool_events.h"
 
 #include <errno.h>
@@ -238,6 +239,20 @@ static void program_put(void)
 	spool_put(SPOOL_PROGRAM, 0, name, strlen(name), NULL, 0);
 }
 
+/* Of several processes of one capture each is told its own: gapline itself knows only what their launcher was told. */
+static void rank_put(void)
+{
+	for (int v = 0; v < LAUNCHER_VARIABLES; v++) {
+		const char *value = LAUNCHER[v].use == LAUNCHER_RANK ? launcher_value(&LAUNCHER[v]) : NULL;
+		char *end;
+		int64_t rank = value ? strtoll(value, &end, 10) : -1;
+		if (rank >= 0 && !*end) {
+			spool_put(SPOOL_RANK, 0, &rank, sizeof rank, NULL, 0);
+			return;
+		}
+	}
+}
+
 static void header_put(void)
 {
 	struct timespec real;
@@ -316,6 +331,7 @@ static int begin(void)
 		return -1;
 	header_put();
 	program_put();
+	rank_put();
 	if (library->begun)
 		library->begun();
 	return 0;

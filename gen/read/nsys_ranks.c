@@ -132,20 +132,21 @@ static int read_job(struct nsys *r, struct found *found)
 	return scan_close(&s);
 }
 
-/* ---- MPI ---- */
+/* ---- tables that say it of each process ---- */
 
-static int read_mpi_ranks(struct nsys *r)
+/* `owner`: the column of global ids, of the process or of a thread of it. */
+static int read_table(struct nsys *r, const char *table, const char *owner)
 {
-	enum { THREAD, RANK, N };
-	static const char *const columns[] = {"globalTid", "rank"};
+	enum { OWNER, RANK, N };
+	const char *const columns[] = {owner, "rank"};
 	struct trace *t = r->trace;
 	struct scan s;
-	scan_open(&s, &r->db, "MPI_RANKS", columns, N);
+	scan_open(&s, &r->db, table, columns, N);
 	while (scan_row(&s)) {
-		int64_t thread = scan_int(&s, THREAD), rank = scan_int(&s, RANK);
+		int64_t id = scan_int(&s, OWNER), rank = scan_int(&s, RANK);
 		if (s.flaws || rank < 0 || rank >= RANKS_MAX)
 			continue;
-		uint32_t p = build_find_process(&r->build, nsys_process_key(thread));
+		uint32_t p = build_find_process(&r->build, nsys_process_key(id));
 		if (p != TRACE_NONE && t->processes[p].rank < rank)
 			t->processes[p].rank = (int32_t)rank;
 	}
@@ -159,10 +160,25 @@ int nsys_read_ranks(struct nsys *r)
 	for (int v = 0; v < LAUNCHER_VARIABLES; v++)
 		found.number[v] = -1;
 	if (read_start(r) != 0 || read_names(r, "TARGET_INFO_SYSTEM_ENV", &found) != 0 ||
-	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_job(r, &found) != 0 || read_mpi_ranks(r) != 0)
+	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_job(r, &found) != 0 ||
+	    read_table(r, "MPI_RANKS", "globalTid") != 0 || read_table(r, "GAPLINE_RANK", "globalPid") != 0)
 		return -1;
 	take(&t->source, &found);
 	return 0;
+}
+
+/* A program's workers have the rank of the program in their environment: of several processes with GPU work that have
+ * one number it is nobody's. */
+static void drop_common(struct trace *t)
+{
+	bool common = false;
+	for (uint32_t d = 1; d < t->n_devices; d++)
+		for (uint32_t e = 0; e < d; e++)
+			common |= t->devices[d].process != t->devices[e].process &&
+			          t->processes[t->devices[d].process].rank >= 0 &&
+			          t->processes[t->devices[d].process].rank == t->processes[t->devices[e].process].rank;
+	for (uint32_t p = 0; common && p < t->n_processes; p++)
+		t->processes[p].rank = -1;
 }
 
 /* The environment is that of the program which nsys started: its rank, unless that is a launcher of several. */
@@ -170,6 +186,7 @@ void nsys_give_ranks(struct nsys *r)
 {
 	struct trace *t = r->trace;
 	uint32_t process = TRACE_NONE;
+	drop_common(t);
 	bool one = t->n_devices > 0;
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		t->processes[p].host = t->source.host;

@@ -107,6 +107,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	/* ours: capture/annotate.h */
 	{"GAPLINE_CAPTURE", SCRUB_OPTIONS, "$name $value"},
 	{"GAPLINE_JOB", SCRUB_OPTIONS, "$name $value"},
+	{"GAPLINE_RANK", SCRUB_ALL, "globalPid rank"},
 	{"GAPLINE_GPU", SCRUB_ALL, "gpu #uuid +bus $name max_sm_mhz others"},
 	{"GAPLINE_GPU_STATE", SCRUB_ALL, "time gpu sm_mhz memory_mhz power_mw temperature_c busy_percent throttle"},
 	{"GAPLINE_STOPWATCH", SCRUB_ALL, "start time steps process $unused $step launches looked"},

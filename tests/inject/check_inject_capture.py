@@ -97,6 +97,26 @@ class Capture(Case):
         self.assertEqual(facts, {"gapline": version, "collector": "cupti", "cupti": "13.0.1", "trace": "cuda,nvtx",
                                  "graphs": "graph", "complete": "yes", "begins": "program"})
 
+    def test_ranks(self):
+        """Each process of one capture has the number that its own launcher gave it, not that of gapline's environment. One
+        number of several is nobody's: a program's workers have it from the program."""
+        each, same = 'for r in 1 0; do RANK=$r "$0" steps & done; wait', 'for i in 1 2; do "$0" steps & done; wait'
+        for how, given, wanted, titles in (("each", each, [0, 1], {"rank 0", "rank 1"}), ("same", same, [5, 5], set())):
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                profile = pathlib.Path(folder) / "x.sqlite"
+                env = {k: v for k, v in self.environment(FAKE_EXACT="1", SLURM_PROCID="5").items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+                done = subprocess.run([GAPLINE, "capture", "--collector", "cupti", "-o", profile, "--", "sh", "-c", given, TARGET],
+                                      env=env, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                db = sqlite3.connect(profile)
+                self.addCleanup(db.close)
+                rows = db.execute("SELECT p.pid, r.rank FROM GAPLINE_RANK r JOIN PROCESSES p USING (globalPid) ORDER BY 2").fetchall()
+                self.assertEqual([rank for _, rank in rows], wanted)
+                shown = subprocess.run([GAPLINE, "show", "--json", "-", profile], capture_output=True, text=True)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                devices = json.loads(shown.stdout)["profile"]["devices"]
+                self.assertEqual({d["rank"] for d in devices if d["rank"] is not None}, {int(t.split()[1]) for t in titles}, devices)
+
     def test_nodes_of_graphs(self):
         """Node by node, the profile says who made each node, as nsys's does, and a graph that is the step has the phases
         in which it was captured. Traced whole, nobody asks."""

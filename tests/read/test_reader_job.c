@@ -177,6 +177,20 @@ static void mpi_names_ranks_by_thread(void **state)
 	assert_int_equal(t->processes[1].rank, 0);
 }
 
+/* As gapline notes each process's own; a number that several have is nobody's, whichever table says it. */
+static void a_rank_of_each_process(void **state)
+{
+	const struct trace *t = read_with(*state, "CREATE TABLE GAPLINE_RANK(globalPid INTEGER, rank INTEGER);"
+	                                          "INSERT INTO GAPLINE_RANK VALUES (" MAIN_THREAD " - 101, 1),"
+	                                          "(281478332153856, 0)");
+	assert_int_equal(t->processes[0].rank, 1);
+	assert_int_equal(t->processes[1].rank, 0);
+	t = read_with(*state, "CREATE TABLE GAPLINE_RANK(globalPid INTEGER, rank INTEGER);"
+	                      "INSERT INTO GAPLINE_RANK VALUES (" MAIN_THREAD " - 101, 4), (281478332153856, 4)");
+	assert_int_equal(t->processes[0].rank, -1);
+	assert_int_equal(t->processes[1].rank, -1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
 
 int main(void)
@@ -193,6 +207,7 @@ int main(void)
 		TEST(a_launcher_of_several_has_no_rank),
 		TEST(impossible_ranks_are_none),
 		TEST(mpi_names_ranks_by_thread),
+		TEST(a_rank_of_each_process),
 	};
 	return cmocka_run_group_tests_name("reader_job", tests, NULL, NULL);
 }
