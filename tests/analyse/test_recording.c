@@ -270,6 +270,10 @@ static void test_what_only_the_profiler_adds_is_not_resolved(void **state)
 		                                     : "take longer on the fixed side. If profiling"));
 		assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
 	}
+	/* Half of it is the program's own: that went, or came. */
+	const struct trace *resting = waiting_run(s, 12 * US, 250 * US);
+	assert_int_equal(find(launching_pair(s, resting, cheap), "launch_bound")->status, FINDING_REDUCED);
+	assert_int_equal(find(launching_pair(s, cheap, resting), "launch_bound")->status, FINDING_REMAINING);
 	const struct trace *pausing = waiting_run(s, 12 * US, 900 * US);
 	const struct analysis *a = launching_pair(s, pausing, cheap);
 	assert_int_equal(find(a, "launch_bound")->status, FINDING_RESOLVED);

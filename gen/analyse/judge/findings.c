@@ -203,13 +203,14 @@ static enum finding_status status_if(const struct pair *p, size_t r, bool alike)
 	                                       : FINDING_REMAINING;
 }
 
-/* What fell by most of itself, and may have because recording took more on one side, was not measured in the same way
- * on both. */
+/* What fell or rose by most of itself, and may have because recording took more on one side, was not measured in the
+ * same way on both. */
 static enum finding_status status_of(const struct pair *p, size_t r)
 {
 	const enum finding_status recorded = status_if(p, r, false), alike = status_if(p, r, true);
 	const bool is_gone = recorded == FINDING_RESOLVED || recorded == FINDING_NEW;
-	return is_gone && alike == FINDING_REMAINING ? FINDING_SEEN : alike;
+	const bool is_as_it_was = alike == FINDING_REMAINING && !is_left(p, r, 1, LESS, true);
+	return is_gone && is_as_it_was ? FINDING_SEEN : alike;
 }
 
 /* ---- what is said ---- */
