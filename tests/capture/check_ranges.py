@@ -110,6 +110,18 @@ class Ranges(unittest.TestCase):
         self.python(NETWORK + "other = torch.optim.SGD([])\nfor i in range(3):\n    optimizer.step()\n    other.step()\n")
         self.assertEqual(sum(line.endswith("gapline: step") for line in self.noted()), 3)
 
+    def test_a_step_that_the_scaler_skips_ends_too(self):
+        """Forward and backward ran, whether a gradient was finite or not; of two optimizers the first counts here, too."""
+        loop = ("from torch.amp import GradScaler\nscaler, other = GradScaler(), torch.optim.SGD([])\nfor i in range(9):\n"
+                "    optimizer.found_inf, other.found_inf = i % 3 == {0}, i % 2 == 0\n    scaler.step({1})\n    scaler.step(other)\n")
+        for first, given in (0, "optimizer"), (1, "optimizer=optimizer"):
+            with self.subTest(first):
+                self.python(NETWORK + loop.format(first, given))
+                noted = self.noted()
+                self.assertEqual(sum(line.endswith("gapline: step") for line in noted), 9)
+                self.assertEqual(noted.count("run optimizer"), 6 + 4)
+                (self.folder / "nvtx").unlink()
+
     def test_a_step_that_raised_is_closed(self):
         self.python(NETWORK + "def fails(): raise ValueError\ntry: optimizer.step(fails)\nexcept ValueError: pass\n"
                     "optimizer.step()\noptimizer.step()\n")

@@ -4,8 +4,9 @@
     forward     a root module's forward: one that holds the optimizer's parameters and is nobody's child
     backward    torch.autograd.backward, which Tensor.backward calls
     optimizer   Optimizer.step, without the closure that it may call
-    gapline: step   from the end of one optimizer step to the end of the next; with several optimizers, of the one that
-                    stepped first. It is a start/end range, for it does not nest in the program's own.
+    gapline: step   from the end of one optimizer step to the end of the next, one that GradScaler skips included; with
+                    several optimizers, of the one that stepped first. It is a start/end range, for it does not nest in
+                    the program's own.
 
 With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. "gapline: module"
 stands before it, so that each range says that it is a module's, however little of the program is recorded. Modules are found at
@@ -45,6 +46,7 @@ class State:
         self.nvtx, self.is_compiling = None, bool  # bool() is False
         self.lead = None  # weak reference to the optimizer whose steps count
         self.step = None  # the open range
+        self.stepped = None  # id of the optimizer that stepped last, until GradScaler says that it did
         self.steps = self.own = self.calls = 0  # calls: of modules that are in none
         self.roots_known = False
         self.asked = None
@@ -115,6 +117,7 @@ def ranged(name, function):
 
 @quietly
 def step_ended(optimizer):
+    state.stepped = id(optimizer)
     lead = state.lead() if state.lead else None
     if lead is None:
         state.lead = weakref.ref(optimizer)
@@ -177,6 +180,14 @@ def after_step(optimizer, arguments, keywords):
         pop()
         if stepping.optimizers.pop() is optimizer:
             step_ended(optimizer)
+
+
+@quietly
+def scaled(_, optimizer, *__):
+    """Of a step in which a gradient is not finite: forward and backward ran, and the optimizer was not asked."""
+    if state.stepped != id(optimizer):
+        step_ended(optimizer)
+    state.stepped = None
 
 
 # ---- root modules ----
@@ -294,75 +305,32 @@ def with_first(first, function):
     return both
 
 
-def patch_modules(torch):
-    evaluate = torch.nn.Module.eval
-
-    @functools.wraps(evaluate)
-    def evaluated(module):
-        result = evaluate(module)
-        watch(module)
+def with_then(function, then):
+    @functools.wraps(function)
+    def both(*arguments, **keywords):
+        result = function(*arguments, **keywords)
+        then(*arguments, *keywords.values())
         return result
 
-    torch.nn.Module.eval = evaluated
+    return both
+
+
+def part(name):
+    """A file beside this one, as a module that no program can import."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(FOLDER, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def patch_modules(torch):
+    torch.nn.Module.eval = with_then(torch.nn.Module.eval, watch)
     torch.nn.Module.compile = with_first(before_compiling, torch.nn.Module.compile)
-    spec = importlib.util.spec_from_file_location("gapline_kernels", os.path.join(FOLDER, "gapline_kernels.py"))
-    state.compiled = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(state.compiled)
+    state.compiled = part("gapline_kernels")
     for name, patch in state.compiled.patches(give_up).items():
         PATCHES[name] = patch
         if name in sys.modules:
             patch(sys.modules[name])
-
-
-# ---- other processes ----
-
-
-def is_python(program):
-    name = os.path.basename(os.fspath(program) if not isinstance(program, bytes) else os.fsdecode(program))
-    return name.startswith(("python", "pypy")) or program == sys.executable
-
-
-def environment(env):
-    env["PYTHONPATH"] = FOLDER + (os.pathsep + env["PYTHONPATH"] if "PYTHONPATH" in env else "")
-    env["GAPLINE_RANGES"] = state.asked
-    return env
-
-
-def patch_subprocess(module):
-    """A Python that this one starts gets the ranges, too (torchrun); another program gets the environment that it would
-    have had."""
-    start = module.Popen.__init__
-
-    @functools.wraps(start)
-    def started(self, args, *more, **keywords):
-        try:
-            words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
-            if not more and not keywords.get("shell") and words and is_python(keywords.get("executable") or words[0]):
-                keywords["env"] = environment(dict(os.environ if keywords.get("env") is None else keywords["env"]))
-        except Exception as error:  # noqa: BLE001 # the program comes first
-            give_up(error)
-        return start(self, args, *more, **keywords)
-
-    module.Popen.__init__ = started
-
-
-def patch_spawn(module):
-    launch = module.Popen._launch
-
-    @functools.wraps(launch)
-    def launched(self, process):
-        had = {name: os.environ.get(name) for name in ("PYTHONPATH", "GAPLINE_RANGES")}
-        os.environ.update(environment(dict(os.environ)))
-        try:
-            return launch(self, process)
-        finally:
-            for name, value in had.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
-
-    module.Popen._launch = launched
 
 
 # ---- modules as they are imported ----
@@ -382,6 +350,11 @@ def patch_torch(torch):
 def patch_optimizer(module):
     module.register_optimizer_step_pre_hook(before_step)
     module.register_optimizer_step_post_hook(after_step)
+
+
+def patch_scaler(module):
+    if "step" in vars(module.GradScaler):  # else it has another module's
+        module.GradScaler.step = with_then(module.GradScaler.step, scaled)
 
 
 def patch_loader(module):
@@ -404,12 +377,12 @@ def patch_dynamo(module):
 OF_TORCH = {
     "torch": patch_torch,
     "torch.optim.optimizer": patch_optimizer,
+    "torch.amp.grad_scaler": patch_scaler,
+    "torch.cuda.amp.grad_scaler": patch_scaler,
     "torch.utils.data.dataloader": patch_loader,
 }
 PATCHES = {
     **OF_TORCH,
-    "subprocess": patch_subprocess,
-    "multiprocessing.popen_spawn_posix": patch_spawn,
     "torch._dynamo.eval_frame": patch_dynamo,
 }
 
@@ -483,6 +456,7 @@ def begin():
     state.asked = os.environ.pop("GAPLINE_RANGES")
     state.every_module = state.asked.startswith(MODULES)
     state.report = state.asked[len(MODULES) :] if state.every_module else state.asked
+    PATCHES.update(part("gapline_children").patches(state.asked, give_up))
     sys.meta_path.insert(0, Watcher())
     os.register_at_fork(after_in_child=after_fork)
     atexit.register(quietly_write)
