@@ -151,7 +151,8 @@ static void find_kernel(const struct changed *c, bool owned, struct card_work *f
 		if (share < most || share > NOT_MORE || other_name || may_be_replaced(&t, with, i))
 			continue;
 		most = share;
-		found->kernel = (uint32_t)row->key;
+		/* of one that took another's place: the name on the side where there is more of it */
+		found->kernel = (uint32_t)(c->part->delta > 0 && other->at[1] >= 0 ? other->key : row->key);
 	}
 }
 

@@ -250,6 +250,14 @@ static void test_a_kernel_that_is_replaced_is_not_named(void **state)
 	assert_int_equal(card_work(&a, &s->arena).kernel, GEMM);
 	before[0].comm = true; /* collectives are no part of the work */
 	assert_int_equal(card_work(&a, &s->arena).kernel, 0);
+	/* of one in another's place that is shorter or longer, the name on the side where it takes longer */
+	before[0].comm = false;
+	a.side[1].kernels = renamed, a.side[1].n_kernels = 1;
+	for (int longer = 0; longer < 2; longer++) {
+		renamed[0].per_step = longer ? 1600 * US : 100 * US;
+		a.waterfall.reason[0].part.delta = renamed[0].per_step - before[0].per_step;
+		assert_int_equal(card_work(&a, &s->arena).kernel, longer ? OTHER : GEMM);
+	}
 }
 
 /* Kernels with one name on both sides are themselves, whatever family they are of; the others are their family's. */
