@@ -393,6 +393,7 @@ struct recording_cost {
 	double graph_nodes;   /* of graphs recorded node by node, per step and device */
 	double launch_pace;   /* ns from the start of a launch that queues work to the next call of its thread, for each
 	                       * noted between and for the launch: but for one in a hundred no less; 0: not known */
+	bool of_graphs;       /* which is of launches of graphs, for there are no others */
 	double arrivals;      /* kernels whose launch found the GPU idle, per step and device … */
 	double arrival;       /* … and ns from the start of the launch to theirs, the median; 0: there are none */
 	struct launch_paces paces;

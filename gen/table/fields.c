@@ -8,7 +8,7 @@
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct side) == 12952, "something new in struct side");
+_Static_assert(sizeof(struct side) == 12960, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 296, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 920, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
@@ -214,7 +214,7 @@ static const struct record paces = RECORD_OF(paces_fields);
 
 #define S struct recording_cost
 static const struct field recording_fields[] = {
-	REAL(waited_calls), REAL(waited_ranges),   REAL(graph_nodes), REAL(launch_pace), REAL(arrivals),
+	REAL(waited_calls), REAL(waited_ranges),   REAL(graph_nodes), REAL(launch_pace), INT(of_graphs), REAL(arrivals),
 	REAL(arrival),      PART_OF(paces, paces), REALS(took),       REAL(added),       REAL(ranges)};
 static const struct record recording = RECORD_OF(recording_fields);
 #undef S

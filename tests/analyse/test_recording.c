@@ -365,6 +365,32 @@ static void test_paces_ratio_by_hand(void **unused)
 	assert_true(paces_ratio(&baseline, &none, &shared) == 0 && shared == 0);
 }
 
+/* A graph's launch takes what its nodes take: it says neither that the host was slower nor what recording costs, where
+ * the other side launches kernels. */
+static void test_a_graph_is_no_slow_launch(void **state)
+{
+	static struct analysis a;
+	struct scene *s = *state;
+	const struct analysis *made = launching_pair(s, waiting_run(s, 5 * US, 10 * US), nodes_run(s, 300));
+	double beyond[3][2];
+	assert_false(made->side[0].recording.of_graphs);
+	assert_true(made->side[1].recording.of_graphs);
+	for (int i = 0; i < 2; i++) {
+		a.side[i] = (struct side){.budget.period = 20 * MS, .busy = i ? 20 * MS : 15 * MS};
+		a.side[i].recording.launch_pace = i ? 24750 : 2750;
+		for (int p = 0; p < RECORDING_PRICES; p++)
+			a.side[i].recording.took[p] = (i ? 10 : 1000) * recording_price[p];
+	}
+	recording_bounds(a.side, false, beyond[0]);
+	a.side[1].recording.of_graphs = true;
+	recording_bounds(a.side, false, beyond[1]);
+	a.side[1].recording.launch_pace = 2750;
+	a.side[1].recording.of_graphs = false;
+	recording_bounds(a.side, false, beyond[2]);
+	assert_memory_not_equal(beyond[0], beyond[1], sizeof beyond[1]);
+	assert_memory_equal(beyond[1], beyond[2], sizeof beyond[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +406,7 @@ int main(void)
 		SCENE(test_calls_before_the_wait_count),
 		SCENE(test_what_only_the_profiler_adds_is_not_resolved),
 		SCENE(test_graphs_recorded_node_by_node),
+		SCENE(test_a_graph_is_no_slow_launch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,11 @@
  * work differs. */
 #include "analyse/side/recording.h"
 
+#include "analyse/run/instants.h"
 #include "analyse/side/budgets.h"
+#include "base/list.h"
 #include "base/search.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,19 +178,24 @@ static double size_at(const struct sizes *s, int of)
 	return 0;
 }
 
-/* By call, whether it queued GPU work: a launch into a graph that is captured does not, and takes less than others. */
+/* By call, what GPU work it queued: a launch into a graph that is captured none, and takes less than others; a graph
+ * takes longer the more nodes it has. */
+enum queues { QUEUES_NONE, QUEUES_ONE, QUEUES_GRAPH };
+
 static const uint8_t *find_queuing(const struct trace *t, struct arena *arena)
 {
 	uint8_t *queues = ARENA_NEW(arena, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
+	for (size_t i = 0; i < t->ops.n; i++) {
+		bool graph = t->ops.kind[i] == OP_GRAPH || (t->ops.flags[i] & OPF_GRAPH_NODE);
 		if (t->ops.launch[i] != TRACE_NONE)
-			queues[t->ops.launch[i]] = 1;
+			queues[t->ops.launch[i]] = graph ? QUEUES_GRAPH : QUEUES_ONE;
+	}
 	return queues;
 }
 
 /* From the start of a launch to that of the next call of its thread that is not a part of it, for each of what the
- * profiler noted between them. */
-static void count_paces(const struct watched *w, struct sizes *sizes)
+ * profiler noted between them. `sizes`: of launches, and of graphs. */
+static void count_paces(const struct watched *w, struct sizes sizes[2])
 {
 	ARENA_LOCAL(scratch);
 	const struct trace *t = w->t;
@@ -200,13 +208,14 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(w, next)))
 				next++;
 			if (next < end)
-				count_size(sizes, (t->calls.start[next] - t->calls.start[i]) /
-				                          (1 + recording_noted(t, i + 1, next)));
+				count_size(&sizes[queues[i] == QUEUES_GRAPH],
+				           (t->calls.start[next] - t->calls.start[i]) /
+				                   (1 + recording_noted(t, i + 1, next)));
 		}
 }
 
 struct recording {
-	struct sizes sizes;
+	struct sizes sizes[2]; /* of launches, and of graphs */
 	struct sizes arrivals; /* kernels whose launch found the GPU idle: from its start to theirs */
 	int64_t arrived;       /* in the run at hand, of all devices */
 	double arrivals_n;     /* a step */
@@ -253,7 +262,7 @@ static void add_arrival(struct recording *r, const struct trace *t, const struct
 void recording_add(struct recording *r, const struct run *run, const struct run *part)
 {
 	const struct watched watched = watched_of(part->trace);
-	count_paces(&watched, &r->sizes);
+	count_paces(&watched, r->sizes);
 	paces_add(r->paces, part, watched.name);
 	r->nodes += count_nodes(run, part);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
@@ -292,10 +301,12 @@ void recording_end_run(struct recording *r, const struct run *run)
 
 struct recording_cost recording_end(const struct recording *r, const struct budget *mean, struct arena *arena)
 {
+	const bool of_graphs = !r->sizes[0].all && r->sizes[1].all;
 	struct recording_cost out = {.waited_calls = r->calls,
 	                             .waited_ranges = r->ranges,
 	                             .graph_nodes = r->graph_nodes,
-	                             .launch_pace = size_at(&r->sizes, 100),
+	                             .launch_pace = size_at(&r->sizes[of_graphs], 100),
+	                             .of_graphs = of_graphs,
 	                             .arrivals = r->arrivals_n,
 	                             .arrival = size_at(&r->arrivals, 2),
 	                             .paces = paces_end(r->paces, arena),
@@ -335,4 +346,98 @@ const struct fact *recording_note(const struct recording_cost *cost, const struc
 		return NULL;
 	return FACT_NEW(arena, recording_costs, FACT_NO_SIDE, .call = NS_A_CALL, .calls = cost->waited_calls,
 	                .steps = steps, .time = cost->added, .share = share);
+}
+
+/* ---- runs that a stopwatch timed ---- */
+
+/* Launches a step may differ by this from those that the stopwatch counted, and steps are the same. */
+#define SAME_STEP 0.05
+
+/* Why a run does not measure what the side is measured by, a clause; NULL: it does. */
+static const char *misfit(const struct run *run, bool steps, const struct trace_stopwatch *w)
+{
+	if (w->unused)
+		return w->unused;
+	if (!steps)
+		return w->steps ? say_word(WORDS_misfit, "steps") : NULL;
+	if (w->step && strcmp(w->step, instants_step(run)) != 0)
+		return say_word(WORDS_misfit, "other_steps");
+	if ((run->steps.origin == STEPS_BY_PATTERN) != (w->launches > 0))
+		return say_word(WORDS_misfit, w->launches ? "launches" : "ranges");
+	if (w->launches && instants_launches(run) <= 0)
+		return say_word(WORDS_misfit, "launches_unknown");
+	return NULL;
+}
+
+/* How many of the side's steps a run timed. Launches say it where they were counted: what is one step in one comparison
+ * may be several in another. */
+static double steps_of(const struct run *run, const struct trace_stopwatch *w)
+{
+	double a_step = w->launches ? instants_launches(run) : 0, steps = w->steps;
+	if (a_step > 0 && fabs(w->launches / a_step / steps - 1) > SAME_STEP)
+		steps = w->launches / a_step;
+	return steps > 0 ? steps : 1;
+}
+
+struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool steps, struct arena *arena)
+{
+	struct stopwatch_side out = {0};
+	struct stopwatch_run *list = NULL, *whole = NULL;
+	size_t room = 0, whole_room = 0;
+	for (size_t r = 0; r < n_runs; r++) {
+		const struct trace *t = runs[r].trace;
+		const struct exchange_place place = run_place(&runs[r], arena);
+		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
+			const struct trace_stopwatch *w = &t->stopwatch[i];
+			if (steps && !w->steps && !w->unused) {
+				LIST_ADD(arena, whole, out.n_whole, whole_room,
+				         (struct stopwatch_run){.step = (double)w->time,
+				                                .start = w->start,
+				                                .looked = w->looked,
+				                                .place = place});
+				continue;
+			}
+			const char *unused = misfit(&runs[r], steps, w);
+			if (unused) {
+				out.unused = out.n_unused++ ? out.unused : unused;
+				continue;
+			}
+			double n = steps_of(&runs[r], w);
+			LIST_ADD(arena, list, out.n_runs, room,
+			         (struct stopwatch_run){.step = (double)w->time / n,
+			                                .steps = w->steps ? llround(n) : 0,
+			                                .start = w->start,
+			                                .looked = w->looked,
+			                                .energy = w->energy > 0 ? (double)w->energy / n / 1e3
+			                                                        : (double)w->energy,
+			                                .place = place});
+		}
+	}
+	out.runs = list;
+	out.whole = whole;
+	return out;
+}
+
+/* Mean of a run's last periods; all of them where it has fewer, or where none was asked for. */
+static double mean_of_last(const struct run_table *run, int64_t steps)
+{
+	size_t n = steps > 0 && (size_t)steps < run->n_periods ? (size_t)steps : run->n_periods;
+	int64_t sum = 0;
+	for (size_t i = run->n_periods - n; i < run->n_periods; i++)
+		sum += run->period[i];
+	return n ? (double)sum / (double)n : 0;
+}
+
+double stopwatches_recorded(const struct run_table *runs, size_t n, const struct stopwatch_side *timed)
+{
+	double sum = 0, mean = 0;
+	for (size_t t = 0; t < timed->n_runs; t++) {
+		if (!t || timed->runs[t].steps != timed->runs[t - 1].steps) {
+			mean = 0;
+			for (size_t r = 0; r < n; r++)
+				mean += mean_of_last(&runs[r], timed->runs[t].steps) / (double)n;
+		}
+		sum += mean;
+	}
+	return timed->n_runs ? sum / (double)timed->n_runs : 0;
 }

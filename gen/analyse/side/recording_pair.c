@@ -3,11 +3,8 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/judge/stats.h"
-#include "analyse/run/instants.h"
 #include "base/keymap.h"
-#include "base/list.h"
 #include "base/sort.h"
-#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,16 +30,23 @@ static double waited(const struct side *side)
 	return side->recording.waited_calls + side->recording.waited_ranges;
 }
 
-/* The highest price that a call of a side can have. */
-static double highest_price_of(const struct side *side)
+/* Whether one side launches nothing but graphs, and the other more: a graph's launch takes what its nodes take. */
+static bool of_graphs(const struct side side[2])
 {
-	return fmin(fmax(LEAST_NS_A_CALL, side->recording.launch_pace - NS_A_LAUNCH), MOST_NS_A_CALL);
+	return side[0].recording.of_graphs != side[1].recording.of_graphs;
+}
+
+/* The highest price that a call of a side can have. */
+static double highest_price_of(const struct side side[2], int s)
+{
+	const struct side *of = of_graphs(side) ? &side[side[0].recording.of_graphs] : &side[s];
+	return fmin(fmax(LEAST_NS_A_CALL, of->recording.launch_pace - NS_A_LAUNCH), MOST_NS_A_CALL);
 }
 
 /* Of either. */
 static double highest_price(const struct side side[2])
 {
-	return fmax(highest_price_of(&side[0]), highest_price_of(&side[1]));
+	return fmax(highest_price_of(side, 0), highest_price_of(side, 1));
 }
 
 /* What recording may have done to the GPU's work, as a logarithm: nothing where both sides have as much of it. */
@@ -76,9 +80,17 @@ static struct apart prices_apart(const struct side side[2])
 	double shared, ns = paces_apart(&b->paces, &f->paces, &shared);
 	struct apart out = {.seen = ns, .alike = shared >= SHARED};
 	if (!out.alike)
-		out.seen = b->launch_pace > 0 && f->launch_pace > 0 ? f->launch_pace - b->launch_pace : 0;
+		out.seen = !of_graphs(side) && fmin(b->launch_pace, f->launch_pace) > 0
+		                   ? f->launch_pace - b->launch_pace
+		                   : 0;
 	out.ns = fmax(fmin(out.seen, MOST_NS_A_CALL), -MOST_NS_A_CALL);
 	return out;
+}
+
+/* Whether launches differ by more than the interval takes recording to cost. */
+static bool is_beyond(const struct side side[2], const struct apart *apart)
+{
+	return fabs(apart->seen) > highest_price(side);
 }
 
 /* What recording took on a rank, ns of a step, holds the others up in collectives, for no longer than they waited
@@ -107,7 +119,7 @@ static double took_at(const struct side *side, double ns)
  * took is linear between the prices for which it is known, so the change rises or falls all along between those. */
 static void widen(const struct side side[2], double apart, double beyond[2])
 {
-	const double highest[2] = {highest_price_of(&side[0]), highest_price_of(&side[1])};
+	const double highest[2] = {highest_price_of(side, 0), highest_price_of(side, 1)};
 	for (int s = 0; s < 2; s++)
 		for (int p = 0; p <= RECORDING_PRICES; p++) {
 			double at = (p < RECORDING_PRICES ? recording_price[p] : highest[s]) - (s ? apart : 0);
@@ -172,12 +184,6 @@ bool recording_turns(const struct verdict *v, const struct verdict_conditions *c
 	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
-/* Whether launches differ by more than the interval takes recording to cost. */
-static bool beyond_recording(const struct side side[2])
-{
-	return fabs(prices_apart(side).seen) > highest_price(side);
-}
-
 /* Where it makes a difference that the sides' prices may differ; else NULL. */
 static const struct fact *find_apart(const struct side side[2], struct arena *arena)
 {
@@ -188,7 +194,7 @@ static const struct fact *find_apart(const struct side side[2], struct arena *ar
 	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
 		return NULL;
 	return FACT_NEW(arena, launches_apart, apart.ns > 0, .same_launches = apart.alike, .longer = fabs(apart.seen),
-	                .beyond = beyond_recording(side));
+	                .beyond = is_beyond(side, &apart));
 }
 
 /* The same of graphs' nodes. */
@@ -212,7 +218,7 @@ void recording_more(const struct side side[2], double more[2])
 	if (!apart.alike)
 		return;
 	more[dear] =
-		took_at(&side[dear], fmin(fabs(apart.ns), highest_price_of(&side[dear]))) * side[dear].budget.period;
+		took_at(&side[dear], fmin(fabs(apart.ns), highest_price_of(side, dear))) * side[dear].budget.period;
 	if (d->stopwatch > 0 && c->stopwatch > 0) /* measured */
 		more[dear] = fmax(0, fmin(more[dear], d->recorded_timed - d->stopwatch -
 		                                              fmin(c->recorded_timed - c->stopwatch, 0)));
@@ -235,108 +241,17 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
 	/* where the same launches say the opposite (controls.h), it is not told whose host was slower */
-	const bool told = !c->controls || c->controls->host * prices_apart(side).ns <= 0;
+	const struct apart prices = prices_apart(side);
+	const bool told = !c->controls || c->controls->host * prices.ns <= 0;
 	const struct fact *apart = told ? find_apart(side, arena) : NULL;
 	const bool operators = are_noted(b) || are_noted(f);
 	return FACT_NEW(arena, recorded_speedup, FACT_NO_SIDE, .most = highest_price(side),
 	                .ranges = !operators && b->recording.waited_ranges + f->recording.waited_ranges > 0,
 	                .operators = operators, .baseline = waited(b), .fixed = waited(f),
 	                .unit = b->steps.found ? "step" : "run", .apart = apart, .nodes = find_nodes(side, arena),
-	                .allows = !apart || !beyond_recording(side) ? "all"
-	                          : v->exchange.state > 0           ? "twice"
-	                                                            : "recording");
-}
-
-/* Launches a step may differ by this from those that the stopwatch counted, and steps are the same. */
-#define SAME_STEP 0.05
-
-/* Why a run does not measure what the side is measured by, a clause; NULL: it does. */
-static const char *misfit(const struct run *run, bool steps, const struct trace_stopwatch *w)
-{
-	if (w->unused)
-		return w->unused;
-	if (!steps)
-		return w->steps ? say_word(WORDS_misfit, "steps") : NULL;
-	if (w->step && strcmp(w->step, instants_step(run)) != 0)
-		return say_word(WORDS_misfit, "other_steps");
-	if ((run->steps.origin == STEPS_BY_PATTERN) != (w->launches > 0))
-		return say_word(WORDS_misfit, w->launches ? "launches" : "ranges");
-	if (w->launches && instants_launches(run) <= 0)
-		return say_word(WORDS_misfit, "launches_unknown");
-	return NULL;
-}
-
-/* How many of the side's steps a run timed. Launches say it where they were counted: what is one step in one comparison
- * may be several in another. */
-static double steps_of(const struct run *run, const struct trace_stopwatch *w)
-{
-	double a_step = w->launches ? instants_launches(run) : 0, steps = w->steps;
-	if (a_step > 0 && fabs(w->launches / a_step / steps - 1) > SAME_STEP)
-		steps = w->launches / a_step;
-	return steps > 0 ? steps : 1;
-}
-
-struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool steps, struct arena *arena)
-{
-	struct stopwatch_side out = {0};
-	struct stopwatch_run *list = NULL, *whole = NULL;
-	size_t room = 0, whole_room = 0;
-	for (size_t r = 0; r < n_runs; r++) {
-		const struct trace *t = runs[r].trace;
-		const struct exchange_place place = run_place(&runs[r], arena);
-		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
-			const struct trace_stopwatch *w = &t->stopwatch[i];
-			if (steps && !w->steps && !w->unused) {
-				LIST_ADD(arena, whole, out.n_whole, whole_room,
-				         (struct stopwatch_run){.step = (double)w->time,
-				                                .start = w->start,
-				                                .looked = w->looked,
-				                                .place = place});
-				continue;
-			}
-			const char *unused = misfit(&runs[r], steps, w);
-			if (unused) {
-				out.unused = out.n_unused++ ? out.unused : unused;
-				continue;
-			}
-			double n = steps_of(&runs[r], w);
-			LIST_ADD(arena, list, out.n_runs, room,
-			         (struct stopwatch_run){.step = (double)w->time / n,
-			                                .steps = w->steps ? llround(n) : 0,
-			                                .start = w->start,
-			                                .looked = w->looked,
-			                                .energy = w->energy > 0 ? (double)w->energy / n / 1e3
-			                                                        : (double)w->energy,
-			                                .place = place});
-		}
-	}
-	out.runs = list;
-	out.whole = whole;
-	return out;
-}
-
-/* Mean of a run's last periods; all of them where it has fewer, or where none was asked for. */
-static double mean_of_last(const struct run_table *run, int64_t steps)
-{
-	size_t n = steps > 0 && (size_t)steps < run->n_periods ? (size_t)steps : run->n_periods;
-	int64_t sum = 0;
-	for (size_t i = run->n_periods - n; i < run->n_periods; i++)
-		sum += run->period[i];
-	return n ? (double)sum / (double)n : 0;
-}
-
-double stopwatches_recorded(const struct run_table *runs, size_t n, const struct stopwatch_side *timed)
-{
-	double sum = 0, mean = 0;
-	for (size_t t = 0; t < timed->n_runs; t++) {
-		if (!t || timed->runs[t].steps != timed->runs[t - 1].steps) {
-			mean = 0;
-			for (size_t r = 0; r < n; r++)
-				mean += mean_of_last(&runs[r], timed->runs[t].steps) / (double)n;
-		}
-		sum += mean;
-	}
-	return timed->n_runs ? sum / (double)timed->n_runs : 0;
+	                .allows = !apart || !is_beyond(side, &prices) ? "all"
+	                          : v->exchange.state > 0             ? "twice"
+	                                                              : "recording");
 }
 
 enum {
