@@ -376,7 +376,7 @@ static void test_a_graph_is_no_slow_launch(void **state)
 	assert_false(made->side[0].recording.of_graphs);
 	assert_true(made->side[1].recording.of_graphs);
 	for (int i = 0; i < 2; i++) {
-		a.side[i] = (struct side){.budget.period = 20 * MS, .busy = i ? 20 * MS : 15 * MS};
+		a.side[i] = (struct side){.budget.period = 20 * MS, .busy = 15 * MS};
 		a.side[i].recording.launch_pace = i ? 24750 : 2750;
 		for (int p = 0; p < RECORDING_PRICES; p++)
 			a.side[i].recording.took[p] = (i ? 10 : 1000) * recording_price[p];
