@@ -9,9 +9,9 @@
 /* Whether a cycle of one loop may be one of the other, with the fix or without it. A fix may rename, fuse and speed up
  * kernels, so neither names nor times say it, but what a cycle holds does: families of kernels (op_words.h) that are
  * there as often in a cycle of both are a third of the kernels' time of each, without communication, or one holds so
- * many times the kernels of the other. Where nothing can be said of kernels, for
- * CUDA graphs or a compiler's fused kernels are half of one side's time, or there are none, the loops are there as
- * often; or their cycles hold as many operations, too, for kernels may be written anew. `names`: those of the makeup.
+ * many times the kernels of the other. Where nothing can be said of kernels, for CUDA graphs or a compiler's fused
+ * kernels are half of one side's time, or there are none, the loops are there as often. Where both sides hide them so,
+ * or kernels may be written anew, their cycles hold as many operations, too. `names`: those of the makeup.
  */
 bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names);
 
