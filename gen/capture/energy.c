@@ -12,7 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { EVERY_NS = 20000000, MOVES = 15 /* samples in which a counter moves, with room */ };
+enum {
+	EVERY_NS = 20000000,
+	MOVES = 15,    /* samples in which a counter moves, with room */
+	SPARING = 200, /* times as long as a look takes nobody looks: the driver holds up the program meanwhile */
+	ENDS = 10      /* times the distance of two looks: a shorter window is mostly its two ends */
+};
 
 struct counter {
 	nvml_device device;
@@ -30,6 +35,7 @@ struct energy {
 	struct arena *owner; /* … then this one's */
 	pthread_t thread;
 	atomic_int left; /* samples still to be made; < 0: no end is known */
+	int64_t apart;   /* ns between two looks, at most: the thread's, until it has ended */
 };
 
 static void sample(struct energy *e)
@@ -55,10 +61,16 @@ static void *run(void *energy)
 	struct energy *e = energy;
 	const struct timespec wait = {0, EVERY_NS};
 	while (atomic_load(&e->left)) {
+		const int64_t begin = proc_now_ns();
 		sample(e);
+		const int64_t took = proc_now_ns() - begin,
+			      apart = took * SPARING > EVERY_NS ? took * SPARING : EVERY_NS;
+		e->apart = apart > e->apart ? apart : e->apart;
 		if (atomic_load(&e->left) > 0)
 			atomic_fetch_sub(&e->left, 1);
-		nanosleep(&wait, NULL);
+		do /* nobody is held up once the program has ended */
+			nanosleep(&wait, NULL);
+		while (atomic_load(&e->left) < 0 && proc_now_ns() - begin < apart);
 	}
 	return NULL;
 }
@@ -137,7 +149,7 @@ const char *energy_text(const struct energy *e, int64_t from, int64_t to, struct
 	for (uint32_t i = 0; e && i < e->n; i++) {
 		const struct counter *c = &e->counter[i];
 		int64_t mj = c->flaw ? c->flaw : !c->n ? ENERGY_NO_COUNTER : ENERGY_SHORT;
-		if (mj == ENERGY_SHORT && to - from >= ENERGY_LEAST_NS)
+		if (mj == ENERGY_SHORT && to - from >= ENERGY_LEAST_NS && to - from >= ENDS * e->apart)
 			mj = (int64_t)(energy_at(c->list, c->n, to) - energy_at(c->list, c->n, from));
 		text = arena_format(arena, "%s%s%s=%lld", text, *text ? " " : "", c->uuid, (long long)mj);
 	}

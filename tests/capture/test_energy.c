@@ -54,6 +54,30 @@ static void of_a_stand_in(void **unused)
 	arena_release(&arena);
 }
 
+/* A look that takes 10 ms holds the program up as long: there is one in 2 s, and a window of 20 s is the least. */
+static void looks_that_take_long(void **unused)
+{
+	(void)unused;
+	for (int slow = 0; slow < 2; slow++) {
+		struct arena arena = {0};
+		if (slow)
+			setenv("STANDIN_NVML", "slow", 1);
+		else
+			unsetenv("STANDIN_NVML");
+		int64_t from = now();
+		struct energy *e = energy_begin(STANDIN_NVML_NEW, &arena);
+		assert_non_null(e);
+		nanosleep(&(struct timespec){0, 100000000}, NULL);
+		energy_end(e, 0);
+		const char *text = energy_text(e, from, from + 2 * ENERGY_LEAST_NS, &arena);
+		assert_int_equal(strtol(strchr(text, '=') + 1, NULL, 10) == ENERGY_SHORT, slow);
+		text = energy_text(e, from, from + 5 * ENERGY_LEAST_NS, &arena);
+		assert_true(strtol(strchr(text, '=') + 1, NULL, 10) >= 0);
+		arena_release(&arena);
+	}
+	unsetenv("STANDIN_NVML");
+}
+
 static void without(void **unused)
 {
 	(void)unused;
@@ -67,6 +91,6 @@ static void without(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(between_values), cmocka_unit_test(of_a_stand_in),
-	                                   cmocka_unit_test(without)};
+	                                   cmocka_unit_test(looks_that_take_long), cmocka_unit_test(without)};
 	return cmocka_run_group_tests_name("energy", tests, NULL, NULL);
 }
