@@ -202,6 +202,28 @@ static void put_times(struct terminal *t)
 		             .first = view_unit(b)));
 }
 
+/* Where the steps come from: in one line if the same range is the step on both sides, else side by side. */
+static void put_steps(struct terminal *t)
+{
+	const struct analysis *a = t->a;
+	const struct side_steps *first = &a->side[0].steps, *second = &a->side[1].steps;
+	const bool both =
+		first->origin == STEPS_BY_RANGE && second->origin == STEPS_BY_RANGE && first->name == second->name;
+	const char *what = "steps";
+	for (int k = 0; k < (both ? 1 : 2); k++) {
+		const struct side *s = &a->side[k];
+		if (s->steps.origin != STEPS_BY_RANGE && s->steps.origin != STEPS_BY_PATTERN)
+			continue;
+		const char *found = s->steps.origin == STEPS_BY_RANGE
+		                            ? SAY(a->names, &t->arena, steps_by_range, .name = s->steps.name,
+		                                  .covered = s->steps.coverage, .both = both, .fixed = second->coverage,
+		                                  .optimizer = evidence_by_optimizer(a, s))
+		                            : evidence_of(a, s, &t->arena);
+		put_line(t, what, both ? found : arena_format(&t->arena, "%s: %s", s->label, found));
+		what = "";
+	}
+}
+
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 {
 	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
@@ -224,16 +246,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "why", words_change(a, &t.arena));
 	put_line(&t, "prediction",
 	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup ? words_diagnosis(a, &t.arena) : "");
-	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)
-		put_line(&t, "steps",
-		         SAY(a->names, &t.arena, steps_by_range, .name = a->side[0].steps.name,
-		             .baseline = a->side[0].steps.coverage, .fixed = a->side[1].steps.coverage,
-		             .optimizer = evidence_by_optimizer(a, &a->side[0])));
-	for (int k = 0; k < 2; k++)
-		if (a->side[k].steps.origin == STEPS_BY_PATTERN)
-			put_line(&t, k ? "" : "steps",
-			         arena_format(&t.arena, "%s: %s", a->side[k].label,
-			                      evidence_of(a, &a->side[k], &t.arena)));
+	put_steps(&t);
 	put_line(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
 	const char *startup = evidence_startup(a, &t.arena);
 	put_line(&t, "startup", startup ? startup : "");
