@@ -214,8 +214,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
-	const struct gates usual =
-		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &asked->gates, arena);
+	const struct gates usual = gates_judge(&verdict, &comparison, &asked->gates, arena);
 	struct quantile_change quantile[LATENCIES][QUANTILES];
 	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
 		quantiles_changes(times.of[of], &recorded, quantile[of]);

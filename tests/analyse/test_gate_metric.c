@@ -318,20 +318,32 @@ static void the_same_work_is_no_proof_without_a_speedup(void **state)
 	struct arena arena = {0};
 	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1};
 	const struct gates_asked asked = {.max_regression = -1, .require_comparable = true};
-	struct gates gates = gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena);
+	struct comparison c = {.same_work = SAME_WORK_SAME};
+	struct gates gates = gates_judge(&v, &c, &asked, &arena);
 	assert_int_equal(gates.result, GATE_INCONCLUSIVE);
 	assert_non_null(strstr(said(gates.gate[0].fact, NULL), "there is nothing to compare"));
 	v.has_speedup = true;
-	assert_int_equal(gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena).result, GATE_PASSED);
+	assert_int_equal(gates_judge(&v, &c, &asked, &arena).result, GATE_PASSED);
+	/* as the line of the work says it */
+	static const char *const way[] = {[KERNELS_OTHERS] = "same work, different kernels",
+	                                  [KERNELS_TIMES] = "same work, other kernel times",
+	                                  [KERNELS_SAME] = "same work, other copies or launches"};
+	c.same_work = SAME_WORK_JOB;
+	for (int k = KERNELS_OTHERS; k <= KERNELS_SAME; k++) {
+		c.kernels = (enum same_kernels)k;
+		assert_non_null(strstr(said(gates_judge(&v, &c, &asked, &arena).gate[0].fact, NULL), way[k]));
+	}
 	/* other clocks than the baseline's: neither the same work nor a doubt about it makes that comparable */
-	for (enum same_work work = SAME_WORK_SAME; work <= SAME_WORK_UNKNOWN; work++) {
-		struct gates other = gates_judge(&v, work, true, &asked, &arena);
+	c.other_conditions = true;
+	for (c.same_work = SAME_WORK_SAME; c.same_work <= SAME_WORK_UNKNOWN; c.same_work++) {
+		struct gates other = gates_judge(&v, &c, &asked, &arena);
 		assert_int_equal(other.result, GATE_FAILED);
 		bool conditions = strstr(said(other.gate[0].fact, NULL), "conditions") != NULL;
-		assert_int_equal(conditions, work != SAME_WORK_DIFFERENT);
+		assert_int_equal(conditions, c.same_work != SAME_WORK_DIFFERENT);
 	}
 	v.has_speedup = false; /* what failed, failed */
-	assert_int_equal(gates_judge(&v, SAME_WORK_DIFFERENT, false, &asked, &arena).result, GATE_FAILED);
+	c = (struct comparison){.same_work = SAME_WORK_DIFFERENT};
+	assert_int_equal(gates_judge(&v, &c, &asked, &arena).result, GATE_FAILED);
 	arena_release(&arena);
 }
 

@@ -147,7 +147,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 		asked.min_speedup = 1.5;
 	a->comparison.comparable = m->which != FIXTURE_DEVICES;
 	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
-	a->gates = gates_judge(v, a->comparison.same_work, false, &asked, m->arena);
+	a->gates = gates_judge(v, &a->comparison, &asked, m->arena);
 	if (!a->comparison.comparable)
 		facts_add(&a->comparison.differences, m->arena, fact_that_says(m->arena, launches));
 	if (!self)

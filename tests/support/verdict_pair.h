@@ -2,7 +2,7 @@
 #ifndef GAPLINE_TESTS_VERDICT_PAIR_H
 #define GAPLINE_TESTS_VERDICT_PAIR_H
 
-#include "analyse/judge/gates.h"
+#include "analyse/pair_result.h"
 #include "said.h"
 
 #include <ctype.h>
@@ -83,7 +83,8 @@ static inline struct pair *three_runs(size_t n, double speedup)
 static inline const struct verdict *judge(struct pair *p)
 {
 	p->v = verdict_judge(p->side, p->warmup, &p->conditions, &arena);
-	p->gates = gates_judge(&p->v, p->work, p->other_conditions, &p->asked, &arena);
+	const struct comparison c = {.same_work = p->work, .other_conditions = p->other_conditions};
+	p->gates = gates_judge(&p->v, &c, &p->asked, &arena);
 	/* whatever the result: sentences, at least one, and more wherever nothing was decided */
 	assert_true(p->v.reasons.n > 0);
 	for (size_t i = 0; i < p->v.reasons.n; i++) {

@@ -1,4 +1,6 @@
 #include "analyse/judge/gates.h"
+
+#include "analyse/pair_result.h"
 #include "base/format.h"
 
 #include <math.h>
@@ -106,13 +108,15 @@ static void judge_regression(const struct verdict *v, struct arena *arena, struc
 		judge_interval(v, asked, bound, lo >= bound ? "reached" : "not_ruled_out", GATE_PASSED, arena, gate);
 }
 
-static void judge_work(const struct verdict *v, struct arena *arena, struct gate *gate)
+static void judge_work(const struct verdict *v, const struct comparison *c, struct arena *arena, struct gate *gate)
 {
 	static const enum gate_result result[] = {[SAME_WORK_SAME] = GATE_PASSED,
 	                                          [SAME_WORK_JOB] = GATE_PASSED,
 	                                          [SAME_WORK_DIFFERENT] = GATE_FAILED,
 	                                          [SAME_WORK_UNKNOWN] = GATE_INCONCLUSIVE};
-	const char *found = same_work_name(gate->work);
+	const char *found = same_work_name(c->same_work);
+	gate->work = c->same_work;
+	gate->conditions = c->other_conditions;
 	gate->result = result[gate->work];
 	if (gate->conditions && gate->work != SAME_WORK_DIFFERENT) {
 		gate->result = GATE_FAILED;
@@ -122,7 +126,7 @@ static void judge_work(const struct verdict *v, struct arena *arena, struct gate
 		gate->result = GATE_INCONCLUSIVE;
 		found = "nothing";
 	}
-	gate->fact = FACT_NEW(arena, work_gate, FACT_NO_SIDE, .found = found);
+	gate->fact = FACT_NEW(arena, work_gate, FACT_NO_SIDE, .found = found, .kernels = same_kernels_name(c->kernels));
 }
 
 static struct gate *add(struct gates *gates, enum gate_kind kind, double asked, struct arena *arena)
@@ -148,8 +152,8 @@ void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena
 	sum_up(gates, gate->result);
 }
 
-struct gates gates_judge(const struct verdict *v, enum same_work work, bool other_conditions,
-                         const struct gates_asked *asked, struct arena *arena)
+struct gates gates_judge(const struct verdict *v, const struct comparison *comparison, const struct gates_asked *asked,
+                         struct arena *arena)
 {
 	struct gates gates = {0};
 	if (asked->min_speedup > 0) {
@@ -172,9 +176,7 @@ struct gates gates_judge(const struct verdict *v, enum same_work work, bool othe
 	}
 	if (asked->require_comparable) {
 		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0, arena);
-		gate->work = work;
-		gate->conditions = other_conditions;
-		judge_work(v, arena, gate);
+		judge_work(v, comparison, arena, gate);
 	}
 	for (size_t i = 0; i < gates.n; i++)
 		sum_up(&gates, gates.gate[i].result);

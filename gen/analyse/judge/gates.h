@@ -20,6 +20,8 @@ struct gates_asked {
 
 enum gate_kind { GATE_MIN_SPEEDUP, GATE_MAX_REGRESSION, GATE_REQUIRE_COMPARABLE, GATE_EXPRESSION };
 
+struct comparison;
+
 struct gate {
 	enum gate_kind kind;
 	const char *name; /* "min_speedup", "max_regression", "require_comparable"; an expression as it was given */
@@ -49,7 +51,7 @@ struct gates {
  * only the recorded programs show it. Both are inconclusive where the data give no
  * verdict. require_comparable: passed for the same work or job, failed for different work, inconclusive where it is
  * unknown. */
-struct gates gates_judge(const struct verdict *verdict, enum same_work work, bool other_conditions,
+struct gates gates_judge(const struct verdict *verdict, const struct comparison *comparison,
                          const struct gates_asked *asked, struct arena *arena);
 
 /* Appends a gate, and says what all together come to. */
