@@ -395,6 +395,11 @@ static void lengths_of_two_kinds(void **unused)
 		assert_non_null(line);
 		assert_int_equal(strstr(line, " steps of the baseline take ") != NULL, !rare);
 		assert_int_equal(strstr(line, "of the time), so the mean is uncertain") != NULL, rare);
+		assert_null(strstr(line, "one run"));
+		for (int side = 0; side < 2; side++) /* of another run they are not */
+			add_run(p, side, 200, 10000000);
+		line = said(judge(p)->typical_line, NULL);
+		assert_non_null(strstr(line, " of 200 steps of one run of the baseline "));
 	}
 }
 

@@ -341,7 +341,7 @@ static void add_warmup(struct list *list, const struct proof *p, int warmup)
 		for (size_t r = 0; r < p->runs[i]; r++)
 			if (v->series[i][r].level_start) {
 				ADD(list, slow_start_kept, i, .steps = (int64_t)v->series[i][r].level_n + 1,
-				    .longer = expm1(v->series[i][r].level_excess));
+				    .runs = p->runs[i] > 1, .longer = expm1(v->series[i][r].level_excess));
 				break;
 			}
 }

@@ -72,7 +72,7 @@ static const struct fact *of_cycles(const struct series *s[2], struct arena *are
 	                .more = s[i]->pattern > SHOWN);
 }
 
-static const struct fact *of_rare_steps(const struct series *s[2], struct arena *arena)
+static const struct fact *of_rare_steps(const struct proof *p, const struct series *s[2], struct arena *arena)
 {
 	double share[2];
 	for (int i = 0; i < 2; i++)
@@ -83,9 +83,9 @@ static const struct fact *of_rare_steps(const struct series *s[2], struct arena 
 		return NULL;
 	if (slow->n * 4 > s[i]->m) /* these are no rare ones */
 		return FACT_NEW(arena, steps_of_two_lengths, i, .slow = (int64_t)slow->n, .of = (int64_t)s[i]->m,
-		                .least = slow->least, .most = slow->most);
-	return FACT_NEW(arena, slow_steps, i, .slow = (int64_t)slow->n, .of = (int64_t)s[i]->m, .least = slow->least,
-	                .most = slow->most, .time = share[i]);
+		                .runs = p->runs[i] > 1, .least = slow->least, .most = slow->most);
+	return FACT_NEW(arena, slow_steps, i, .slow = (int64_t)slow->n, .of = (int64_t)s[i]->m, .runs = p->runs[i] > 1,
+	                .least = slow->least, .most = slow->most, .time = share[i]);
 }
 
 /* Standard deviation of a step, relative, from its 10 % trimmed mean's side: what T's variance times m would be for
@@ -115,6 +115,6 @@ const struct fact *shape_why(const struct proof *p, const struct verdict *v, str
 	if (!why)
 		why = of_cycles(s, arena);
 	if (!why)
-		why = of_rare_steps(s, arena);
+		why = of_rare_steps(p, s, arena);
 	return why ? why : of_spread(s, arena);
 }
