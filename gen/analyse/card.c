@@ -53,6 +53,26 @@ static void choose_left(const struct analysis *a, struct card *card)
 	card->next_speedup = b->period / (b->period - b->idle);
 }
 
+static void choose_longer(const struct analysis *a, struct card *card)
+{
+	if (a->verdict.result != VERDICT_SLOWER || !a->waterfall.n_reasons ||
+	    a->waterfall.reason[0].part.kind == PART_IDLE || a->side[0].phases_by_work)
+		return;
+	ARENA_LOCAL(work);
+	const struct table t = table_make(a, TABLE_PHASES, &work);
+	double most = MOST_OF * a->waterfall.reason[0].part.delta;
+	for (uint32_t i = 0; i < t.n; i++) {
+		double gpu[2] = {0};
+		for (int s = 0; s < 2; s++)
+			if (t.row[i].at[s] >= 0)
+				gpu[s] = a->side[s].phases[t.row[i].at[s]].gpu / side_items(&a->side[s]);
+		if (gpu[1] - gpu[0] < most)
+			continue;
+		most = gpu[1] - gpu[0];
+		card->longer_phase = (uint32_t)t.row[i].key;
+	}
+}
+
 static void choose_straggler(const struct analysis *a, struct card *card)
 {
 	const struct waterfall_part *part = NULL;
@@ -246,6 +266,7 @@ struct card card_make(const struct analysis *a)
 	choose_next(a, &card);
 	choose_left(a, &card);
 	choose_straggler(a, &card);
+	choose_longer(a, &card);
 	card.by_item = may_be_larger(a);
 	for (int d = 0; d < DOUBT_COUNT; d++)
 		if (holds[d])

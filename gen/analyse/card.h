@@ -36,6 +36,8 @@ struct card {
 	/* Where exposed communication changed most, and most of that was waiting for the slowest device: that finding;
 	 * else NULL. */
 	const struct finding *straggler;
+	uint32_t longer_phase; /* where most came of the GPU work that explains a slower result; 0: in none, or of waits
+	                        */
 	/* An open result may be one of steps that do more on one side, which then made fewer: to be compared by item.
 	 */
 	bool by_item;

@@ -103,8 +103,7 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	           .equal = n[0] == n[1], .baseline = (int64_t)n[0], .fixed = (int64_t)n[1]);
 }
 
-/* "55.64 -> 24.22 ms per step" */
-static const struct fact *per_step(const struct analysis *a, const char *times, struct arena *arena)
+const struct fact *words_per(const struct analysis *a, const char *times, struct arena *arena)
 {
 	return FACT_NEW(arena, headline_times, FACT_NO_SIDE, .times = times,
 	                .of = a->items_name     ? "item"
@@ -161,7 +160,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	                  : words_wide(v)     ? "range"
 	                                      : "one",
 	           .speedup = v->speedup, .low = v->lo, .high = v->hi, .said = speedup_of(a, arena),
-	           .times = per_step(a, words_pair(arena, before, after), arena), .profiled = a->while_recorded,
+	           .times = words_per(a, words_pair(arena, before, after), arena), .profiled = a->while_recorded,
 	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN, .doubted = why != NULL, .why = why);
 }
 
@@ -253,13 +252,13 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 		const char *times = words_pair(arena, r->part.baseline, r->part.fixed);
 		text = arena_format(arena, "%s%s%s", text, i ? " " : "",
 		                    SAY(a->names, arena, why_line, .why = words_reason(a, r, arena),
-		                        .times = per_step(a, times, arena), .profiled = a->recorded_apart));
+		                        .times = words_per(a, times, arena), .profiled = a->recorded_apart));
 	}
 	if (w->largest) {
 		const char *rest = arena_format(arena, "%s %s", format_change(arena, unit, w->rest), unit.name);
 		text = arena_format(arena, "%s %s", text,
 		                    SAY(a->names, arena, why_line, .why = words_rest(a, arena),
-		                        .times = per_step(a, rest, arena), .profiled = a->recorded_apart));
+		                        .times = words_per(a, rest, arena), .profiled = a->recorded_apart));
 	}
 	return text;
 }

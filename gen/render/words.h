@@ -57,6 +57,9 @@ const char *words_part(const struct analysis *analysis, struct arena *arena, con
  * (1.58 -> 2.57 ms), one of the fixed side 6.2 % more (0.339 -> 0.360 ms)."; "" elsewhere. */
 const char *words_recorded(const struct analysis *analysis, struct arena *arena);
 
+/* "55.64 -> 24.22 ms per step", of the times */
+const struct fact *words_per(const struct analysis *analysis, const char *times, struct arena *arena);
+
 /* A part that explains the change: why_waits, why_idle or why_work. */
 const struct fact *words_reason(const struct analysis *analysis, const struct reason *reason, struct arena *arena);
 

@@ -145,6 +145,9 @@ static const char *asked_of_work(const struct verdict *v)
 	if (!first || fact_info[first->id].place != FACT_IN_WORK)
 		return NULL;
 	switch (first->id) {
+	case FACT_tools_differ:
+	case FACT_graphs_traced_apart:
+		return "alike";
 	case FACT_loops_differ:
 	case FACT_loops_of_other_size:
 	case FACT_loops_of_other_copies:
@@ -162,12 +165,27 @@ static const char *asked_of_work(const struct verdict *v)
 	}
 }
 
+/* The reason of a slower result that weighs most. */
+static const struct fact *longer(const struct analysis *a, const struct card *card, struct arena *arena)
+{
+	const struct reason *r = &a->waterfall.reason[0];
+	return FACT_NEW(arena, next_longer, FACT_NO_SIDE, .what = words_reason(a, r, arena),
+	                .phase = card_work(a, arena).kernel ? 0 : card->longer_phase,
+	                .times = words_per(a, words_pair(arena, r->part.baseline, r->part.fixed), arena));
+}
+
+/* Whether one side's batches may be larger: of steps that are no pair no number of items makes one. */
+static bool larger_batch(const struct analysis *a)
+{
+	return a->comparison.other_batch && !a->comparison.mismatch;
+}
+
 static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
 	const char *where = a->side[0].phases_by_work ? "before" : "in";
 	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
-	if (a->verdict.has_speedup && a->comparison.other_batch)
+	if (a->verdict.has_speedup && larger_batch(a))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "items");
 	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
@@ -182,7 +200,7 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),
 		                .phase = card.next_phase, .where = where);
 	if (a->verdict.result == VERDICT_SLOWER && a->waterfall.n_reasons)
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "longer");
+		return longer(a, &card, arena);
 	if (card.left)
 		return FACT_NEW(arena, next_waits, FACT_NO_SIDE, .speedup = card.next_speedup,
 		                .profiled = a->recorded_apart, .cause = cause_name(card.left->cause),
@@ -195,7 +213,7 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 {
 	const char *more = words_more(a, arena);
 	bool open = a->verdict.has_speedup && a->verdict.result == VERDICT_INCONCLUSIVE;
-	return open && *more && !a->comparison.other_batch && !card_make(a).by_item
+	return open && *more && !larger_batch(a) && !card_make(a).by_item
 	               ? more
 	               : say_fact(next_of(a, arena), a->names, arena);
 }

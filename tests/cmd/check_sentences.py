@@ -269,6 +269,49 @@ class Sentences(unittest.TestCase):
             self.assertEqual(result["verdict"]["result"], "inconclusive")
             self.assertEqual("next If a step does more on one side (a larger batch), compare by item" in text, asked, text)
 
+    def test_each_side_has_its_own_step(self):
+        """The fixed side names its step otherwise, and runs other kernels on half as much input: no number of items makes
+        these one step."""
+        pair = self.pair()
+        for side, path in enumerate(pair):
+            with sqlite3.connect(path) as db:
+                db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY AS SELECT start - 500 AS start, start AS end, deviceId, contextId, streamId, correlationId, globalPid, ? AS bytes, 1 AS copyKind, 1 AS srcKind, 2 AS dstKind FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId % 5 = 1", (8_000_000 >> side,))
+        text, _ = self.said(*pair)
+        self.assertIn(" steps the range step: 100.0 % of the baseline's GPU work, 100.0 % of the fixed side's ", text)
+        self.assertIn(" next If a step does more on one side (a larger batch), compare by item", text)
+        with sqlite3.connect(pair[1]) as db:
+            db.execute("UPDATE NVTX_EVENTS SET text = 'iteration' WHERE text = 'step'")
+            db.execute("UPDATE StringIds SET value = 'other_' || value WHERE value LIKE 'gemm%'")
+        for order, names in ((pair, ("step", "iteration")), (pair[::-1], ("iteration", "step"))):
+            text, _ = self.said(*order)
+            self.assertIn(" steps baseline: the range {}: 100.0 % of the GPU's work fixed: the range {}: 100.0 % of the GPU's work ".format(*names), text)
+            self.assertIn(" next Mark the step on both sides", text)
+
+    def test_what_two_tools_recorded_asks_for_one_tool(self):
+        """The same program, by nsys and by the PyTorch profiler."""
+        nsys, other = self.folder / "a.sqlite", self.folder / "b.json"
+        tiny.write(nsys, steps=STEPS, seed=1)
+        kineto.write(other, steps=STEPS)
+        text, result = self.said(nsys, other)
+        self.assertEqual(result["verdict"]["result"], "inconclusive")
+        self.assertIn(" Capture all with one tool. ", text)
+        self.assertIn(" next Capture both sides in the same way: one tool, the same options. ", text)
+
+    def test_what_got_longer_is_named(self):
+        """Of three kernels that take 1.5 times as long none is most of the change: then it is their phase."""
+        pair = self.pair(load=5_000, kernel=150_000)
+        pair[0].unlink()
+        tiny.write(pair[0], steps=STEPS, seed=1, load=5_000)
+        text, result = self.said(*pair)
+        self.assertEqual(result["verdict"]["result"], "slower")
+        self.assertRegex(text, r" next Start with what got longer most: GPU compute, mostly gemm, 0\.5\d* → 0\.75\d* ms per step\. ")
+        for path in pair:
+            with sqlite3.connect(path) as db:
+                db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(10 + k, f"third_{k}") for k in range(3)])
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 10 + correlationId % 3, shortName = 10 + correlationId % 3")
+        text, _ = self.said(*pair)
+        self.assertRegex(text, r" next Start with what got longer most: GPU compute, most of it in compute, 0\.5\d* → 0\.75\d* ms per step\. ")
+
     def test_what_makes_a_rank_late_takes_the_waiting_along(self):
         """One of four ranks loads longer, and all wait for it: on time, a step is as much shorter, not by a quarter of that.
         So it is where they still wait for the rank, which computes longer, too."""
