@@ -479,6 +479,15 @@ struct side {
 		*doubt; /* of a side that stands alone: why its numbers prove nothing, among `quality`, too; or NULL */
 };
 
+/* Whether hardware counters of any of its GPUs were sampled in its measured steps. */
+static inline bool side_has_metrics(const struct side *side)
+{
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		if (side->devices[d].metrics.samples)
+			return true;
+	return false;
+}
+
 /* What times of a step are divided by where sides are compared: its items, or 1 where those are not told. */
 static inline double side_items(const struct side *side)
 {

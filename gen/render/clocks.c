@@ -113,15 +113,6 @@ static bool any_side_has(const struct analysis *a, enum metric metric)
 	return false;
 }
 
-static bool is_known(const struct analysis *a)
-{
-	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t d = 0; d < a->side[s].n_devices; d++)
-			if (a->side[s].devices[d].metrics.samples)
-				return true;
-	return false;
-}
-
 /* ---- words ---- */
 
 enum { PERCENT = 100 };
@@ -207,7 +198,7 @@ void hardware_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	struct unit unit = view_table_unit(a);
-	bool known = is_known(a);
+	bool known = side_has_metrics(&a->side[0]) || side_has_metrics(&a->side[1]);
 	page_if(&page->top, "hardware", known);
 	page_fill(&page->top, "hardware.text", sampling_words(a, arena));
 	page_fill(&page->top, "hardware.caption",

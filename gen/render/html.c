@@ -222,7 +222,8 @@ static const char *events_of(const struct side *s, struct arena *arena)
 	           .ranges = !t->has_ranges             ? "none"
 	                     : t->kind == SOURCE_KINETO ? "kineto"
 	                                                : "nvtx",
-	           .os = t->has_os_calls, .overheads = t->has_overheads, .graphs = view_graph_mode(t->graphs));
+	           .os = t->has_os_calls, .metrics = side_has_metrics(s), .overheads = t->has_overheads,
+	           .graphs = view_graph_mode(t->graphs));
 }
 
 /* Copies to, from and between devices whose bytes nobody recorded. */

@@ -318,6 +318,9 @@ def main():
                     wrong.append("old: the copy to share says something else")
         result, page = report(gapline, plain, first, folder)
         compare("fixed side", result["fixed"]["devices"][0]["metrics"], expected(first, round(result["fixed"]["devices"][0]["window_ms"] * 1e6)), wrong)
+        said = "Only the fixed side has GPU metrics. Capture both sides with the same options."
+        if said not in page or page.count("NVTX, GPU metrics") != 1:
+            wrong.append("fixed side: another way of recording is not said")
         tiny_profile.write(first + "2", steps=40, seed=3)
         if "hardware" in report(gapline, plain, first + "2", folder)[1].split("<main>")[1]:
             wrong.append("a page without counters speaks of them")

@@ -186,6 +186,7 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	const struct facts options = conditions_options(a, b, operators, c->arena);
 	for (uint32_t i = 0; i < options.n; i++)
 		guard_find(c, true, options.list[i]);
+	guard_find(c, true, conditions_metrics(c->side, c->arena));
 	bool material = false;
 	const struct fact *clocks = conditions_difference(c->side, c->arena, &material);
 	guard_find(c, material, clocks);

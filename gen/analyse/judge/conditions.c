@@ -87,6 +87,14 @@ struct facts conditions_options(const struct trace_source *a, const struct trace
 	return options;
 }
 
+const struct fact *conditions_metrics(const struct side side[2], struct arena *arena)
+{
+	const bool fixed = side_has_metrics(&side[1]);
+	if (side_has_metrics(&side[0]) == fixed)
+		return NULL;
+	return FACT_NEW(arena, recorded_on_one_side, fixed, .what = "metrics");
+}
+
 const struct fact *conditions_difference(const struct side side[2], struct arena *arena, bool *material)
 {
 	const struct both found = furthest(side);

@@ -23,6 +23,9 @@ const char *conditions_ranges(const struct trace_source *a, const struct trace_s
 struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, bool operators,
                                 struct arena *arena);
 
+/* The same of hardware counters; NULL: both sides have them, or neither. */
+const struct fact *conditions_metrics(const struct side side[2], struct arena *arena);
+
 /* What stands beside a verdict. */
 struct conditions_said {
 	const struct fact *first; /* concerns the speedup itself and stands before everything else; may be NULL */
