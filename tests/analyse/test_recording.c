@@ -109,9 +109,9 @@ static void test_ranges_that_one_side_has(void **state)
 	assert_true(a->while_recorded);
 }
 
-/* 60 steps: 20 kernels of 2 µs that the host launches one every `pace` ns, then `rest` ns of host work behind a wait.
- */
-static const struct trace *launching_run(struct scene *s, int64_t pace, int64_t rest)
+/* 60 steps: 20 kernels (or CUDA graphs) of 2 µs that the host launches one every `pace` ns, then `rest` ns of host work
+ * behind a wait. */
+static const struct trace *launching_run_of(struct scene *s, bool graphs, int64_t pace, int64_t rest)
 {
 	static const char *const names[] = {"a", "b", "c", "d"};
 	int64_t t = 0;
@@ -119,8 +119,10 @@ static const struct trace *launching_run(struct scene *s, int64_t pace, int64_t 
 	for (int step = 0; step < 60; step++) {
 		int64_t begin = t;
 		for (int k = 0; k < 20; k++) {
-			maker_call(&s->m, s->main, t, t + US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
-			maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 2 * US, t + 4 * US, names[k % 4], s->correlation);
+			maker_call(&s->m, s->main, t, t + US, graphs ? "cudaGraphLaunch" : "cudaLaunchKernel",
+			           CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, 7, graphs ? OP_GRAPH : OP_KERNEL, t + 2 * US, t + 4 * US, names[k % 4],
+			         s->correlation);
 			t += pace + (step * 7 + k * 3) % 5;
 		}
 		scene_call(s, s->main, t, t + 4 * US, "cudaStreamSynchronize", CALL_SYNC);
@@ -128,6 +130,11 @@ static const struct trace *launching_run(struct scene *s, int64_t pace, int64_t 
 		scene_range(s, s->main, begin, t - 1, "step");
 	}
 	return maker_link(&s->m);
+}
+
+static const struct trace *launching_run(struct scene *s, int64_t pace, int64_t rest)
+{
+	return launching_run_of(s, false, pace, rest);
 }
 
 static const struct analysis *launching_pair(struct scene *s, const struct trace *baseline, const struct trace *fixed)
@@ -165,8 +172,10 @@ static void test_one_side_recorded_at_a_higher_price(void **state)
 static void test_a_host_slower_than_recording_makes_it(void **state)
 {
 	struct scene *s = *state;
-	const struct trace *fast = launching_run(s, 5 * US, 10 * US), *slow = launching_run(s, 65 * US, 10 * US);
-	for (int swap = 0; swap < 2; swap++) {
+	for (int way = 0; way < 4; way++) {
+		const bool graphs = way / 2, swap = way % 2;
+		const struct trace *fast = launching_run_of(s, graphs, 5 * US, 10 * US),
+				   *slow = launching_run_of(s, graphs, 65 * US, 10 * US);
 		const struct analysis *a = launching_pair(s, swap ? slow : fast, swap ? fast : slow);
 		const char *what = swap ? "60.0 µs longer in the baseline, more than profiling costs"
 		                        : "60.0 µs longer on the fixed side, more than profiling costs";
@@ -175,7 +184,12 @@ static void test_a_host_slower_than_recording_makes_it(void **state)
 		for (size_t i = 0; i < a->verdict.reasons.n; i++)
 			found = found || (strstr(said(a->verdict.reasons.list[i], a->names), what) &&
 			                  strstr(said(a->verdict.reasons.list[i], a->names),
-			                         "allows for what profiling adds, and for a host up to twice as slow"));
+			                         graphs ? "allows for what profiling adds, but not for that"
+			                                : "allows for what profiling adds, and for a host up to twice "
+			                                  "as slow") &&
+			                  strstr(said(a->verdict.reasons.list[i], a->names),
+			                         graphs ? "slower there, or its graph launches cost more (a new"
+			                                : "slower there. "));
 		assert_true(found);
 	}
 }

@@ -194,7 +194,7 @@ static const struct fact *find_apart(const struct side side[2], struct arena *ar
 	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
 		return NULL;
 	return FACT_NEW(arena, launches_apart, apart.ns > 0, .same_launches = apart.alike, .longer = fabs(apart.seen),
-	                .beyond = is_beyond(side, &apart));
+	                .beyond = is_beyond(side, &apart), .graphs = side[apart.ns > 0].counts.graph_launches > 0);
 }
 
 /* The same of graphs' nodes. */
