@@ -57,7 +57,18 @@ static bool find_shown(const struct side *s, int64_t *start, int64_t *end)
 	return true;
 }
 
-static void draw_busy(const struct overview *o, struct arena *arena, xmlNode *svg, double y, double width)
+/* Where a run's picture begins and ends: a range that is measured may begin before the first GPU operation. */
+static int64_t begin_of(const struct overview *o)
+{
+	return o->window_start < 0 ? o->window_start : 0;
+}
+
+static int64_t drawn(const struct overview *o)
+{
+	return (o->window_end > o->length ? o->window_end : o->length) - begin_of(o);
+}
+
+static void draw_busy(const struct overview *o, struct arena *arena, xmlNode *svg, double x, double y, double width)
 {
 	float *level[5];
 	for (int k = 0; k < 5; k++)
@@ -68,7 +79,7 @@ static void draw_busy(const struct overview *o, struct arena *arena, xmlNode *sv
 		level[3][i] = level[2][i] + o->copy[i];
 		level[4][i] = 1;
 	}
-	xmlNode *window = svg_window(svg, 0, y, width, STRIP);
+	xmlNode *window = svg_window(svg, x, y, width, STRIP);
 	svg_fill_window(window, OVERVIEW_BINS, STRIP);
 	for (int k = 0; k < 4; k++)
 		draw_layer(window, layers[k], level[k], level[k + 1]);
@@ -104,15 +115,18 @@ static void draw_bracket(xmlNode *svg, double from, double to, double y)
 static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, double y, double width)
 {
 	const struct overview *o = &s->overview;
-	draw_busy(o, arena, svg, y, width);
+	const int64_t begin = begin_of(o), all = drawn(o);
+	const double px = all > 0 ? width / (double)all : 0, first = (double)-begin * px,
+		     last = first + (double)o->length * px;
+	if (all > o->length)
+		draw_part(svg_swatch(svg, SHADE_IDLE), 0, width, y, STRIP, NULL);
+	draw_busy(o, arena, svg, first, y, last - first);
 	xmlNode *ink = svg_filled(svg, "ink", "#111"), *muted = svg_filled(svg, "muted", "#555");
-	svg_attribute(
-		svg_text(ink, 0, y - 22, ANCHOR_START,
-	                 arena_format(arena, "%s, %s", view_side(s, arena), format_time(arena, (double)o->length))),
-		"font-weight", "bold");
+	svg_attribute(svg_text(ink, 0, y - 22, ANCHOR_START,
+	                       arena_format(arena, "%s, %s", view_side(s, arena), format_time(arena, (double)all))),
+	              "font-weight", "bold");
 
-	double px = o->length > 0 ? width / (double)o->length : 0;
-	double from = (double)o->window_start * px, to = (double)o->window_end * px;
+	double from = (double)(o->window_start - begin) * px, to = (double)(o->window_end - begin) * px;
 	xmlNode *veil = svg_filled(svg, "veil", "#fff");
 	svg_attribute(veil, "fill-opacity", "0.6");
 	draw_part(veil, 0, from, y, STRIP, say_word(WORDS_picture, "before_window"));
@@ -129,14 +143,14 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	if (!find_shown(s, &start, &end))
 		return;
 	xmlNode *shown = svg_filled(svg, "after", "#0b6e7d");
-	double x0 = (double)start * px, x1 = (double)end * px;
+	double x0 = (double)(start - begin) * px, x1 = (double)(end - begin) * px;
 	draw_part(shown, x0, fmax(x1, x0 + 2.0 / WIDTH), y - 6, 4, say_word(WORDS_picture, "steps_above"));
 	write_at(muted, x0, x1, y - 9, say_word(WORDS_picture, "shown_above"));
 }
 
 void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
-	int64_t length[2] = {a->side[0].overview.length, a->side[1].overview.length};
+	int64_t length[2] = {drawn(&a->side[0].overview), drawn(&a->side[1].overview)};
 	int64_t longest = length[0] > length[1] ? length[0] : length[1];
 	xmlNode *svg = svg_picture(parent, WIDTH, (int)a->n_sides * PITCH + 19,
 	                           say_word(WORDS_picture, a->n_sides > 1 ? "whole_runs" : "whole_run"),

@@ -413,6 +413,24 @@ static void a_roofline_is_of_a_part_that_matters(void **state)
 	assert_int_equal(rooflines_where(0.049), 0);
 }
 
+/* A marked step that begins before the first GPU operation is measured from there, and so the picture begins there. */
+static void what_is_measured_is_no_longer_than_the_run(void **state)
+{
+	(void)state;
+	struct report r = {0};
+	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+	struct overview *o = &r.a.side[0].overview;
+	o->length = 90 * 1000000;
+	o->window_start = -20 * 1000000;
+	o->window_end = 70 * 1000000;
+	read_report(&r, FIXTURE_PAIR);
+	assert_text(&r, "string(//svg[title='The whole run of both sides']//g[@class='ink']/text)",
+	            "baseline, 110.0 ms");
+	assert_text(&r, "string(//svg[title='The whole run of both sides']//text[starts-with(., 'measured')])",
+	            "measured: 90.00 ms");
+	close_report(&r);
+}
+
 static void equal_sides_have_nothing_to_show(void **state)
 {
 	(void)state;
@@ -462,6 +480,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(labels_of_lines_have_room, release),
 		cmocka_unit_test_teardown(a_roofline_is_of_a_part_that_matters, release),
+		cmocka_unit_test_teardown(what_is_measured_is_no_longer_than_the_run, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),
 		cmocka_unit_test_teardown(hostile_names_are_text, release),
 	};
