@@ -50,6 +50,12 @@ struct kernel_pair {
 	const char *advice; /* what usually helps */
 };
 
+/* Whether it takes a hundredth of the kernels' time on any side: nothing is advised of one that takes less. */
+static inline bool kernel_pair_weighs(const struct kernel_pair *pair)
+{
+	return pair->side[0].share >= 0.01 || pair->side[1].share >= 0.01;
+}
+
 /* What a roofline's points are below: rate = min(peak, bandwidth × intensity). */
 struct roof {
 	bool known;

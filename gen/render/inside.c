@@ -1,6 +1,6 @@
 #include "render/sections.h"
 
-#include "analyse/analysis.h"
+#include "analyse/card.h"
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"
@@ -110,6 +110,19 @@ const char *inside_coverage(const struct analysis *a, struct arena *arena)
 	return SAY(NULL, arena, kernels_measured, .covered = &covered);
 }
 
+const char *inside_missing(const struct analysis *a, struct arena *arena)
+{
+	const struct kernels_inside *in = &a->inside;
+	const uint32_t kernel = card_work(a, arena).kernel;
+	bool missing = false;
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < a->side[s].n_kernels && in->given[s]; i++)
+			missing = missing || a->side[s].kernels[i].name == kernel;
+	for (uint32_t i = 0; i < in->n; i++)
+		missing = missing && in->pair[i].side[0].name != kernel && in->pair[i].side[1].name != kernel;
+	return kernel && missing ? SAY(a->names, arena, kernel_not_measured, .kernel = kernel) : "";
+}
+
 static void fill_kernel(const struct analysis *a, uint32_t i, struct rows *rows)
 {
 	struct arena *arena = rows->page->arena;
@@ -139,7 +152,8 @@ void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
 	const struct kernels_inside *in = &a->inside;
 	bool given = in->given[0] || in->given[1];
 	page_if(&page->top, "inside", given);
-	page_fill(&page->top, "inside.text", given ? inside_coverage(a, arena) : "");
+	page_fill(&page->top, "inside.text",
+	          given ? arena_format(arena, "%s %s", inside_coverage(a, arena), inside_missing(a, arena)) : "");
 	page_if(&page->top, "inside.none", given && !in->n);
 	page_if(&page->top, "inside.some", in->n > 0);
 	page_fill(&page->top, "inside.caption",
@@ -148,7 +162,7 @@ void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
 	struct rows *rows = page_rows(&page->top, "inside.row"), *words = page_rows(&page->top, "inside.kernel");
 	for (uint32_t i = 0; i < in->n; i++) {
 		fill_row(a, i, unit, rows);
-		if (i < SHOWN)
+		if (i < SHOWN && kernel_pair_weighs(&in->pair[i]))
 			fill_kernel(a, i, words);
 	}
 	fill_commands(a, page);

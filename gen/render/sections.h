@@ -62,6 +62,9 @@ void known_operators_fill(const struct analysis *analysis, struct page *page);
 void known_modules_fill(const struct analysis *analysis, struct page *page);
 
 /* How it was measured and how much of the kernels' time that is: a sentence or two. */
+/* That it did not measure the kernel that explains the change; "" where it did. */
+const char *inside_missing(const struct analysis *analysis, struct arena *arena);
+
 const char *inside_coverage(const struct analysis *analysis, struct arena *arena);
 
 /* "SM 41.2 %, memory 88.0 %, DRAM 85.1 %, occupancy 93.0 % limited by registers; stalls: long scoreboard 61 %"; a dash

@@ -181,7 +181,8 @@ static void put_inside(struct terminal *t)
 {
 	enum { SPOKEN_OF = 3 };
 	const struct kernels_inside *in = &t->a->inside;
-	for (uint32_t i = 0; i < in->n && i < SPOKEN_OF; i++)
+	put_line(t, "kernels", in->n ? inside_missing(t->a, &t->arena) : "");
+	for (uint32_t i = 0; i < in->n && i < SPOKEN_OF && kernel_pair_weighs(&in->pair[i]); i++)
 		put_line(t, i ? "" : "kernels",
 		         arena_format(&t->arena, "%s: %s %s", inside_name(t->a, &in->pair[i], 60, &t->arena),
 		                      in->pair[i].text, in->pair[i].advice));

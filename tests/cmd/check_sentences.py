@@ -20,6 +20,7 @@ import made_program  # noqa: E402
 import made_real_pairs  # noqa: E402
 import made_units  # noqa: E402
 import tiny_kineto as kineto  # noqa: E402
+import tiny_ncu  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 import tiny_ranks as ranks  # noqa: E402
 
@@ -311,6 +312,28 @@ class Sentences(unittest.TestCase):
                 db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 10 + correlationId % 3, shortName = 10 + correlationId % 3")
         text, _ = self.said(*pair)
         self.assertRegex(text, r" next Start with what got longer most: GPU compute, most of it in compute, 0\.5\d* → 0\.75\d* ms per step\. ")
+
+    def test_advice_is_for_kernels_that_weigh(self):
+        """`relu` takes a thousandth of the time: no word of it. `gemm`, which grew, was measured at one size, then at
+        another than that of the steps."""
+        pair, measured = [self.folder / "light.sqlite", self.folder / "heavy.sqlite"], self.folder / "measured.csv"
+        for side, path in enumerate(pair):
+            tiny.write(path, steps=30, load=1_000, jitter=100, seed=side + 1, kernel=100_000 + side * 50_000, more_kernels=2)
+            with sqlite3.connect(path) as db:
+                for column in "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ":
+                    db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER DEFAULT 8")
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 200 WHERE demangledName = 5")
+        launch = {"name": "gemm(float *)", "grid": (8, 8, 8), "block": (8, 8, 8), "duration": 100_250, "sm": 91.25, "memory": 40.5, "dram": 12.125, "rate": 402_653_184_000, "occupancy": 24.75, "most": 25, "registers": 202, "waves": 1234.5, "by_registers": 2, "by_shared": 3, "by_warps": 16, "by_blocks": 32, "stalls": {"wait": 3.5}}
+        for grid in (8, 8, 8), (9, 8, 8):
+            tiny_ncu.write(measured, [launch | {"grid": grid}, launch | {"name": "relu(float *)"}])
+            text, result = self.said(*pair, "--baseline-ncu", measured, "--fixed-ncu", measured)
+            page = (self.folder / "r.html").read_text()
+            self.assertIn("relu(float *)", [kernel["fixed"]["name"] for kernel in result["kernels_inside"]["kernels"]])
+            self.assertNotIn(" relu: Baseline", text)
+            self.assertNotIn(". relu", page)
+            self.assertEqual(" gemm: Baseline" in text, grid[0] == 8)
+            for shown in text, page:
+                self.assertEqual("gemm explains most of the change. Nsight Compute did not measure it" in shown, grid[0] != 8)
 
     def test_what_makes_a_rank_late_takes_the_waiting_along(self):
         """One of four ranks loads longer, and all wait for it: on time, a step is as much shorter, not by a quarter of that.
