@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/format.h"
+#include "base/list.h"
 #include "base/words.h"
 #include "read/scrub_find.h"
 
@@ -100,10 +101,8 @@ static void read_code(struct command_program *c, size_t at, const char *code, st
 			bool redirects = strpbrk(word, "<>") != NULL;
 			if (of_cd)
 				c->folder = word;
-			else if (!redirects && !skip && !piped && strcmp(word, "cd") != 0) {
-				c->word = arena_grow(arena, c->word, c->n, c->n + 1, sizeof *c->word);
-				c->word[c->n++] = word;
-			}
+			else if (!redirects && !skip && !piped && strcmp(word, "cd") != 0)
+				LIST_PUT(arena, c->word, c->n, word);
 			of_cd = strcmp(word, "cd") == 0;
 			skip = strchr("<>", word[n - 1]) != NULL;
 			p += n;

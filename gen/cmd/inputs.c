@@ -82,8 +82,7 @@ static const char *find_younger_report(const char *path, const struct stat *file
 
 static void list_add(struct opt_list *list, const char *text, struct arena *arena)
 {
-	list->item = arena_grow(arena, list->item, list->n, list->n + 1, sizeof *list->item);
-	list->item[list->n++] = text;
+	LIST_PUT(arena, list->item, list->n, text);
 }
 
 static void add_outdated(struct opt_list *list, const char *export, const char *report, struct arena *arena)
@@ -126,8 +125,8 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, path);
 			return CMD_WRONG_USAGE;
 		}
-	in->item = arena_grow(arena, in->item, in->n, in->n + 1, sizeof *in->item);
-	in->item[in->n++] = (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder};
+	LIST_PUT(arena, in->item, in->n,
+	         (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder});
 	return CMD_DONE;
 }
 

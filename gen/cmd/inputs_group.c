@@ -94,11 +94,9 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 			known_add(&known, kept++);
 			continue;
 		}
-		in->copies.item =
-			arena_grow(arena, in->copies.item, in->copies.n, in->copies.n + 1, sizeof *in->copies.item);
-		in->copies.item[in->copies.n++] =
-			arena_format(arena, "%s holds the same capture as %s and counts once",
-		                     names_file(names, in->item[i].path), names_file(names, in->item[k].path));
+		LIST_PUT(arena, in->copies.item, in->copies.n,
+		         arena_format(arena, "%s holds the same capture as %s and counts once",
+		                      names_file(names, in->item[i].path), names_file(names, in->item[k].path)));
 		arena_release(&in->item[i].memory);
 	}
 	in->n = kept;

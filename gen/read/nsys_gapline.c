@@ -149,10 +149,8 @@ static void note_others(struct nsys *r, uint32_t gpu, int64_t others)
 	                     "%lld other process%s used the GPU (%s) when the program began; work of theirs is "
 	                     "not in the profile, and delays the program's",
 	                     (long long)others, others == 1 ? "" : "es", *name ? name : "model not known");
-	t->diagnostics = arena_grow(r->arena, t->diagnostics, t->n_diagnostics, (size_t)t->n_diagnostics + 1,
-	                            sizeof *t->diagnostics);
-	t->diagnostics[t->n_diagnostics++] =
-		(struct trace_diagnostic){.severity = 2, .text = names_add_text(r->names, text)};
+	LIST_PUT(r->arena, t->diagnostics, t->n_diagnostics,
+	         (struct trace_diagnostic){.severity = 2, .text = names_add_text(r->names, text)});
 }
 
 static int read_sampled(struct nsys *r, struct sampled *sampled)

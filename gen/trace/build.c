@@ -81,11 +81,9 @@ void build_lack(struct build *b, enum row_kind kind, const char *reason, int64_t
 	while (i < t->n_dropped && (t->dropped[i].kind != kind || strcmp(t->dropped[i].where, b->where) != 0 ||
 	                            strcmp(t->dropped[i].reason, reason) != 0))
 		i++;
-	if (i == t->n_dropped) {
-		t->dropped = arena_grow(b->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
-		t->dropped[i] = (struct trace_dropped){.kind = kind, .where = b->where, .reason = reason};
-		t->n_dropped++;
-	}
+	if (i == t->n_dropped)
+		LIST_PUT(b->arena, t->dropped, t->n_dropped,
+		         (struct trace_dropped){.kind = kind, .where = b->where, .reason = reason});
 	t->dropped[i].rows += rows;
 }
 
