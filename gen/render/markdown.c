@@ -238,7 +238,8 @@ static void put_picture(struct sheet *s)
 {
 	if (!s->wish->svg_url)
 		return;
-	markdown_picture(&s->md, say_word(WORDS_heading, "picture"), s->wish->svg_url);
+	markdown_raw(&s->md, "!");
+	markdown_link(&s->md, say_word(WORDS_heading, "picture"), s->wish->svg_url);
 	markdown_raw(&s->md, "\n\n");
 	add(s);
 }
