@@ -42,10 +42,8 @@ static void write_gate(struct json *json, const struct gate *gate, const struct 
 static void write_gates(struct json *json, const struct gates *gates, const struct names *names)
 {
 	json_text(json, "gate", gate_result_name(gates->result));
-	json_array(json, "gates");
-	for (size_t i = 0; i < gates->n; i++)
+	for (size_t i = json_list(json, "gates"); json_more(json, i < gates->n); i++)
 		write_gate(json, &gates->gate[i], names);
-	json_end_array(json);
 }
 
 /* What was counted; null where nothing was. */

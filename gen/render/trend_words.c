@@ -215,20 +215,16 @@ static void write_series(struct json *json, const struct trend *t, const struct 
 {
 	json_object(json, NULL);
 	json_text(json, "like", s->like);
-	json_array(json, "commits");
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = json_list(json, "commits"); json_more(json, i < s->n); i++)
 		json_text(json, NULL, trend_commit_at(t, s, i)->name);
-	json_end_array(json);
 	json_ms(json, "level_ms", s->level);
 	json_text(json, "level_since", trend_commit_at(t, s, s->since)->name);
 	json_number(json, "noise", s->noise);
 	json_number(json, "drift", s->drift != 0 ? s->drift : NAN);
 	write_energy(json, t, &s->energy);
 	write_last(json, s == t->series ? t->last : NULL);
-	json_array(json, "changes");
-	for (size_t i = 0; i < s->n_changes; i++)
+	for (size_t i = json_list(json, "changes"); json_more(json, i < s->n_changes); i++)
 		write_change(json, t, s, &s->changes[i]);
-	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -241,14 +237,10 @@ int trend_json(const struct trend *t, struct buf *out, struct err *err)
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", t->title);
 	json_number(&json, "least_change", t->least);
-	json_array(&json, "commits");
-	for (size_t i = 0; i < t->n_commits; i++)
+	for (size_t i = json_list(&json, "commits"); json_more(&json, i < t->n_commits); i++)
 		write_commit(&json, &t->commits[i]);
-	json_end_array(&json);
-	json_array(&json, "series");
-	for (size_t i = 0; i < t->n_series; i++)
+	for (size_t i = json_list(&json, "series"); json_more(&json, i < t->n_series); i++)
 		write_series(&json, t, &t->series[i]);
-	json_end_array(&json);
 	json_end_object(&json);
 	return json_finish(&json, err);
 }
