@@ -375,7 +375,8 @@ static bool add(struct buf *line, const char *word, size_t most, struct arena *a
 static const char *with_differences(const struct named *side, const struct named *other, const char *program,
                                     struct arena *arena)
 {
-	struct buf before = {0}, behind = {0};
+	BUF_LOCAL(before);
+	BUF_LOCAL(behind);
 	const struct command_program *c = &side->command;
 	bool fits = true;
 	for (size_t i = 0; i < c->n && fits; i++) {
@@ -396,11 +397,8 @@ static const char *with_differences(const struct named *side, const struct named
 	}
 	if (!fits)
 		buf_text(&behind, behind.n ? " \xE2\x80\xA6" : "\xE2\x80\xA6");
-	const char *front = arena_copy(arena, before.data ? before.data : "", before.n);
-	const char *back = arena_copy(arena, behind.data ? behind.data : "", behind.n);
-	buf_release(&before);
-	buf_release(&behind);
-	return arena_format(arena, "%s%s%s%s%s", front, *front ? " " : "", program, *back ? " " : "", back);
+	return arena_format(arena, "%s%s%s%s%s", before.n ? before.data : "", before.n ? " " : "", program,
+	                    behind.n ? " " : "", behind.n ? behind.data : "");
 }
 
 void command_names(const char *const *const words[2], const char *names[2], struct arena *arena)

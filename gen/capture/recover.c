@@ -335,8 +335,7 @@ static int recover(struct recovery *r, const struct recover_request *request, st
 	result->complete =
 		arena_format(r->arena,
 	                     "gapline ended before it had written this profile, which was recovered: how the program "
-	                     "ended, the GPUs' "
-	                     "clocks%s are missing",
+	                     "ended, the GPUs' clocks%s are missing",
 	                     r->made.incomplete ? " and the last tenth of a second before it was ended" : "");
 	result->messages = r->made.messages;
 	result->n_messages = r->made.n_messages;

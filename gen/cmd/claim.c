@@ -117,7 +117,7 @@ static void write_conditions(struct json *json, const struct analysis *a, struct
 int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, struct err *err)
 {
 	const struct verdict *v = &a->verdict;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct json json;
 	json_init(&json, to);
 	json_object(&json, NULL);
@@ -138,7 +138,6 @@ int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, str
 			json_text(&json, NULL, a->findings.list[i].id);
 	json_text(&json, "evidence", arena_format(&scratch, "crc32:%08x", evidence));
 	json_end_object(&json);
-	arena_release(&scratch);
 	return json_finish(&json, err);
 }
 
@@ -308,12 +307,11 @@ int claim_check(const struct json_value *claim, const struct analysis *a, uint32
 	                                            [GATE_FAILED] = CLAIM_FAILS,
 	                                            [GATE_INCONCLUSIVE] = CLAIM_OPEN};
 	struct checking c = {a, names, arena, out, 0};
-	struct buf bytes = {0};
+	BUF_LOCAL(bytes);
 	*out = (struct claim_checked){0};
 	int result = claim_write(a, evidence, &bytes, err);
 	if (result == 0)
 		result = check_members(&c, claim, json_read(bytes.data, bytes.n, arena), err);
-	buf_release(&bytes);
 	for (size_t i = 0; i < a->gates.n && result == 0; i++)
 		add_point(&c, a->gates.gate[i].name, of_gate[a->gates.gate[i].result], a->gates.gate[i].fact);
 	if (result == 0 && !out->n)

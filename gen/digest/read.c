@@ -60,9 +60,8 @@ static int refuse_details(const char *path, const struct read_wish *wish, struct
 {
 	return wish->details || wish->only
 	               ? err_set(err,
-	                         "%s: is a digest, which holds what a report needs and not every row; 'gapline "
-	                         "stats' and "
-	                         "reports of Nsight Compute need more: name the profile that it was made of",
+	                         "%s: is a digest, which holds what a report needs and not every row; 'gapline stats' "
+	                         "and reports of Nsight Compute need more: name the profile that it was made of",
 	                         path)
 	               : 0;
 }
@@ -102,7 +101,7 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 	*trace = (struct trace){.names = names};
 	struct file_head head = {.n = n < sizeof head.data ? n : sizeof head.data, .size = (int64_t)n};
 	memcpy(head.data, bytes, head.n);
-	struct buf contents = {0};
+	BUF_LOCAL(contents);
 	int result = refuse_details(path, wish, err);
 	if (result == 0 && packing_of(bytes, n) != PACKING_NONE)
 		result = unpack_contents(path, unpack_open_bytes(path, bytes, n, err), (int64_t)n, "digest", NULL,
@@ -113,7 +112,6 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 		result = err_set(err, "%s: is no digest", path);
 	if (result == 0)
 		result = decode(path, &contents, wish, names, arena, trace, err);
-	buf_release(&contents);
 	meter_add(wish->meter, (int64_t)n);
 	return result;
 }

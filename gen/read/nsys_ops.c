@@ -268,7 +268,7 @@ int nsys_read_ops(struct nsys *r)
 	for (int i = 0; i < TABLES; i++)
 		rows += db_guess_rows(&r->db, tables[i].name);
 	build_reserve(&r->build, ROWS_OF_OPS, rows); /* of all at once: columns that grow are copied */
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct nodes nodes = {.arena = &scratch};
 	keymap_init(&nodes.processes, &scratch);
 	keymap_init(&nodes.ids, &scratch);
@@ -281,7 +281,6 @@ int nsys_read_ops(struct nsys *r)
 		result = read_nodes(r, "CUDA_GRAPH_NODE_EVENTS", &nodes);
 	for (int i = 0; i < TABLES && result == 0; i++)
 		result = read_table(r, tables[i].name, tables[i].kind, &nodes);
-	arena_release(&scratch);
 	if (result != 0)
 		return -1;
 	if (r->build.devices.n > DEVICES_MAX)

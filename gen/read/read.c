@@ -84,8 +84,7 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 	if (packing != PACKING_NONE)
 		err_set(err,
 		        "%s: holds, packed, an nsys report, which only nsys itself can read; unpack and export it "
-		        "with: "
-		        "%s",
+		        "with: %s",
 		        path, command.data);
 	else
 		err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,

@@ -379,7 +379,7 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 {
 	json_object(json, "data");
 	json_number(json, "unlaunched_share", s->quality.unlaunched_share);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct facts dropped = {0}, diagnostics = {0};
 	const struct quality *q = &s->quality;
 	int side = a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE;
@@ -393,7 +393,6 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 		                  : FACT_NEW(&arena, tool_warning, side, .said = q->diagnostics[i].text));
 	facts_json(json, "dropped", &dropped, a->names);
 	facts_json(json, "diagnostics", &diagnostics, a->names);
-	arena_release(&arena);
 	facts_json(json, "notes", &s->quality.notes, a->names);
 	json_end_object(json);
 }

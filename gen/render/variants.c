@@ -85,7 +85,7 @@ static void write_variant(struct json *json, const struct variant *v, bool basel
 
 int variants_json(const struct variant *list, size_t n, const char *parameter, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
@@ -96,7 +96,6 @@ int variants_json(const struct variant *list, size_t n, const char *parameter, s
 	for (size_t i = 1 + json_list(&json, "variants"); json_more(&json, i < n); i++)
 		write_variant(&json, &list[i], false, &arena);
 	json_end_object(&json);
-	arena_release(&arena);
 	return json_finish(&json, err);
 }
 
