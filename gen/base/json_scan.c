@@ -23,7 +23,7 @@ static void place(struct json_scan *s, unsigned char *at, size_t n)
 	memset(s->end, 0, WORD);
 }
 
-void json_scan_open(struct json_scan *s, json_more *more, void *context, int deepest)
+void json_scan_open(struct json_scan *s, json_scan_more *more, void *context, int deepest)
 {
 	*s = (struct json_scan){.more = more, .context = context, .deepest = deepest, .room = WINDOW};
 	s->window = memory_take(s->room + WORD);

@@ -45,7 +45,7 @@ enum json_flaw {
 enum { JSON_SCAN_DEEPEST = 256, JSON_SCAN_LONGEST = 64 * 1024 * 1024 };
 
 /* Reads the next bytes, n at most, into `data`: how many, 0 at the end, -1 where that fails. */
-typedef ssize_t json_more(void *context, void *data, size_t n);
+typedef ssize_t json_scan_more(void *context, void *data, size_t n);
 
 struct json_scan {
 	/* for the caller, who may write into the text: */
@@ -62,7 +62,7 @@ struct json_scan {
 	unsigned char *window, *at, *end; /* `at`: what comes next; behind `end`: zeros */
 	size_t room;
 	int64_t before; /* bytes of the document that stood before the window */
-	json_more *more;
+	json_scan_more *more;
 	void *context;
 	bool ended; /* the window's end is the document's */
 	uint8_t next;
@@ -73,7 +73,7 @@ struct json_scan {
 
 /* Of a document that `more` reads. A byte order mark before it is passed over. deepest: how many objects and arrays may
  * be open, JSON_SCAN_DEEPEST at most. */
-void json_scan_open(struct json_scan *s, json_more *more, void *context, int deepest);
+void json_scan_open(struct json_scan *s, json_scan_more *more, void *context, int deepest);
 
 /* Of one in memory, which is copied. */
 void json_scan_open_text(struct json_scan *s, const char *text, size_t n, int deepest);

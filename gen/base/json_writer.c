@@ -181,6 +181,13 @@ int json_list(struct json *json, const char *key)
 	return 0;
 }
 
+bool json_more(struct json *json, bool more)
+{
+	if (!more)
+		json_end_array(json);
+	return more;
+}
+
 bool json_item(struct json *json, size_t i, size_t n)
 {
 	if (i)

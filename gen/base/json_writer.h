@@ -51,6 +51,12 @@ bool json_maybe(struct json *json, const char *key, bool known);
 int json_list(struct json *json, const char *key);
 bool json_item(struct json *json, size_t i, size_t n);
 
+/* An array of other elements, of which the body writes one, or none:
+ *
+ *	for (size_t i = json_list(json, "runs"); json_more(json, i < n); i++)
+ *		json_number(json, NULL, run[i]); */
+bool json_more(struct json *json, bool more);
+
 void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
 void json_bool(struct json *json, const char *key, bool value);
 void json_integer(struct json *json, const char *key, int64_t value);

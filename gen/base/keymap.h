@@ -40,6 +40,16 @@ static inline uint32_t keymap_add(struct keymap *map, uint64_t key)
 	return keymap_add_new(map, key);
 }
 
+/* keymap_add where something of each key stands in an array of `arena`, by index: makes room for a new one's, zeroed.
+ * `array` is changed where it moves. */
+#define KEYMAP_ADD(arena, map, key, array)                                                                             \
+	({                                                                                                             \
+		uint32_t keymap_room = (map)->room, keymap_index = keymap_add((map), (key));                           \
+		if ((map)->room > keymap_room)                                                                         \
+			(array) = arena_grow((arena), (array), keymap_room, (map)->room, sizeof *(array));             \
+		keymap_index;                                                                                          \
+	})
+
 /* A text as a number, for those who look whether it is the same text: FNV-1a, folded. */
 static inline uint64_t keymap_text(const char *bytes, size_t n)
 {

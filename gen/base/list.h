@@ -23,6 +23,13 @@ static inline size_t list_more(size_t room)
 		}                                                                                                      \
 	} while (0)
 
+/* Adds one to a list that is so short that nobody keeps its room; `n` is changed, too. */
+#define LIST_PUT(arena, items, n, ...)                                                                                 \
+	do {                                                                                                           \
+		(items) = arena_grow((arena), (items), (n), (size_t)(n) + 1, sizeof *(items));                         \
+		(items)[(n)++] = __VA_ARGS__;                                                                          \
+	} while (0)
+
 /* Adds one; `n` is changed, too. */
 #define LIST_ADD(arena, items, n, room, ...)                                                                           \
 	do {                                                                                                           \

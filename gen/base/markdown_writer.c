@@ -29,11 +29,6 @@ static void put(struct markdown *md, uint32_t code)
 	buf_add(md->out, bytes, utf8_put(code, bytes));
 }
 
-static bool is_space(char c)
-{
-	return c == 0 || c == ' ';
-}
-
 /* Markdown's own signs get a backslash or are written by number. A sign that starts something with what follows
  * (@name, #1, !1, ~label, $x$, :sign:, %1 and &1 of GitLab, http://, www.) is set apart from it; so is "GH-1". At the
  * start of a text, where a block may begin, that holds for its signs, too. */
@@ -47,7 +42,7 @@ void markdown_text(struct markdown *md, const char *text)
 			return;
 		}
 		const char *rest = text + next(text, &code);
-		bool follows = !is_space(*rest), digit = code >= '0' && code <= '9';
+		bool follows = *rest && *rest != ' ', digit = code >= '0' && code <= '9';
 		char sign = code < 0x80 ? (char)code : 0;
 		if (sign == '<' || sign == '>' || sign == '&' || sign == '$' || sign == '|')
 			buf_format(md->out, "&#%d;", sign);
@@ -104,10 +99,4 @@ void markdown_link(struct markdown *md, const char *text, const char *url)
 	markdown_raw(md, "[");
 	markdown_text(md, text);
 	buf_format(md->out, "](<%s>)", url);
-}
-
-void markdown_picture(struct markdown *md, const char *text, const char *url)
-{
-	markdown_raw(md, "!");
-	markdown_link(md, text, url);
 }

@@ -32,6 +32,5 @@ bool markdown_url(const char *url);
 
 /* `url` has to be a markdown_url. */
 void markdown_link(struct markdown *md, const char *text, const char *url);
-void markdown_picture(struct markdown *md, const char *text, const char *url);
 
 #endif

@@ -67,8 +67,7 @@ static int store(const struct opt *o, const char *shown, const char *value, stru
 		*o->text = value;
 		return 0;
 	case OPT_LIST:
-		o->list->item = arena_grow(arena, o->list->item, o->list->n, o->list->n + 1, sizeof *o->list->item);
-		o->list->item[o->list->n++] = value;
+		LIST_PUT(arena, o->list->item, o->list->n, value);
 		return 0;
 	case OPT_WHOLE:
 		if (parse_number(o, shown, value, &number, err))

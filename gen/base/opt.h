@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>

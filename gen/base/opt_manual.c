@@ -103,10 +103,8 @@ void opt_manual(const struct opt_usage *usage, const char *summary, const char *
 
 static void json_texts(struct json *json, const char *key, const char *const *texts)
 {
-	json_array(json, key);
-	for (size_t i = 0; texts[i]; i++)
+	for (size_t i = json_list(json, key); json_more(json, texts[i]); i++)
 		json_text(json, NULL, texts[i]);
-	json_end_array(json);
 }
 
 static void json_option(const struct opt *o, struct json *json)
@@ -166,10 +164,8 @@ void opt_json(const struct opt_usage *usage, const char *summary, struct json *j
 	json_text(json, "summary", summary);
 	json_text(json, "about", usage->about);
 	json_texts(json, "usage", usage->arguments);
-	json_array(json, "options");
-	for (size_t i = 0; i < usage->n_options; i++)
+	for (size_t i = json_list(json, "options"); json_more(json, i < usage->n_options); i++)
 		json_option(&usage->options[i], json);
-	json_end_array(json);
 	json_texts(json, "examples", usage->examples);
 	json_statuses(usage->statuses, json);
 	json_end_object(json);

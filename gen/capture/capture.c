@@ -340,7 +340,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.version = request->version;
 	c.job.arena = arena;
 	c.job.cupti = "";
-	*result = (struct capture_result){.complete = "", .cupti = ""};
+	*result = (struct capture_result){.complete = ""};
 	if (capture_find_program(request->command, arena, err) || make_folder(&c, err))
 		return -1;
 	if (!request->plan) /* asking the GPU is not for nothing */
@@ -363,7 +363,6 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.collector->type->release(&c.job);
 	if (!rc || !result->unwritable || request->plan || !recover_keep(&c.job, request->file, err))
 		folder_remove(c.job.folder);
-	result->cupti = c.job.cupti;
 	result->messages = c.job.messages;
 	result->n_messages = c.job.n_messages;
 	return rc;

@@ -31,7 +31,6 @@ struct capture_result {
 	bool unwritable;               /* there is no profile because it, or what it is made of, could not be written */
 	bool left_over;                /* it left processes behind, which were ended */
 	const char *complete;          /* "yes", or why the profile is not whole, as a sentence */
-	const char *cupti;             /* version, "" unknown */
 	int64_t elapsed_ns;            /* from its start to its end */
 	int64_t start_utc_ns;          /* when it started: CLOCK_REALTIME */
 	struct stopwatch_result timed; /* of a timed run that did not fail */

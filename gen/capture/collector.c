@@ -1,5 +1,6 @@
 #include "capture/collector.h"
 
+#include "base/list.h"
 #include "base/proc.h"
 #include "capture/find.h"
 
@@ -19,9 +20,7 @@ void collector_say(struct collector_job *job, const char *format, ...)
 	for (size_t i = 0; i < job->n_messages; i++)
 		if (!strcmp(job->messages[i], text))
 			return;
-	job->messages =
-		arena_grow(job->arena, job->messages, job->n_messages, job->n_messages + 1, sizeof *job->messages);
-	job->messages[job->n_messages++] = arena_copy(job->arena, text, strlen(text));
+	LIST_PUT(job->arena, job->messages, job->n_messages, arena_copy(job->arena, text, strlen(text)));
 }
 
 static int take(struct collector *c, const struct collector_type *type, const char *why, struct arena *arena,

@@ -1,6 +1,7 @@
 #include "capture/command.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,8 +22,7 @@ static void end_word(struct words *w)
 {
 	if (!w->open)
 		return;
-	w->item = arena_grow(w->arena, w->item, w->n, w->n + 1, sizeof *w->item);
-	w->item[w->n++] = arena_copy(w->arena, w->word.data ? w->word.data : "", w->word.n);
+	LIST_PUT(w->arena, w->item, w->n, arena_copy(w->arena, w->word.data ? w->word.data : "", w->word.n));
 	w->word.n = 0;
 	w->open = false;
 }
@@ -108,8 +108,7 @@ int command_split(const char *line, struct arena *arena, const char *const **wor
 	if (is_assignment(w.item[0]))
 		return err_set(err, "the command '%s' begins with a variable, which a shell would set; write: env %s",
 		               line, line);
-	w.item = arena_grow(arena, w.item, w.n, w.n + 1, sizeof *w.item);
-	w.item[w.n] = NULL;
+	LIST_PUT(arena, w.item, w.n, NULL);
 	*words = w.item;
 	return 0;
 }
@@ -125,18 +124,10 @@ const char *command_text(const char *const *words, struct arena *arena)
 	BUF_LOCAL(line);
 	for (size_t i = 0; words[i]; i++) {
 		buf_text(&line, i ? " " : "");
-		if (is_plain(words[i])) {
+		if (is_plain(words[i]))
 			buf_text(&line, words[i]);
-			continue;
-		}
-		buf_text(&line, "'");
-		for (const char *c = words[i]; *c; c++) {
-			if (*c == '\'')
-				buf_text(&line, "'\\''");
-			else
-				buf_add(&line, c, 1);
-		}
-		buf_text(&line, "'");
+		else
+			buf_quoted(&line, words[i]);
 	}
 	return arena_copy(arena, line.data ? line.data : "", line.n);
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/format.h"
+#include "base/list.h"
 #include "base/words.h"
 #include "read/scrub_find.h"
 
@@ -100,10 +101,8 @@ static void read_code(struct command_program *c, size_t at, const char *code, st
 			bool redirects = strpbrk(word, "<>") != NULL;
 			if (of_cd)
 				c->folder = word;
-			else if (!redirects && !skip && !piped && strcmp(word, "cd") != 0) {
-				c->word = arena_grow(arena, c->word, c->n, c->n + 1, sizeof *c->word);
-				c->word[c->n++] = word;
-			}
+			else if (!redirects && !skip && !piped && strcmp(word, "cd") != 0)
+				LIST_PUT(arena, c->word, c->n, word);
 			of_cd = strcmp(word, "cd") == 0;
 			skip = strchr("<>", word[n - 1]) != NULL;
 			p += n;
@@ -376,7 +375,8 @@ static bool add(struct buf *line, const char *word, size_t most, struct arena *a
 static const char *with_differences(const struct named *side, const struct named *other, const char *program,
                                     struct arena *arena)
 {
-	struct buf before = {0}, behind = {0};
+	BUF_LOCAL(before);
+	BUF_LOCAL(behind);
 	const struct command_program *c = &side->command;
 	bool fits = true;
 	for (size_t i = 0; i < c->n && fits; i++) {
@@ -397,11 +397,8 @@ static const char *with_differences(const struct named *side, const struct named
 	}
 	if (!fits)
 		buf_text(&behind, behind.n ? " \xE2\x80\xA6" : "\xE2\x80\xA6");
-	const char *front = arena_copy(arena, before.data ? before.data : "", before.n);
-	const char *back = arena_copy(arena, behind.data ? behind.data : "", behind.n);
-	buf_release(&before);
-	buf_release(&behind);
-	return arena_format(arena, "%s%s%s%s%s", front, *front ? " " : "", program, *back ? " " : "", back);
+	return arena_format(arena, "%s%s%s%s%s", before.n ? before.data : "", before.n ? " " : "", program,
+	                    behind.n ? " " : "", behind.n ? behind.data : "");
 }
 
 void command_names(const char *const *const words[2], const char *names[2], struct arena *arena)

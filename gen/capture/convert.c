@@ -38,16 +38,10 @@ static void convert_os_calls(struct file *f, uint32_t tid, const unsigned char *
 			write_call(f, tid, &w.event, w.text);
 }
 
-void *convert_grow(struct arena *arena, void *array, uint32_t old_room, const struct keymap *map, size_t size)
-{
-	return map->room > old_room ? arena_grow(arena, array, old_room, map->room, size) : array;
-}
-
 /* The process of this PID, a new one if there is none. Invalidates earlier pointers to processes. */
 static struct process *convert_process(struct convert *c, uint32_t pid)
 {
-	uint32_t known = c->pids.n, room = c->pids.room, i = keymap_add(&c->pids, pid);
-	c->processes = convert_grow(&c->work, c->processes, room, &c->pids, sizeof *c->processes);
+	uint32_t known = c->pids.n, i = KEYMAP_ADD(&c->work, &c->pids, pid, c->processes);
 	struct process *p = &c->processes[i];
 	if (i == known) {
 		p->pid = pid;

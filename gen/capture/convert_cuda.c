@@ -136,8 +136,7 @@ void convert_kernel_name(struct file *f, const unsigned char *payload, size_t n)
 	if (n < sizeof value)
 		return;
 	memcpy(&value, payload, sizeof value);
-	uint32_t room = f->kernels.room, i = keymap_add(&f->kernels, value);
-	f->kernel_names = convert_grow(&f->arena, f->kernel_names, room, &f->kernels, sizeof *f->kernel_names);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->kernels, value, f->kernel_names);
 	ARENA_LOCAL(scratch);
 	const char *mangled = arena_copy(&scratch, (const char *)payload + sizeof value, n - sizeof value);
 	f->kernel_names[i] = (struct kernel_names){.demangled = string_of(f, kernel_name_demangled(&scratch, mangled)),
@@ -156,8 +155,7 @@ static struct kernel_names kernel_names(struct file *f, uint64_t value)
 
 static void name_callback(struct file *f, uint64_t key, const char *text, size_t n)
 {
-	uint32_t room = f->callbacks.room, i = keymap_add(&f->callbacks, key);
-	f->callback_name = convert_grow(&f->arena, f->callback_name, room, &f->callbacks, sizeof *f->callback_name);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->callbacks, key, f->callback_name);
 	f->callback_name[i] = trivial_call(text, n) ? TRIVIAL : profile_string(&f->convert->profile, text, n);
 }
 

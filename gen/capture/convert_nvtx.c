@@ -62,8 +62,7 @@ void convert_string(struct file *f, const struct spool_event *e, const char *tex
 	size_t n;
 	text = text_of(e, text, &n, &made);
 	int64_t id = profile_string(&f->convert->profile, text, n);
-	uint32_t room = f->strings.room, i = keymap_add(&f->strings, e->string);
-	f->string_id = convert_grow(&f->arena, f->string_id, room, &f->strings, sizeof *f->string_id);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->strings, e->string, f->string_id);
 	f->string_id[i] = id;
 }
 
@@ -71,8 +70,7 @@ void convert_string(struct file *f, const struct spool_event *e, const char *tex
 
 static struct stack *stack_of(struct file *f, uint32_t tid, uint32_t domain)
 {
-	uint32_t room = f->stacks.room, i = keymap_add(&f->stacks, (uint64_t)tid << 32 | domain);
-	f->stack = convert_grow(&f->arena, f->stack, room, &f->stacks, sizeof *f->stack);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->stacks, (uint64_t)tid << 32 | domain, f->stack);
 	return &f->stack[i];
 }
 
@@ -192,7 +190,8 @@ static void meet(struct file *f, const struct half *half)
 	profile_end_range(&f->convert->profile, start->row, end->time, end_tid);
 }
 
-int64_t convert_range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time)
+/* The range's row: `range` 0: the innermost one of the thread and the domain at `time`. 0: there is none. */
+static int64_t range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time)
 {
 	if (!range) {
 		struct stack *s = stack_of(f, tid, domain);
@@ -228,7 +227,8 @@ static void write_payload(struct profile *p, const struct spool_event *e)
 	profile_null(p, 3); /* JSON and binary payloads: those come later */
 }
 
-int64_t convert_domain(struct file *f, uint32_t domain)
+/* Its number in the profile; 0: the default one. */
+static int64_t domain_row(struct file *f, uint32_t domain)
 {
 	struct process *p = f->process;
 	if (domain == 0)
@@ -267,7 +267,7 @@ static int64_t write_row(struct file *f, int type, uint32_t tid, const struct sp
 	profile_int(p, convert_global_tid(f->header.pid, tid));
 	profile_null(p, 1); /* endGlobalTid */
 	profile_int_or_null(p, string != UINT32_MAX, string != UINT32_MAX ? f->string_id[string] : 0);
-	profile_int(p, convert_domain(f, e->domain));
+	profile_int(p, domain_row(f, e->domain));
 	write_payload(p, e);
 	profile_end(p);
 	return profile_last_row(p);
@@ -291,6 +291,104 @@ static void write_node(struct file *f, uint32_t tid, const struct spool_event *e
 	profile_int_or_null(p, chain != 0, chain);
 	profile_end(p);
 }
+
+/* ---- NVTX's payloads, as `nsys export --include-blobs=true` writes them (read/nsys_payload.h) ---- */
+
+enum { SCHEMA_STATIC = 1 }; /* NVTX's type of a layout whose entries stand at places of their own */
+
+/* Bytes of NVTX's entry types for numbers, by their own alignment (nvToolsExtPayload.h, NVTX_PAYLOAD_ENTRY_TYPE_*); 0:
+ * of a size that is not known here. */
+static uint64_t size_of_type(uint64_t type)
+{
+	static const uint8_t sizes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0, 8, 8};
+	return type < sizeof sizes ? sizes[type] : 0;
+}
+
+struct entries {
+	const char *at, *end;
+	struct spool_schema_entry entry;
+	const char *name;
+};
+
+static bool next_entry(struct entries *e)
+{
+	size_t left = (size_t)(e->end - e->at);
+	if (left < sizeof e->entry)
+		return false;
+	memcpy(&e->entry, e->at, sizeof e->entry);
+	if (e->entry.bytes < sizeof e->entry || e->entry.bytes > left ||
+	    e->entry.name_bytes > e->entry.bytes - sizeof e->entry)
+		return false;
+	e->name = e->at + sizeof e->entry;
+	e->at += e->entry.bytes;
+	return true;
+}
+
+static void write_entry(struct file *f, const struct spool_event *event, const struct entries *e, int64_t index,
+                        uint64_t offset)
+{
+	struct profile *p = &f->convert->profile;
+	profile_begin(p, PROFILE_SCHEMA_ENTRY);
+	profile_int(p, domain_row(f, event->domain));
+	profile_int(p, (int64_t)event->id);
+	profile_int(p, index);
+	profile_int_or_null(p, e->entry.flags != 0, (int64_t)e->entry.flags);
+	profile_int(p, (int64_t)e->entry.type);
+	profile_text(p, e->name, e->entry.name_bytes);
+	profile_null(p, 1); /* description */
+	profile_int_or_null(p, e->entry.detail != 0, (int64_t)e->entry.detail);
+	profile_int(p, (int64_t)offset);
+	profile_end(p);
+}
+
+/* Writes the entries up to the first one whose place is not known, and returns how many. */
+static int64_t write_entries(struct file *f, const struct spool_event *event, const char *text)
+{
+	struct entries e = {.at = text, .end = text + event->text_bytes};
+	int64_t n = 0;
+	uint64_t end = 0; /* of the entry before; UINT64_MAX: not known */
+	for (; next_entry(&e); n++) {
+		uint64_t size = e.entry.flags ? 0 : size_of_type(e.entry.type), offset = e.entry.offset;
+		uint64_t alignment = event->string && event->string < size ? event->string : size;
+		if (offset == 0 && n > 0) {
+			if (!size || end == UINT64_MAX)
+				break;
+			offset = (end + alignment - 1) / alignment * alignment;
+		}
+		write_entry(f, event, &e, n, offset);
+		end = size && offset < UINT32_MAX ? offset + size : UINT64_MAX;
+	}
+	return n;
+}
+
+static void write_schema(struct file *f, const struct spool_event *event, const char *text)
+{
+	struct profile *p = &f->convert->profile;
+	if (event->category != SCHEMA_STATIC)
+		return;
+	int64_t n = write_entries(f, event, text);
+	profile_begin(p, PROFILE_SCHEMA);
+	profile_int(p, domain_row(f, event->domain));
+	profile_int(p, (int64_t)event->id);
+	profile_null(p, 1); /* name */
+	profile_int(p, (int64_t)event->category);
+	profile_null(p, 1); /* flags */
+	profile_int(p, n);
+	profile_int_or_null(p, event->payload != 0, (int64_t)event->payload);
+	profile_int_or_null(p, event->string != 0, event->string);
+	profile_end(p);
+}
+
+static void set_payload(struct file *f, uint32_t tid, const struct spool_event *event, const char *text, int64_t time)
+{
+	int64_t row = range_row(f, tid, event->domain, event->id, time);
+	if (!row)
+		return; /* its range began before collection did */
+	if (!profile_set_payload(&f->convert->profile, row, text, event->text_bytes))
+		f->convert->result->skipped++;
+}
+
+/* ---- all of it ---- */
 
 static void write_event(struct file *f, uint32_t tid, const struct spool_event *e, const char *text)
 {
@@ -346,10 +444,10 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		write_node(f, tid, e, text, time);
 		break;
 	case SPOOL_SCHEMA:
-		convert_schema(f, e, text);
+		write_schema(f, e, text);
 		break;
 	case SPOOL_PAYLOAD:
-		convert_payload(f, tid, e, text, time);
+		set_payload(f, tid, e, text, time);
 		break;
 	default:
 		break;
@@ -363,101 +461,5 @@ void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, si
 	while ((more = event_next(&w)) > 0)
 		write_event(f, tid, &w.event, w.text);
 	if (more < 0)
-		f->convert->result->skipped++;
-}
-
-/* NVTX's payloads -> rows, as `nsys export --include-blobs=true` writes them (read/nsys_payload.h). */
-
-enum { SCHEMA_STATIC = 1 }; /* NVTX's type of a layout whose entries stand at places of their own */
-
-/* Bytes of NVTX's entry types for numbers, by their own alignment (nvToolsExtPayload.h, NVTX_PAYLOAD_ENTRY_TYPE_*); 0:
- * of a size that is not known here. */
-static uint64_t size_of_type(uint64_t type)
-{
-	static const uint8_t sizes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 0, 8, 8};
-	return type < sizeof sizes ? sizes[type] : 0;
-}
-
-struct entries {
-	const char *at, *end;
-	struct spool_schema_entry entry;
-	const char *name;
-};
-
-static bool next_entry(struct entries *e)
-{
-	size_t left = (size_t)(e->end - e->at);
-	if (left < sizeof e->entry)
-		return false;
-	memcpy(&e->entry, e->at, sizeof e->entry);
-	if (e->entry.bytes < sizeof e->entry || e->entry.bytes > left ||
-	    e->entry.name_bytes > e->entry.bytes - sizeof e->entry)
-		return false;
-	e->name = e->at + sizeof e->entry;
-	e->at += e->entry.bytes;
-	return true;
-}
-
-static void write_entry(struct file *f, const struct spool_event *event, const struct entries *e, int64_t index,
-                        uint64_t offset)
-{
-	struct profile *p = &f->convert->profile;
-	profile_begin(p, PROFILE_SCHEMA_ENTRY);
-	profile_int(p, convert_domain(f, event->domain));
-	profile_int(p, (int64_t)event->id);
-	profile_int(p, index);
-	profile_int_or_null(p, e->entry.flags != 0, (int64_t)e->entry.flags);
-	profile_int(p, (int64_t)e->entry.type);
-	profile_text(p, e->name, e->entry.name_bytes);
-	profile_null(p, 1); /* description */
-	profile_int_or_null(p, e->entry.detail != 0, (int64_t)e->entry.detail);
-	profile_int(p, (int64_t)offset);
-	profile_end(p);
-}
-
-/* Writes the entries up to the first one whose place is not known, and returns how many. */
-static int64_t write_entries(struct file *f, const struct spool_event *event, const char *text)
-{
-	struct entries e = {.at = text, .end = text + event->text_bytes};
-	int64_t n = 0;
-	uint64_t end = 0; /* of the entry before; UINT64_MAX: not known */
-	for (; next_entry(&e); n++) {
-		uint64_t size = e.entry.flags ? 0 : size_of_type(e.entry.type), offset = e.entry.offset;
-		uint64_t alignment = event->string && event->string < size ? event->string : size;
-		if (offset == 0 && n > 0) {
-			if (!size || end == UINT64_MAX)
-				break;
-			offset = (end + alignment - 1) / alignment * alignment;
-		}
-		write_entry(f, event, &e, n, offset);
-		end = size && offset < UINT32_MAX ? offset + size : UINT64_MAX;
-	}
-	return n;
-}
-
-void convert_schema(struct file *f, const struct spool_event *event, const char *text)
-{
-	struct profile *p = &f->convert->profile;
-	if (event->category != SCHEMA_STATIC)
-		return;
-	int64_t n = write_entries(f, event, text);
-	profile_begin(p, PROFILE_SCHEMA);
-	profile_int(p, convert_domain(f, event->domain));
-	profile_int(p, (int64_t)event->id);
-	profile_null(p, 1); /* name */
-	profile_int(p, (int64_t)event->category);
-	profile_null(p, 1); /* flags */
-	profile_int(p, n);
-	profile_int_or_null(p, event->payload != 0, (int64_t)event->payload);
-	profile_int_or_null(p, event->string != 0, event->string);
-	profile_end(p);
-}
-
-void convert_payload(struct file *f, uint32_t tid, const struct spool_event *event, const char *text, int64_t time)
-{
-	int64_t row = convert_range_row(f, tid, event->domain, event->id, time);
-	if (!row)
-		return; /* its range began before collection did */
-	if (!profile_set_payload(&f->convert->profile, row, text, event->text_bytes))
 		f->convert->result->skipped++;
 }

@@ -161,9 +161,6 @@ static inline int64_t convert_global_tid(uint32_t pid, uint32_t tid)
 	return convert_global_pid(pid) | (tid & 0xFFFFFF);
 }
 
-/* Adds the room that a new key of `map` needs to the array beside it: `old_room` is map->room before it was added. */
-void *convert_grow(struct arena *arena, void *array, uint32_t old_room, const struct keymap *map, size_t size);
-
 /* A time of the file, raw, as one of the profile. */
 static inline int64_t convert_time(const struct file *f, uint64_t raw)
 {
@@ -224,13 +221,6 @@ void convert_buffer(struct file *f, const unsigned char *payload, size_t n);
 /* ---- convert_nvtx.c ---- */
 void convert_string(struct file *f, const struct spool_event *event, const char *text);
 void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);
-
-/* The range's row: `range` 0: the innermost one of the thread and the domain at `time`. 0: there is none. */
-int64_t convert_range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time);
-int64_t convert_domain(struct file *f, uint32_t domain); /* its number in the profile; 0: the default one */
-
-void convert_schema(struct file *f, const struct spool_event *event, const char *text);
-void convert_payload(struct file *f, uint32_t tid, const struct spool_event *event, const char *text, int64_t time);
 
 /* ---- convert_python.c ---- */
 void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */

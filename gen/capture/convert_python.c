@@ -27,8 +27,7 @@ static void add_function(struct file *f, const struct spool_event *e, const char
 		return;
 	}
 	size_t name_bytes = (size_t)(end - text);
-	uint32_t room = f->functions.room, known = f->functions.n, i = keymap_add(&f->functions, e->id);
-	f->function = convert_grow(&f->arena, f->function, room, &f->functions, sizeof *f->function);
+	uint32_t known = f->functions.n, i = KEYMAP_ADD(&f->arena, &f->functions, e->id, f->function);
 	if (i < known)
 		return;
 	f->function[i].name = profile_string(&f->convert->profile, text, name_bytes);
@@ -183,8 +182,7 @@ int64_t convert_node_frames(struct file *f, const struct spool_event *e, const c
 		hash = (hash ^ frames[i].line) * UINT64_C(1099511628211);
 	}
 	for (; n; hash++) {
-		uint32_t room = f->chains.room, known = f->chains.n, i = keymap_add(&f->chains, hash);
-		f->chain = convert_grow(&f->arena, f->chain, room, &f->chains, sizeof *f->chain);
+		uint32_t known = f->chains.n, i = KEYMAP_ADD(&f->arena, &f->chains, hash, f->chain);
 		if (i == known) {
 			f->chain[i] = (struct chain){frames, bytes, ++f->convert->n_chains};
 			write_chain(f, f->chain[i].id, frames, n);
@@ -268,8 +266,7 @@ static void add_module(struct file *f, const struct spool_event *e, const char *
 		f->convert->result->skipped++;
 		return;
 	}
-	uint32_t room = n->modules.room, known = n->modules.n, i = keymap_add(&n->modules, e->id);
-	n->module = convert_grow(&f->arena, n->module, room, &n->modules, sizeof *n->module);
+	uint32_t known = n->modules.n, i = KEYMAP_ADD(&f->arena, &n->modules, e->id, n->module);
 	if (i < known)
 		return;
 	const char *path = arena_copy(&f->arena, text, e->text_bytes), *slash = strrchr(path, '/');
@@ -302,8 +299,7 @@ static const struct place *place_of(struct file *f, uint32_t module, uint64_t of
 	struct native *n = f->native;
 	struct profile *p = &f->convert->profile;
 	uint64_t key = (uint64_t)module << OFFSET_BITS | (offset & ((UINT64_C(1) << OFFSET_BITS) - 1));
-	uint32_t room = n->places.room, known = n->places.n, i = keymap_add(&n->places, key);
-	n->place = convert_grow(&f->arena, n->place, room, &n->places, sizeof *n->place);
+	uint32_t known = n->places.n, i = KEYMAP_ADD(&f->arena, &n->places, key, n->place);
 	if (i < known)
 		return &n->place[i];
 	struct module *m = &n->module[module];

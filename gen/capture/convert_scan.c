@@ -65,8 +65,7 @@ static void add_call(struct file *f, const unsigned char *record)
 	int64_t start, end;
 	if (!convert_times(f, record_u64(record, CALL_START), record_u64(record, CALL_END), &start, &end))
 		return;
-	uint32_t room = f->threads.room, i = keymap_add(&f->threads, record_u32(record, CALL_THREAD));
-	f->thread_calls = convert_grow(&f->arena, f->thread_calls, room, &f->threads, sizeof *f->thread_calls);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->threads, record_u32(record, CALL_THREAD), f->thread_calls);
 	struct thread_calls *t = &f->thread_calls[i];
 	LIST_GROW(&f->arena, t->calls, t->n, t->room);
 	t->unsorted = t->unsorted || (t->n && t->calls[t->n - 1].start > start);
@@ -114,8 +113,7 @@ bool convert_in_runtime_call(struct file *f, uint32_t tid, int64_t start, int64_
 
 static void add_context(struct file *f, uint32_t context, uint32_t device)
 {
-	uint32_t room = f->contexts.room, i = keymap_add(&f->contexts, context);
-	f->context_device = convert_grow(&f->arena, f->context_device, room, &f->contexts, sizeof *f->context_device);
+	uint32_t i = KEYMAP_ADD(&f->arena, &f->contexts, context, f->context_device);
 	f->context_device[i] = device;
 }
 
@@ -148,8 +146,7 @@ static void name_thread(struct file *f, uint32_t tid, const void *text, size_t n
 {
 	struct process *p = f->process;
 	struct arena *arena = &f->convert->work;
-	uint32_t room = p->threads.room, i = keymap_add(&p->threads, tid);
-	p->thread_names = convert_grow(arena, p->thread_names, room, &p->threads, sizeof *p->thread_names);
+	uint32_t i = KEYMAP_ADD(arena, &p->threads, tid, p->thread_names);
 	struct thread_name *name = &p->thread_names[i];
 	if (name->by_python && !by_python)
 		return;
@@ -199,12 +196,6 @@ static void scan_cupti(struct file *f, const unsigned char *payload, size_t n)
 		c->graphs = cupti.graphs;
 	if (c->graphs)
 		c->result->graphs = c->graphs == 2 ? "node" : "graph";
-}
-
-static int scan_sizes(struct file *f, const unsigned char *payload, size_t n, struct err *err)
-{
-	return record_sizes_add(&f->sizes, (const struct spool_record_size *)payload,
-	                        n / sizeof(struct spool_record_size), f->path, f->cupti, err);
 }
 
 static void add_dropped(int64_t *sum, uint64_t count)
@@ -261,7 +252,8 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		scan_cupti(f, payload, n);
 		break;
 	case SPOOL_RECORD_SIZES:
-		return scan_sizes(f, payload, n, err);
+		return record_sizes_add(&f->sizes, (const struct spool_record_size *)payload,
+		                        n / sizeof(struct spool_record_size), f->path, f->cupti, err);
 	case SPOOL_BUFFER:
 		scan_buffer(f, payload, n);
 		break;

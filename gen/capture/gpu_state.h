@@ -13,24 +13,12 @@
 
 enum { GPU_STATE_GPUS_MAX = 64 };
 
-/* Why the SM clock was below its highest; NVML's bits (nvmlClocksEventReasons). */
-enum gpu_throttle {
-	GPU_THROTTLE_IDLE = 0x1,
-	GPU_THROTTLE_APPLICATION = 0x2, /* clocks set by the user */
-	GPU_THROTTLE_POWER = 0x4,       /* software power cap */
-	GPU_THROTTLE_HARDWARE = 0x8,
-	GPU_THROTTLE_SYNC_BOOST = 0x10,
-	GPU_THROTTLE_THERMAL = 0x20, /* software */
-	GPU_THROTTLE_HARDWARE_THERMAL = 0x40,
-	GPU_THROTTLE_POWER_BRAKE = 0x80
-};
-
 struct gpu_sample {
 	int64_t time;                                                  /* CLOCK_MONOTONIC ns */
 	uint32_t gpu;                                                  /* index into gpus */
 	int sm_mhz, memory_mhz, power_mw, temperature_c, busy_percent; /* −1: not known */
 	bool has_throttle;                                             /* the reasons are known */
-	uint64_t throttle;                                             /* enum gpu_throttle, may have unknown bits */
+	uint64_t throttle;                                             /* NVML's bits (nvmlClocksEventReasons) */
 };
 
 struct gpu_identity {

@@ -9,13 +9,12 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	[PROFILE_STRINGS] = {"StringIds", "id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL"},
 	[PROFILE_KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL", OP_COLUMNS
                             ", demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, "
-                            "launchType INTEGER, cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, "
-                            "gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, "
-                            "blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, "
-                            "staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL, "
-                            "localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, "
-                            "gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, "
-                            "sharedMemoryLimitConfig INTEGER"},
+                            "launchType INTEGER, cacheConfig INTEGER, registersPerThread INTEGER NOT NULL, gridX "
+                            "INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT "
+                            "NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT "
+                            "NULL, dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, "
+                            "localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, "
+                            "graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER"},
 	[PROFILE_COPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY", OP_COLUMNS
                           ", bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, "
                           "srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, srcContextId INTEGER, "
@@ -48,9 +47,8 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	/* Of a later layout (2025.5): the one before keeps CUPTI's overheads by their names only, and so cannot tell
          * the profiler's own from the program's loading and compiling. */
 	[PROFILE_OVERHEAD] = {"CUPTI_ACTIVITY_KIND_OVERHEAD",
-                              "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
-                              "globalTid INTEGER, correlationId INTEGER, nameId INTEGER, "
-                              "overheadType INTEGER NOT NULL"},
+                              "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid "
+                              "INTEGER, correlationId INTEGER, nameId INTEGER, overheadType INTEGER NOT NULL"},
 	[PROFILE_NVTX] = {"NVTX_EVENTS",
                           "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, "
                           "category INTEGER, color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, "
@@ -87,17 +85,16 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	/* Ours: capture/annotate.h. */
 	[PROFILE_RANK] = {"GAPLINE_RANK", "globalPid INTEGER NOT NULL, rank INTEGER NOT NULL"},
 	[PROFILE_GPU] = {"TARGET_INFO_GPU",
-                         "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, "
-                         "isDiscrete INTEGER, l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, "
-                         "clockRate INTEGER, smCount INTEGER, pwGpuId INTEGER, uuid TEXT, luid INTEGER, "
-                         "chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, ctrlDevPath TEXT, revision INTEGER, "
-                         "nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, maxRegistersPerBlock INTEGER, "
-                         "maxShmemPerBlock INTEGER, maxShmemPerBlockOptin INTEGER, maxShmemPerSm INTEGER, "
-                         "maxRegistersPerSm INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER, "
-                         "maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER, "
-                         "maxBlockDimX INTEGER, maxBlockDimY INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, "
-                         "maxGridDimY INTEGER, maxGridDimZ INTEGER, computeMajor INTEGER, computeMinor INTEGER, "
-                         "smMajor INTEGER, smMinor INTEGER"},
+                         "vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER, "
+                         "l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, "
+                         "smCount INTEGER, pwGpuId INTEGER, uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER, "
+                         "ctxswDevPath TEXT, ctrlDevPath TEXT, revision INTEGER, nodeMask INTEGER, constantMemory "
+                         "INTEGER, maxIPC INTEGER, maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER, "
+                         "maxShmemPerBlockOptin INTEGER, maxShmemPerSm INTEGER, maxRegistersPerSm INTEGER, "
+                         "threadsPerWarp INTEGER, asyncEngines INTEGER, maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, "
+                         "maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER, maxBlockDimY INTEGER, maxBlockDimZ "
+                         "INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER, computeMajor "
+                         "INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER"},
 	[PROFILE_CUDA_DEVICE] = {"TARGET_INFO_CUDA_DEVICE",
                                  "gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL"},
 	[PROFILE_SYSTEM] = {"TARGET_INFO_SYSTEM_ENV",

@@ -335,10 +335,8 @@ static int recover(struct recovery *r, const struct recover_request *request, st
 	result->complete =
 		arena_format(r->arena,
 	                     "gapline ended before it had written this profile, which was recovered: how the program "
-	                     "ended, the GPUs' "
-	                     "clocks%s are missing",
+	                     "ended, the GPUs' clocks%s are missing",
 	                     r->made.incomplete ? " and the last tenth of a second before it was ended" : "");
-	result->cupti = r->made.cupti;
 	result->messages = r->made.messages;
 	result->n_messages = r->made.n_messages;
 	result->elapsed_ns = stop_ns - r->note.start_ns;
@@ -355,7 +353,7 @@ int capture_recover(const struct recover_request *request, struct arena *arena, 
                     struct err *err)
 {
 	struct recovery r = {.arena = arena};
-	*result = (struct capture_result){.complete = "", .cupti = ""};
+	*result = (struct capture_result){.complete = ""};
 	const char *name = place_name(request->file, request->replace, arena, err);
 	const char *left = name ? folder_left(name, arena) : NULL;
 	result->unwritable = !name;

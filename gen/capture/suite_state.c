@@ -76,10 +76,9 @@ static void write_members(struct json *json, const struct suite *suite)
 	json_integer(json, "recorded", suite->recorded);
 	json_object(json, "commands");
 	for (int s = 0; s < suite->n_sides; s++) {
-		json_array(json, suite_side_key(suite->n_sides, s));
-		for (size_t i = 0; suite->commands[s][i]; i++)
+		for (size_t i = json_list(json, suite_side_key(suite->n_sides, s));
+		     json_more(json, suite->commands[s][i]); i++)
 			json_text(json, NULL, suite->commands[s][i]);
-		json_end_array(json);
 	}
 	json_end_object(json);
 	json_object(json, "stopwatch");
@@ -92,15 +91,11 @@ static void write_members(struct json *json, const struct suite *suite)
 	}
 	json_end_object(json);
 	json_text(json, "no_stopwatch", suite->no_stopwatch);
-	json_array(json, "runs");
-	for (size_t i = 0; i < suite->n_runs; i++)
+	for (size_t i = json_list(json, "runs"); json_more(json, i < suite->n_runs); i++)
 		write_run(json, suite->n_sides, &suite->runs[i]);
-	json_end_array(json);
-	json_array(json, "graph_nodes");
-	for (int s = 0; s < suite->n_sides; s++)
+	for (int s = json_list(json, "graph_nodes"); json_more(json, s < suite->n_sides); s++)
 		if (suite->nodes[s].profile)
 			write_run(json, suite->n_sides, &suite->nodes[s]);
-	json_end_array(json);
 	json_object(json, "graphs_whole");
 	for (int s = 0; s < suite->n_sides; s++)
 		json_bool(json, suite_side_key(suite->n_sides, s), suite->graphs_whole[s]);

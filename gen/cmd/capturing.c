@@ -100,8 +100,7 @@ static bool was_said(struct capturing *c, const char *text, struct arena *arena)
 	for (size_t i = 0; i < c->said.n; i++)
 		if (!strcmp(c->said.item[i], text))
 			return true;
-	c->said.item = arena_grow(arena, c->said.item, c->said.n, c->said.n + 1, sizeof *c->said.item);
-	c->said.item[c->said.n++] = text;
+	LIST_PUT(arena, c->said.item, c->said.n, text);
 	return false;
 }
 

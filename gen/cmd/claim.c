@@ -88,10 +88,8 @@ static void write_sessions(struct json *json, const struct analysis *a, struct a
 		json_text(json, "side", a->side[one->side].label);
 		json_text(json, "day", letter(&days, (uint64_t)(one->day + 1), text));
 		json_text(json, "host", letter(&hosts, one->place->host, text));
-		json_array(json, "gpus");
-		for (size_t g = 0; g < one->place->n_gpus; g++)
+		for (size_t g = json_list(json, "gpus"); json_more(json, g < one->place->n_gpus); g++)
 			json_text(json, NULL, letter(&gpus, one->place->gpu[g], text));
-		json_end_array(json);
 		json_integer(json, "recorded_runs", one->runs[0]);
 		json_integer(json, "timed_runs", one->runs[1]);
 	}
@@ -119,7 +117,7 @@ static void write_conditions(struct json *json, const struct analysis *a, struct
 int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, struct err *err)
 {
 	const struct verdict *v = &a->verdict;
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct json json;
 	json_init(&json, to);
 	json_object(&json, NULL);
@@ -135,14 +133,11 @@ int claim_write(const struct analysis *a, uint32_t evidence, struct buf *to, str
 	json_bool(&json, "same_session", v->elsewhere == NULL);
 	write_sessions(&json, a, &scratch);
 	write_conditions(&json, a, &scratch);
-	json_array(&json, "resolved");
-	for (uint32_t i = 0; i < a->findings.n; i++)
+	for (uint32_t i = json_list(&json, "resolved"); json_more(&json, i < a->findings.n); i++)
 		if (a->findings.list[i].status == FINDING_RESOLVED)
 			json_text(&json, NULL, a->findings.list[i].id);
-	json_end_array(&json);
 	json_text(&json, "evidence", arena_format(&scratch, "crc32:%08x", evidence));
 	json_end_object(&json);
-	arena_release(&scratch);
 	return json_finish(&json, err);
 }
 
@@ -312,12 +307,11 @@ int claim_check(const struct json_value *claim, const struct analysis *a, uint32
 	                                            [GATE_FAILED] = CLAIM_FAILS,
 	                                            [GATE_INCONCLUSIVE] = CLAIM_OPEN};
 	struct checking c = {a, names, arena, out, 0};
-	struct buf bytes = {0};
+	BUF_LOCAL(bytes);
 	*out = (struct claim_checked){0};
 	int result = claim_write(a, evidence, &bytes, err);
 	if (result == 0)
 		result = check_members(&c, claim, json_read(bytes.data, bytes.n, arena), err);
-	buf_release(&bytes);
 	for (size_t i = 0; i < a->gates.n && result == 0; i++)
 		add_point(&c, a->gates.gate[i].name, of_gate[a->gates.gate[i].result], a->gates.gate[i].fact);
 	if (result == 0 && !out->n)

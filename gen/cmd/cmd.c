@@ -14,23 +14,23 @@ enum { COMMON_OPTIONS = 2 };
 const char cmd_version[] = GAPLINE_VERSION;
 
 const struct cmd cmd_table[] = {
-	{"report", cmd_report},
-	{"run", cmd_run},
-	{"capture", cmd_capture},
-	{"show", cmd_show},
-	{"stats", cmd_stats},
-	{"export", cmd_export},
-	{"scrub", cmd_scrub},
-	{"digest", cmd_digest},
-	{"save", cmd_save},
-	{"history", cmd_history},
-	{"verify", cmd_verify},
-	{"claim", cmd_claim},
-	{"check", cmd_check},
-	{"demo", cmd_demo},
-	{"doctor", cmd_doctor},
-	{"manual", cmd_manual},
-	{"completion", cmd_completion},
+	{"report", cmd_report, true},
+	{"run", cmd_run, true},
+	{"capture", cmd_capture, true},
+	{"show", cmd_show, true},
+	{"stats", cmd_stats, true},
+	{"export", cmd_export, true},
+	{"scrub", cmd_scrub, true},
+	{"digest", cmd_digest, true},
+	{"save", cmd_save, true},
+	{"history", cmd_history, true},
+	{"verify", cmd_verify, false},
+	{"claim", cmd_claim, false},
+	{"check", cmd_check, false},
+	{"demo", cmd_demo, false},
+	{"doctor", cmd_doctor, false},
+	{"manual", cmd_manual, false},
+	{"completion", cmd_completion, false},
 	{0},
 };
 
@@ -142,18 +142,6 @@ struct opt_usage cmd_describe(const char *command, struct opt *options, size_t n
 	return (struct opt_usage){help->name, help->usage, help->about, options, n, help->examples, help->statuses};
 }
 
-/* Commands that read or make profiles. What they start is not held to the limit (base/proc.c). */
-static bool takes_limit(const char *name)
-{
-	static const char *const names[] = {"gapline report",  "gapline show",   "gapline stats", "gapline export",
-	                                    "gapline scrub",   "gapline digest", "gapline save",  "gapline history",
-	                                    "gapline capture", "gapline run"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
-
 /* "500M", "2G", "1073741824" */
 static int limit_memory(const char *text, struct err *err)
 {
@@ -175,9 +163,10 @@ static int limit_memory(const char *text, struct err *err)
 static size_t add_common(const char *name, struct opt *rows, int *errors, const char **limit)
 {
 	static const char *const kinds[] = {"text", "json", NULL};
+	const struct cmd *command = cmd_find(name + strlen("gapline "));
 	size_t n = 0;
 	rows[n++] = (struct opt){OPT_CHOICE, 0, "errors", "FORMAT", .choice = errors, .choices = kinds};
-	if (takes_limit(name))
+	if (command && command->takes_limit)
 		rows[n++] = (struct opt){OPT_TEXT, 0, "memory-limit", "SIZE", .text = limit};
 	for (size_t i = 0; i < n; i++)
 		rows[i].help = say_help_option(say_help("*"), rows[i].name);

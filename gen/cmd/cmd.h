@@ -19,6 +19,7 @@
 struct cmd {
 	const char *name;
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an enum cmd_status */
+	bool takes_limit; /* it reads or makes profiles; what it starts is not held to the limit (base/proc.c) */
 };
 
 /* Ends with a row without a name. */

@@ -19,20 +19,18 @@ static void overview(struct buf *out)
 	}
 }
 
-struct described {
-	const struct cmd *command;
-	struct json json;
-};
-
-struct page {
+/* What is made of the usage of one command after the other. */
+struct made {
 	const struct cmd *command;
 	struct buf *out;
+	struct json json;
+	enum opt_shell shell;
 };
 
 static void add_page(void *context, const struct opt_usage *usage)
 {
-	const struct page *page = context;
-	opt_manual(usage, say_help(page->command->name)->does, cmd_version, page->out);
+	const struct made *made = context;
+	opt_manual(usage, say_help(made->command->name)->does, cmd_version, made->out);
 }
 
 static int no_such_command(const struct opt_usage *usage, const char *name)
@@ -50,31 +48,28 @@ int cmd_manual(int argc, char **argv)
 	BUF_LOCAL(out);
 	int status = cmd_options(&usage, argc, argv, &arena, &operands);
 	if (status < 0) {
-		struct page page = {operands.n ? cmd_find(operands.item[0]) : NULL, &out};
-		if (operands.n && !page.command) {
-			status = no_such_command(&usage, operands.item[0]);
-		} else {
-			if (page.command)
-				cmd_usage(page.command, add_page, &page);
-			else
-				overview(&out);
-			status = cmd_print(out.data, out.n);
-		}
+		struct made page = {.command = operands.n ? cmd_find(operands.item[0]) : NULL, .out = &out};
+		if (page.command)
+			cmd_usage(page.command, add_page, &page);
+		else
+			overview(&out);
+		status = operands.n && !page.command ? no_such_command(&usage, operands.item[0])
+		                                     : cmd_print(out.data, out.n);
 	}
 	return status;
 }
 
 static void add_json(void *context, const struct opt_usage *usage)
 {
-	struct described *d = context;
-	opt_json(usage, say_help(d->command->name)->does, &d->json);
+	struct made *made = context;
+	opt_json(usage, say_help(made->command->name)->does, &made->json);
 }
 
 int cmd_help_json(const struct cmd *only)
 {
 	struct err err;
 	BUF_LOCAL(out);
-	struct described d;
+	struct made d;
 	json_init(&d.json, &out);
 	json_object(&d.json, NULL);
 	json_text(&d.json, "schema", "gapline-help/1");
@@ -88,15 +83,9 @@ int cmd_help_json(const struct cmd *only)
 	return json_finish(&d.json, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : cmd_print(out.data, out.n);
 }
 
-struct script {
-	enum opt_shell shell;
-	const struct cmd *command;
-	struct buf *out;
-};
-
 static void add_command(void *context, const struct opt_usage *usage)
 {
-	const struct script *s = context;
+	const struct made *s = context;
 	opt_complete_command(s->shell, usage, s->command->name, say_help(s->command->name)->does, s->out);
 }
 
@@ -109,7 +98,7 @@ static int print_script(enum opt_shell shell, struct arena *arena)
 	const char **names = ARENA_NEW(arena, n + 1, const char *), **summaries = ARENA_NEW(arena, n + 1, const char *);
 	opt_complete_begin(shell, &out);
 	for (size_t i = 0; i < n; i++) {
-		struct script script = {shell, &cmd_table[i], &out};
+		struct made script = {.command = &cmd_table[i], .out = &out, .shell = shell};
 		names[i] = cmd_table[i].name;
 		summaries[i] = say_help(cmd_table[i].name)->does;
 		cmd_usage(&cmd_table[i], add_command, &script);

@@ -145,8 +145,7 @@ void run_profiles(struct experiment *e, struct arena *arena, struct opt_list giv
 		struct opt_list *to = &given[run->side];
 		if (run->stopwatch)
 			continue;
-		to->item = arena_grow(arena, to->item, to->n, to->n + 1, sizeof *to->item);
-		to->item[to->n++] = arena_format(arena, "%s/%s", e->folder, run->profile);
+		LIST_PUT(arena, to->item, to->n, arena_format(arena, "%s/%s", e->folder, run->profile));
 	}
 	/* They were run in turns. */
 	if (e->compare.files_are == RANKS_TELL)
@@ -157,8 +156,7 @@ static void run_outputs(struct experiment *e, struct arena *arena, struct opt_li
 {
 	for (size_t i = 0; e->compare.pattern && i < e->suite.n_runs; i++) {
 		struct opt_list *to = &outputs[e->suite.runs[i].side];
-		to->item = arena_grow(arena, to->item, to->n, to->n + 1, sizeof *to->item);
-		to->item[to->n++] = arena_format(arena, "%s/%s", e->folder, e->suite.runs[i].log);
+		LIST_PUT(arena, to->item, to->n, arena_format(arena, "%s/%s", e->folder, e->suite.runs[i].log));
 	}
 }
 

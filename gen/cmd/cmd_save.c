@@ -28,7 +28,7 @@ static int list(struct save *s)
 	struct store store;
 	struct store_entry *entry;
 	size_t n;
-	struct buf text = {0};
+	BUF_LOCAL(text);
 	int status =
 		store_open(&store, s->db, false, &err) || store_list(&store, STORE_BASELINE, &arena, &entry, &n, &err)
 			? cmd_fail(CMD_BAD_PROFILE, &err)
@@ -57,7 +57,6 @@ static int list(struct save *s)
 		status = cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!status)
 		status = result_print(&s->result, &text);
-	buf_release(&text);
 	store_close(&store);
 	return status;
 }

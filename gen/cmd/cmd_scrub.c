@@ -95,10 +95,8 @@ static void make_result(struct scrub_command *c, const char *profile)
 	json_integer(json, "messages", copy->diagnostics);
 	json_integer(json, "events", copy->events);
 	json_integer(json, "strings", copy->strings);
-	json_array(json, "tables");
-	for (size_t i = 0; i < copy->n_left_out; i++)
+	for (size_t i = json_list(json, "tables"); json_more(json, i < copy->n_left_out); i++)
 		result_text(&c->result, NULL, copy->left_out[i]);
-	json_end_array(json);
 	json_end_object(json);
 }
 

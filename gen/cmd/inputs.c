@@ -27,11 +27,6 @@ static bool ends_with(const char *name, const char *ending)
 	return n > m && !strcmp(name + n - m, ending);
 }
 
-bool inputs_is_report(const char *path)
-{
-	return ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep");
-}
-
 static bool is_younger(const struct stat *a, const struct stat *b)
 {
 	return a->st_mtim.tv_sec > b->st_mtim.tv_sec ||
@@ -72,7 +67,7 @@ static const char *find_younger_report(const char *path, const struct stat *file
 		                             arena_format(arena, "%s.qdrep", stem)};
 		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
 			struct stat report;
-			if (inputs_is_report(names[k]) && !stat(names[k], &report) && S_ISREG(report.st_mode) &&
+			if (read_is_report(names[k]) && !stat(names[k], &report) && S_ISREG(report.st_mode) &&
 			    is_younger(&report, file))
 				return names[k];
 		}
@@ -82,8 +77,7 @@ static const char *find_younger_report(const char *path, const struct stat *file
 
 static void list_add(struct opt_list *list, const char *text, struct arena *arena)
 {
-	list->item = arena_grow(arena, list->item, list->n, list->n + 1, sizeof *list->item);
-	list->item[list->n++] = text;
+	LIST_PUT(arena, list->item, list->n, text);
 }
 
 static void add_outdated(struct opt_list *list, const char *export, const char *report, struct arena *arena)
@@ -98,7 +92,7 @@ static void add_outdated(struct opt_list *list, const char *export, const char *
 /* A report stands for the export beside it, unless that is the older one: the report was recorded anew since. */
 static const char *export_of(const char *path, const struct stat *file, struct stat *export, struct arena *arena)
 {
-	const char *found = inputs_is_report(path) ? find_export(path, export, arena) : NULL;
+	const char *found = read_is_report(path) ? find_export(path, export, arena) : NULL;
 	return found && !is_younger(file, export) ? found : NULL;
 }
 
@@ -109,7 +103,7 @@ static void take_export(struct inputs *in, const char **path, struct stat *file,
 	if (found) {
 		*path = found;
 		*file = export;
-	} else if (inputs_is_report(*path) && (found = find_export(*path, &export, arena))) {
+	} else if (read_is_report(*path) && (found = find_export(*path, &export, arena))) {
 		add_outdated(&in->outdated, found, *path, arena);
 	}
 }
@@ -126,8 +120,8 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, path);
 			return CMD_WRONG_USAGE;
 		}
-	in->item = arena_grow(arena, in->item, in->n, in->n + 1, sizeof *in->item);
-	in->item[in->n++] = (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder};
+	LIST_PUT(arena, in->item, in->n,
+	         (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder});
 	return CMD_DONE;
 }
 
@@ -144,20 +138,16 @@ static bool is_named_like_an_export(const char *name)
 static bool is_report_without_export(const char *path, const struct stat *file, struct arena *arena)
 {
 	struct stat export;
-	return inputs_is_report(path) && !export_of(path, file, &export, arena);
+	return read_is_report(path) && !export_of(path, file, &export, arena);
 }
 
 /* Whether it is a SQLite database, a PyTorch trace or something packed, whatever its name. */
 static bool begins_like_a_profile(const char *path)
 {
-	struct file_head head = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return true; /* so that reading it gives the reason */
-	ssize_t n = read(fd, head.data, sizeof head.data);
-	close(fd);
-	head.n = n > 0 ? (size_t)n : 0;
-	return source_is_sqlite(&head) || packing_of(head.data, head.n) != PACKING_NONE || digest_recognise(&head) ||
+	struct file_head head;
+	struct err ignored; /* reading it gives the reason */
+	return file_look(path, &head, &ignored) < 0 || source_is_sqlite(&head) ||
+	       packing_of(head.data, head.n) != PACKING_NONE || digest_recognise(&head) ||
 	       kineto_looks_like_trace(&head);
 }
 

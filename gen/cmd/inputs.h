@@ -75,9 +75,6 @@ void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name,
 int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
                          struct arena *arena, struct err *err);
 
-/* Whether it is named like an nsys report. */
-bool inputs_is_report(const char *path);
-
 /* A line on stderr that names what was passed over in the folders of `n` sides, if anything was, and one for each
  * export that is older than its report. */
 void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena);

@@ -36,15 +36,10 @@ struct job {
  */
 static bool is_report(const char *path)
 {
-	struct file_head head = {0};
-	int fd = inputs_is_report(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, head.data, sizeof head.data);
-	close(fd);
-	head.n = n > 0 ? (size_t)n : 0;
-	return head.n && !pointer_is(&head) && !source_is_sqlite(&head) &&
-	       packing_of(head.data, head.n) == PACKING_NONE;
+	struct file_head head;
+	struct err ignored;
+	return read_is_report(path) && file_look(path, &head, &ignored) == 0 && head.n && !pointer_is(&head) &&
+	       !source_is_sqlite(&head) && packing_of(head.data, head.n) == PACKING_NONE;
 }
 
 /* The end of what nsys said so far: at most `most` bytes and a NUL into `text`; returns how many. */
@@ -91,7 +86,7 @@ static int fail(const struct job *job, int status, struct err *err)
 	BUF_LOCAL(command);
 	read_said(job->said, said, SAID_MAX);
 	proc_status_text(status, words, sizeof words);
-	read_export_command(job->report, &command);
+	read_export_command(&command, job->report, "");
 	if (nsys_found_no_space(said))
 		err_set(err,
 		        "%s: nsys export found no space for the export in %s; name a folder that has some with TMPDIR",

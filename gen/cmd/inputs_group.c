@@ -94,11 +94,9 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 			known_add(&known, kept++);
 			continue;
 		}
-		in->copies.item =
-			arena_grow(arena, in->copies.item, in->copies.n, in->copies.n + 1, sizeof *in->copies.item);
-		in->copies.item[in->copies.n++] =
-			arena_format(arena, "%s holds the same capture as %s and counts once",
-		                     names_file(names, in->item[i].path), names_file(names, in->item[k].path));
+		LIST_PUT(arena, in->copies.item, in->copies.n,
+		         arena_format(arena, "%s holds the same capture as %s and counts once",
+		                      names_file(names, in->item[i].path), names_file(names, in->item[k].path)));
 		arena_release(&in->item[i].memory);
 	}
 	in->n = kept;
@@ -108,16 +106,14 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 /* What is said of the files: how they were told apart, and which were left out. */
 static const char *note_of(const struct inputs *in, struct arena *arena)
 {
-	struct buf note = {0};
+	BUF_LOCAL(note);
 	const char *told = say_fact(in->ranks.note, NULL, arena);
 	if (!in->copies.n)
 		return told;
 	buf_text(&note, told ? told : "");
 	for (size_t i = 0; i < in->copies.n; i++)
 		buf_format(&note, "%s%s.", note.n ? " " : "", in->copies.item[i]);
-	const char *text = arena_format(arena, "%.*s", (int)note.n, note.data);
-	buf_release(&note);
-	return text;
+	return arena_copy(arena, note.data, note.n);
 }
 
 /* A rank's rows, held so far, are not held any more: false where something of them would be lost. */

@@ -132,7 +132,6 @@ static void compare_pages(struct reading *r)
 struct number {
 	const char *at, *section;
 	size_t n, section_n;
-	const char *page;
 };
 
 struct numbers {
@@ -186,7 +185,7 @@ static struct numbers numbers_of(const char *page, const char *version, struct a
 				n--;
 			LIST_GROW(arena, out.list, out.n, room);
 			if (n != version_n || memcmp(at, version, n) != 0)
-				out.list[out.n++] = (struct number){at, section, n, section_n, page};
+				out.list[out.n++] = (struct number){at, section, n, section_n};
 			at += n;
 		}
 	}

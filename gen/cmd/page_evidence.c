@@ -122,7 +122,7 @@ bool page_evidence_is_ours(const struct page_evidence *evidence)
 static int check_tables(const struct page_evidence *e, const struct names *names, struct err *err)
 {
 	const struct table_columns *columns = &e->columns;
-	struct buf again = {0};
+	BUF_LOCAL(again);
 	struct table_maker maker = {0};
 	if (columns->n_missing || (columns->n_unknown && !page_evidence_is_ours(e)))
 		return err_set(err, "the evidence %s the column %s; use it with gapline %s, which made it",
@@ -132,7 +132,6 @@ static int check_tables(const struct page_evidence *e, const struct names *names
 		return 0;
 	table_write(&e->tables, names, &again);
 	int result = table_maker(again.data, again.n, &maker, err);
-	buf_release(&again);
 	if (result == 0 && (maker.length != e->maker.length || maker.checksum != e->maker.checksum))
 		result = err_set(err, "the evidence is damaged: gapline does not write such a table");
 	return result;

@@ -165,7 +165,7 @@ int saving_exists(const struct saving *s, const char *path, struct err *err)
  * reports' sides. 0, or -1 with `err`. */
 static int check_joins(const struct saving *s, struct store *store, struct err *err)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct store_entry there = {0};
 	int missing = store_get(store, s->entry.kind, s->entry.name, &scratch, &there, err);
 	bool clash = false;
@@ -176,7 +176,6 @@ static int check_joins(const struct saving *s, struct store *store, struct err *
 			clash = clash || (table && (strcmp(old->file, new->file) != 0 || old->n != new->n ||
 			                            memcmp(old->digest, new->digest, old->n) != 0));
 		}
-	arena_release(&scratch);
 	if (clash)
 		return err_set(err,
 		               "%s: a side of a report stands alone, and more is there or given; --force replaces it",

@@ -43,9 +43,7 @@ static int add(struct compare *c, const char *given, struct variants_given *out,
 		return too_many("variant", name, err);
 	out->n += i == out->n;
 	out->name[i] = name;
-	struct opt_list *to = &out->of[i];
-	to->item = arena_grow(&c->arena, to->item, to->n, to->n + 1, sizeof *to->item);
-	to->item[to->n++] = what + 1;
+	LIST_PUT(&c->arena, out->of[i].item, out->of[i].n, what + 1);
 	return 0;
 }
 

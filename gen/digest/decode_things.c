@@ -212,7 +212,7 @@ static int take_memory(struct decoder *d)
 	return take_held(d, HELD_BY_RANGE) < 0 ? -1 : take_held(d, HELD_BY_OPERATOR);
 }
 
-static int take_things(struct decoder *d)
+int decoder_take_places(struct decoder *d)
 {
 	struct trace *t = d->trace;
 	uint32_t room = 0;
@@ -410,14 +410,9 @@ static int take_counts(struct decoder *d)
 	return from.bad ? decoder_damaged(d, "diagnostics") : 0;
 }
 
-int decoder_take_places(struct decoder *d)
-{
-	return take_things(d);
-}
-
 int decoder_take_things(struct decoder *d)
 {
-	bool failed = take_source(d) != 0 || take_names(d) != 0 || take_things(d) != 0 || take_samples(d) != 0 ||
-	              take_metrics(d) != 0 || take_stopwatch(d) != 0 || take_counts(d) != 0;
+	bool failed = take_source(d) != 0 || take_names(d) != 0 || decoder_take_places(d) != 0 ||
+	              take_samples(d) != 0 || take_metrics(d) != 0 || take_stopwatch(d) != 0 || take_counts(d) != 0;
 	return failed ? -1 : 0;
 }

@@ -302,14 +302,13 @@ static void hold_samples(const struct trace *whole, struct arena *arena, struct 
 bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,
                  struct trace *out)
 {
-	struct buf bytes = {0};
+	BUF_LOCAL(bytes);
 	struct err ignored;
 	if (whole->n_metrics)
 		return false;
 	digest_reduce_rows(whole, of_whole);
 	digest_encode(whole, &bytes);
 	bool good = keep_decode("", &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
-	buf_release(&bytes);
 	if (good)
 		hold_samples(whole, arena, out);
 	return good;

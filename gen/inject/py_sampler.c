@@ -390,8 +390,7 @@ static void start(void)
 {
 	if (!py_memory_allowed()) {
 		give_up("this container or kernel forbids process_vm_readv; allow it (docker run --cap-add SYS_PTRACE, "
-		        "or "
-		        "another seccomp profile)");
+		        "or another seccomp profile)");
 		return;
 	}
 	switch (py_find(&py)) {

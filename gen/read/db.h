@@ -188,4 +188,12 @@ static inline int64_t scan_int_or(struct scan *scan, int i, int64_t otherwise)
  * and NULL. */
 const char *scan_text(struct scan *scan, int i, size_t *n);
 
+/* Tables of what has a name and a value, both texts: opens one, and goes to the next row in which they are. */
+struct scan_option {
+	const char *name, *value; /* until the next row */
+	size_t name_n, n;
+};
+int scan_open_options(struct scan *scan, struct db *db, const char *table);
+bool scan_option(struct scan *scan, struct scan_option *option);
+
 #endif

@@ -295,3 +295,20 @@ const char *scan_text(struct scan *scan, int i, size_t *n)
 		scan->flaws |= SCAN_WRONG_TYPE;
 	return NULL;
 }
+
+int scan_open_options(struct scan *scan, struct db *db, const char *table)
+{
+	static const char *const columns[] = {"name", "value"};
+	return scan_open(scan, db, table, columns, 2);
+}
+
+bool scan_option(struct scan *scan, struct scan_option *o)
+{
+	while (scan_row(scan)) {
+		o->name = scan_text(scan, 0, &o->name_n);
+		o->value = scan_text(scan, 1, &o->n);
+		if (o->name && o->value)
+			return true;
+	}
+	return false;
+}

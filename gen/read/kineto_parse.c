@@ -5,6 +5,7 @@
 #include "read/name_hash.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,23 +14,17 @@ enum { DEPTH_MAX = JSON_SCAN_DEEPEST, NAME_ROOM = 16 * 1024 };
 /* What the value that comes next is. */
 enum field {
 	NOTHING,
+	NUMBER,     /* a kineto_value of the event */
+	TRACE_FACT, /* an int64_t of struct kineto … */
+	GPU_FACT,   /* … and of struct kineto_gpu */
 	/* of an event */
 	PHASE,
 	CATEGORY,
 	NAME,
-	PROCESS,
-	THREAD,
 	START,
 	DURATION,
 	ARGUMENTS,
-	LINK_ID,
 	/* of an event's arguments */
-	CORRELATION,
-	DEVICE,
-	STREAM,
-	BYTES,
-	NODE,
-	CONTEXT,
 	META_NAME,
 	GRID,
 	BLOCK,
@@ -37,79 +32,75 @@ enum field {
 	TYPES,
 	CONCRETE,
 	COLLECTIVE,
-	ELEMENTS_IN,
-	ELEMENTS_OUT,
 	ELEMENT_TYPE,
 	SPLIT,
-	GROUP_SIZE,
 	GROUP_NAME,
 	GROUP_RANKS,
-	DEVICE_TYPE,
-	ALLOCATED,
-	ADDRESS,
 	/* of the object around the events, and of what stands in there */
 	EVENTS,
 	BASE,
-	SCHEMA,
-	DRIVER,
 	HOST,
 	GPUS,
 	DISTRIBUTED,
-	GPU_ID,
-	GPU_NAME,
-	GPU_MEMORY,
-	GPU_SMS,
-	RANK,
-	RANKS
+	GPU_NAME
 };
 
 struct key {
 	const char *text;
 	enum field field;
+	size_t at; /* where in the struct a number goes */
 };
+#define NUMBER_IN(member) NUMBER, offsetof(struct kineto_event, member)
+#define TRACE_IN(member) TRACE_FACT, offsetof(struct kineto, member)
+#define GPU_IN(member) GPU_FACT, offsetof(struct kineto_gpu, member)
 
-static const struct key EVENT_KEYS[] = {{"ph", PHASE},   {"cat", CATEGORY}, {"name", NAME},    {"pid", PROCESS},
-                                        {"tid", THREAD}, {"ts", START},     {"dur", DURATION}, {"args", ARGUMENTS},
-                                        {"id", LINK_ID}, {NULL, NOTHING}};
-static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
-                                           {"device", DEVICE},
-                                           {"stream", STREAM},
-                                           {"bytes", BYTES},
-                                           {"context", CONTEXT},
-                                           {"name", META_NAME},
-                                           {"graph node id", NODE},
-                                           {"Input Dims", DIMS},
-                                           {"Input dims", DIMS},
-                                           {"Input type", TYPES},
-                                           {"Concrete Inputs", CONCRETE},
-                                           {"grid", GRID},
-                                           {"block", BLOCK},
-                                           {"Collective name", COLLECTIVE},
-                                           {"In msg nelems", ELEMENTS_IN},
-                                           {"Out msg nelems", ELEMENTS_OUT},
-                                           {"dtype", ELEMENT_TYPE},
-                                           {"In split size", SPLIT},
-                                           {"Out split size", SPLIT},
-                                           {"Group size", GROUP_SIZE},
-                                           {"Process Group Name", GROUP_NAME},
-                                           {"Process Group Ranks", GROUP_RANKS},
-                                           {"Device Type", DEVICE_TYPE},
-                                           {"Device Id", DEVICE},
-                                           {"Bytes", BYTES},
-                                           {"Total Allocated", ALLOCATED},
-                                           {"Addr", ADDRESS},
-                                           {NULL, NOTHING}};
-static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
-                                       {"baseTimeNanoseconds", BASE},
-                                       {"schemaVersion", SCHEMA},
-                                       {"cuda_driver_version", DRIVER},
-                                       {"host_name", HOST},
-                                       {"deviceProperties", GPUS},
-                                       {"distributedInfo", DISTRIBUTED},
-                                       {NULL, NOTHING}};
-static const struct key GPU_KEYS[] = {
-	{"id", GPU_ID}, {"name", GPU_NAME}, {"totalGlobalMem", GPU_MEMORY}, {"numSms", GPU_SMS}, {NULL, NOTHING}};
-static const struct key RANK_KEYS[] = {{"rank", RANK}, {"world_size", RANKS}, {NULL, NOTHING}};
+static const struct key NO_KEY = {NULL, NOTHING, 0};
+static const struct key EVENT_KEYS[] = {
+	{"ph", PHASE, 0},           {"cat", CATEGORY, 0}, {"name", NAME, 0},    {"pid", NUMBER_IN(process)},
+	{"tid", NUMBER_IN(thread)}, {"ts", START, 0},     {"dur", DURATION, 0}, {"args", ARGUMENTS, 0},
+	{"id", NUMBER_IN(link)},    {NULL, NOTHING, 0}};
+static const struct key ARGUMENT_KEYS[] = {{"correlation", NUMBER_IN(correlation)},
+                                           {"device", NUMBER_IN(device)},
+                                           {"stream", NUMBER_IN(stream)},
+                                           {"bytes", NUMBER_IN(bytes)},
+                                           {"context", NUMBER_IN(context)},
+                                           {"name", META_NAME, 0},
+                                           {"graph node id", NUMBER_IN(node)},
+                                           {"Input Dims", DIMS, 0},
+                                           {"Input dims", DIMS, 0},
+                                           {"Input type", TYPES, 0},
+                                           {"Concrete Inputs", CONCRETE, 0},
+                                           {"grid", GRID, 0},
+                                           {"block", BLOCK, 0},
+                                           {"Collective name", COLLECTIVE, 0},
+                                           {"In msg nelems", NUMBER_IN(elements_in)},
+                                           {"Out msg nelems", NUMBER_IN(elements_out)},
+                                           {"dtype", ELEMENT_TYPE, 0},
+                                           {"In split size", SPLIT, 0},
+                                           {"Out split size", SPLIT, 0},
+                                           {"Group size", NUMBER_IN(group_size)},
+                                           {"Process Group Name", GROUP_NAME, 0},
+                                           {"Process Group Ranks", GROUP_RANKS, 0},
+                                           {"Device Type", NUMBER_IN(device_type)},
+                                           {"Device Id", NUMBER_IN(device)},
+                                           {"Bytes", NUMBER_IN(bytes)},
+                                           {"Total Allocated", NUMBER_IN(allocated)},
+                                           {"Addr", NUMBER_IN(address)},
+                                           {NULL, NOTHING, 0}};
+static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS, 0},
+                                       {"baseTimeNanoseconds", BASE, offsetof(struct kineto, base)},
+                                       {"schemaVersion", TRACE_IN(schema)},
+                                       {"cuda_driver_version", TRACE_IN(driver)},
+                                       {"host_name", HOST, 0},
+                                       {"deviceProperties", GPUS, 0},
+                                       {"distributedInfo", DISTRIBUTED, 0},
+                                       {NULL, NOTHING, 0}};
+static const struct key GPU_KEYS[] = {{"id", GPU_IN(id)},
+                                      {"name", GPU_NAME, 0},
+                                      {"totalGlobalMem", GPU_IN(memory)},
+                                      {"numSms", GPU_IN(sms)},
+                                      {NULL, NOTHING, 0}};
+static const struct key RANK_KEYS[] = {{"rank", TRACE_IN(rank)}, {"world_size", TRACE_IN(ranks)}, {NULL, NOTHING, 0}};
 
 struct parser {
 	struct kineto *k;
@@ -120,6 +111,7 @@ struct parser {
 	int dims_depth;          /* in the list of an operator's inputs; 0: in none */
 	bool in_types, in_concrete;
 	enum field field;
+	size_t at; /* as in struct key */
 	struct kineto_event event;
 	struct kineto_gpu gpu;
 	char name[NAME_ROOM], meta[NAME_ROOM]; /* of `event` */
@@ -137,66 +129,14 @@ static size_t keep(char *to, const char *text, size_t n)
 
 static struct kineto_value *number_of(struct parser *p)
 {
-	struct kineto_event *e = &p->event;
-	switch (p->field) {
-	case PROCESS:
-		return &e->process;
-	case THREAD:
-		return &e->thread;
-	case CORRELATION:
-		return &e->correlation;
-	case DEVICE:
-		return &e->device;
-	case STREAM:
-		return &e->stream;
-	case BYTES:
-		return &e->bytes;
-	case NODE:
-		return &e->node;
-	case CONTEXT:
-		return &e->context;
-	case LINK_ID:
-		return &e->link;
-	case ELEMENTS_IN:
-		return &e->elements_in;
-	case ELEMENTS_OUT:
-		return &e->elements_out;
-	case GROUP_SIZE:
-		return &e->group_size;
-	case DEVICE_TYPE:
-		return &e->device_type;
-	case ALLOCATED:
-		return &e->allocated;
-	case ADDRESS:
-		return &e->address;
-	default:
-		return NULL;
-	}
+	return p->field == NUMBER ? (void *)((char *)&p->event + p->at) : NULL;
 }
 
 static int64_t *fact_of(struct parser *p)
 {
-	struct kineto *k = p->k;
-	switch (p->field) {
-	case BASE:
-		return &k->base;
-	case SCHEMA:
-		return &k->schema;
-	case DRIVER:
-		return &k->driver;
-	case RANK:
-		return &k->rank;
-	case RANKS:
-		return &k->ranks;
-	case GPU_ID:
-		return &p->gpu.id;
-	case GPU_MEMORY:
-		return &p->gpu.memory;
-	case GPU_SMS:
-		return &p->gpu.sms;
-	default:
-		return NULL;
-	}
+	return p->field == TRACE_FACT || p->field == BASE ? (void *)((char *)p->k + p->at)
+	       : p->field == GPU_FACT                     ? (void *)((char *)&p->gpu + p->at)
+	                                                  : NULL;
 }
 
 static void on_number(struct parser *p, const char *text, size_t n)
@@ -263,25 +203,25 @@ static void on_text(struct parser *p, const char *text, size_t n)
 
 /* ---- structure ---- */
 
-static enum field look_up(const struct key *keys, const char *text, size_t n)
+/* The key, or the end of the list. */
+static const struct key *look_up(const struct key *keys, const char *text, size_t n)
 {
-	for (; keys->text; keys++)
-		if (kineto_is(keys->text, text, n))
-			return keys->field;
-	return NOTHING;
+	while (keys->text && !kineto_is(keys->text, text, n))
+		keys++;
+	return keys;
 }
 
 /* What the member of that key is; `depth`: objects and arrays around it. */
-static enum field field_of(const struct parser *p, int depth, const char *text, size_t n)
+static const struct key *key_of(const struct parser *p, int depth, const char *text, size_t n)
 {
 	if (p->event_depth)
 		return depth == p->event_depth                          ? look_up(EVENT_KEYS, text, n)
 		       : p->in_arguments && depth == p->event_depth + 1 ? look_up(ARGUMENT_KEYS, text, n)
-		                                                        : NOTHING;
+		                                                        : &NO_KEY;
 	return depth == 1                  ? look_up(ROOT_KEYS, text, n)
 	       : p->in_gpus && depth == 3  ? look_up(GPU_KEYS, text, n)
 	       : p->in_ranks && depth == 2 ? look_up(RANK_KEYS, text, n)
-	                                   : NOTHING;
+	                                   : &NO_KEY;
 }
 
 /* `depth`, of objects and arrays: themselves counted. */
@@ -349,9 +289,12 @@ static void on_array_end(struct parser *p, int depth)
 static void on_token(struct parser *p, struct json_scan *s, enum json_token token)
 {
 	const enum field of = p->field;
+	const struct key *key;
 	switch (token) {
 	case TOKEN_KEY:
-		p->field = field_of(p, s->depth, s->text, s->n);
+		key = key_of(p, s->depth, s->text, s->n);
+		p->field = key->field;
+		p->at = key->at;
 		if (p->field == NOTHING)
 			json_scan_skip(s);
 		return;

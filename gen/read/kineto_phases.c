@@ -26,7 +26,6 @@ enum name_class {
 struct item {
 	int64_t start, end;
 	uint32_t name, thread;
-	uint8_t class;
 };
 
 struct items {
@@ -165,14 +164,9 @@ static void give_annotation(struct phases *p, const struct kineto_span *s)
 
 /* ---- outermost operators ---- */
 
-static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum name_class class)
+static void add(struct phases *p, struct items *to, const struct kineto_span *s)
 {
-	LIST_ADD(&p->k->scratch, to->list, to->n, to->room,
-	         (struct item){.start = s->start,
-	                       .end = s->end,
-	                       .name = s->name,
-	                       .thread = s->thread,
-	                       .class = (uint8_t) class});
+	LIST_ADD(&p->k->scratch, to->list, to->n, to->room, (struct item){s->start, s->end, s->name, s->thread});
 }
 
 /* Spans that nest, in the order of their starts. */
@@ -201,16 +195,16 @@ static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t
 			else if (s->end > in_note)
 				in_note = s->end;
 			if (p->is_main[s->thread])
-				add(p, &p->notes, s, class);
+				add(p, &p->notes, s);
 			continue;
 		}
 		if (!outermost)
 			continue;
 		in_operator = s->end;
 		if (class == BACKWARD && s->start >= in_note)
-			add(p, &p->backward, s, class);
+			add(p, &p->backward, s);
 		else if (class != BACKWARD && p->is_main[s->thread] && s->start < in_step && s->start >= in_note)
-			add(p, &p->plain, s, class);
+			add(p, &p->plain, s);
 	}
 }
 

@@ -54,16 +54,13 @@ static int64_t record_count(const char *value)
 
 int nsys_read_notes(struct nsys *r)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	struct trace_source *source = &r->trace->source;
 	struct scan s;
-	scan_open(&s, &r->db, "GAPLINE_CAPTURE", columns, N);
-	while (scan_row(&s)) {
-		size_t name_n, n;
-		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
-		if (!name || !value)
-			continue;
+	struct scan_option o;
+	scan_open_options(&s, &r->db, "GAPLINE_CAPTURE");
+	while (scan_option(&s, &o)) {
+		const char *name = o.name, *value = o.value;
+		const size_t n = o.n;
 		if (strcmp(name, "collector") == 0)
 			nsys_note_collector(r, harmless(r, value, n));
 		else if (strcmp(name, "graphs") == 0)
@@ -149,10 +146,8 @@ static void note_others(struct nsys *r, uint32_t gpu, int64_t others)
 	                     "%lld other process%s used the GPU (%s) when the program began; work of theirs is "
 	                     "not in the profile, and delays the program's",
 	                     (long long)others, others == 1 ? "" : "es", *name ? name : "model not known");
-	t->diagnostics = arena_grow(r->arena, t->diagnostics, t->n_diagnostics, (size_t)t->n_diagnostics + 1,
-	                            sizeof *t->diagnostics);
-	t->diagnostics[t->n_diagnostics++] =
-		(struct trace_diagnostic){.severity = 2, .text = names_add_text(r->names, text)};
+	LIST_PUT(r->arena, t->diagnostics, t->n_diagnostics,
+	         (struct trace_diagnostic){.severity = 2, .text = names_add_text(r->names, text)});
 }
 
 static int read_sampled(struct nsys *r, struct sampled *sampled)

@@ -190,7 +190,7 @@ int nsys_read_thread_names(struct nsys *r)
 {
 	enum { NAME, THREAD, PRIORITY, N };
 	static const char *const columns[] = {"nameId", "globalTid", "priority"};
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct system_name *list = NULL;
 	size_t n = 0, room = 0;
 	struct scan s;
@@ -205,7 +205,6 @@ int nsys_read_thread_names(struct nsys *r)
 	SORT(list, n, compare_system_names);
 	for (size_t i = 0; i < n; i++)
 		build_system_name(&r->build, (uint64_t)list[i].thread, build_number(list[i].name));
-	arena_release(&scratch);
 	return scan_close(&s);
 }
 

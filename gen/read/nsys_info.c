@@ -19,24 +19,19 @@ static const char *harmless(struct nsys *r, const char *text, size_t n)
 
 static int read_export(struct nsys *r)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"}; /* since, and until, 2023.2 */
 	const char *product = "NVIDIA Nsight Systems", *version = "";
 	for (int i = 0; i < 2; i++) {
 		struct scan s;
-		scan_open(&s, &r->db, tables[i], columns, N);
-		while (scan_row(&s)) {
-			size_t n, name_n;
-			const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
-			if (!name || !value)
-				continue;
-			if (strcmp(name, "EXPORT_PRODUCT_NAME") == 0)
-				product = harmless(r, value, n);
-			else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
-				version = harmless(r, value, n);
-			else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
-				r->trace->source.schema = harmless(r, value, n);
+		struct scan_option o;
+		scan_open_options(&s, &r->db, tables[i]);
+		while (scan_option(&s, &o)) {
+			if (strcmp(o.name, "EXPORT_PRODUCT_NAME") == 0)
+				product = harmless(r, o.value, o.n);
+			else if (strcmp(o.name, "EXPORT_PRODUCT_VERSION") == 0)
+				version = harmless(r, o.value, o.n);
+			else if (strcmp(o.name, "EXPORT_SCHEMA_VERSION") == 0)
+				r->trace->source.schema = harmless(r, o.value, o.n);
 		}
 		if (scan_close(&s) != 0)
 			return -1;
@@ -50,19 +45,12 @@ static int read_export(struct nsys *r)
 /* Only the option for graphs: other rows of this table name users, folders and environment variables. */
 static int read_capture(struct nsys *r)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	scan_open(&s, &r->db, "META_DATA_CAPTURE", columns, N);
-	while (scan_row(&s)) {
-		size_t n, name_n;
-		const char *name = scan_text(&s, NAME, &name_n);
-		if (!name || strcmp(name, "CUDA_GRAPH_TRACE_OPTIONS:MODE") != 0)
-			continue;
-		const char *value = scan_text(&s, VALUE, &n);
-		if (value)
-			nsys_note_graph_mode(r, value);
-	}
+	struct scan_option o;
+	scan_open_options(&s, &r->db, "META_DATA_CAPTURE");
+	while (scan_option(&s, &o))
+		if (strcmp(o.name, "CUDA_GRAPH_TRACE_OPTIONS:MODE") == 0)
+			nsys_note_graph_mode(r, o.value);
 	return scan_close(&s);
 }
 
@@ -85,22 +73,17 @@ static const char *cuda_version(struct nsys *r, const char *text)
 	return arena_format(r->arena, "%d.%d", number / 1000, number % 1000 / 10);
 }
 
-/* Two rows by name; the others hold host names and the whole environment and are not even looked at. */
+/* Two rows by name; the others hold host names and the whole environment. */
 static int read_system(struct nsys *r)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	scan_open(&s, &r->db, "TARGET_INFO_SYSTEM_ENV", columns, N);
-	while (scan_row(&s)) {
-		size_t n, name_n;
-		const char *name = scan_text(&s, NAME, &name_n);
-		bool driver = name && strcmp(name, "NvDriverVersion") == 0;
-		bool cuda = name && strcmp(name, "CudaDriverVersion") == 0;
-		if (!driver && !cuda)
+	struct scan_option o;
+	scan_open_options(&s, &r->db, "TARGET_INFO_SYSTEM_ENV");
+	while (scan_option(&s, &o)) {
+		bool driver = strcmp(o.name, "NvDriverVersion") == 0;
+		if (!driver && strcmp(o.name, "CudaDriverVersion") != 0)
 			continue;
-		const char *value = scan_text(&s, VALUE, &n);
-		const char *text = harmless(r, value, n);
+		const char *text = harmless(r, o.value, o.n);
 		const char **known = driver ? &r->trace->source.driver : &r->trace->source.cuda_driver;
 		text = driver ? driver_version(r, text) : cuda_version(r, text);
 		if (strcmp(text, *known) > 0) /* of several the last in the alphabet */

@@ -113,10 +113,7 @@ static uint64_t node_key(struct nodes *n, uint64_t process, int64_t id)
 /* Its index; list may move. */
 static uint32_t add_node(struct nodes *n, uint64_t process, int64_t id)
 {
-	uint32_t room = n->keys.room, i = keymap_add(&n->keys, node_key(n, process, id));
-	if (n->keys.room > room)
-		n->list = arena_grow(n->arena, n->list, room, n->keys.room, sizeof *n->list);
-	return i;
+	return KEYMAP_ADD(n->arena, &n->keys, node_key(n, process, id), n->list);
 }
 
 /* `table`: CUDA_GRAPH_NODE_EVENTS or, as nsys called it until 2023, CUDA_GRAPH_EVENTS, which holds graphs now. */
@@ -164,10 +161,8 @@ static int read_chains(struct nsys *r, struct nodes *n)
 		at.line = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 		if (nsys_value_flaw(&s))
 			continue;
-		uint32_t room = n->chains.room, known = n->chains.n;
-		uint32_t i = keymap_add(&n->chains, (uint64_t)scan_int(&s, ID));
-		if (n->chains.room > room)
-			n->chain = arena_grow(n->arena, n->chain, room, n->chains.room, sizeof *n->chain);
+		uint32_t known = n->chains.n;
+		uint32_t i = KEYMAP_ADD(n->arena, &n->chains, (uint64_t)scan_int(&s, ID), n->chain);
 		const struct made_at *best = &n->chain[i];
 		if (i == known || at.library < best->library || (at.library == best->library && at.depth < best->depth))
 			n->chain[i] = at;
@@ -273,7 +268,7 @@ int nsys_read_ops(struct nsys *r)
 	for (int i = 0; i < TABLES; i++)
 		rows += db_guess_rows(&r->db, tables[i].name);
 	build_reserve(&r->build, ROWS_OF_OPS, rows); /* of all at once: columns that grow are copied */
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct nodes nodes = {.arena = &scratch};
 	keymap_init(&nodes.processes, &scratch);
 	keymap_init(&nodes.ids, &scratch);
@@ -286,7 +281,6 @@ int nsys_read_ops(struct nsys *r)
 		result = read_nodes(r, "CUDA_GRAPH_NODE_EVENTS", &nodes);
 	for (int i = 0; i < TABLES && result == 0; i++)
 		result = read_table(r, tables[i].name, tables[i].kind, &nodes);
-	arena_release(&scratch);
 	if (result != 0)
 		return -1;
 	if (r->build.devices.n > DEVICES_MAX)

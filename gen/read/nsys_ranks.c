@@ -88,23 +88,16 @@ static bool ends_with(const char *text, size_t n, const char *end)
 
 static int read_names(struct nsys *r, const char *table, struct found *found)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	scan_open(&s, &r->db, table, columns, N);
-	while (scan_row(&s)) {
-		size_t name_n, n;
-		const char *name = scan_text(&s, NAME, &name_n);
-		bool host = name && (strcmp(name, "Hostname") == 0 || strcmp(name, "HostName") == 0);
-		bool environment = name && (ends_with(name, name_n, "DeviceEnvironment") ||
-		                            ends_with(name, name_n, "ENVIRONMENT_VARIABLE"));
-		if (!host && !environment)
-			continue;
-		const char *value = scan_text(&s, VALUE, &n);
-		if (value && n && host)
-			r->trace->source.host = greater(r->trace->source.host, name_hash_host(value, n));
-		else if (value && environment)
-			look_at(value, n, found);
+	struct scan_option o;
+	scan_open_options(&s, &r->db, table);
+	while (scan_option(&s, &o)) {
+		bool host = strcmp(o.name, "Hostname") == 0 || strcmp(o.name, "HostName") == 0;
+		if (o.n && host)
+			r->trace->source.host = greater(r->trace->source.host, name_hash_host(o.value, o.n));
+		else if (ends_with(o.name, o.name_n, "DeviceEnvironment") ||
+		         ends_with(o.name, o.name_n, "ENVIRONMENT_VARIABLE"))
+			look_at(o.value, o.n, found);
 	}
 	return scan_close(&s);
 }
@@ -112,21 +105,18 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 /* What gapline noted of its own environment when it captured (capture/annotate.h). */
 static int read_job(struct nsys *r, struct found *found)
 {
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
 	struct scan s;
-	scan_open(&s, &r->db, "GAPLINE_JOB", columns, N);
-	while (scan_row(&s)) {
-		size_t name_n, n;
-		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
-		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * (size_t)LAUNCHER_VALUE_MAX)
+	struct scan_option o;
+	scan_open_options(&s, &r->db, "GAPLINE_JOB");
+	while (scan_option(&s, &o)) {
+		if (!o.n || strlen(o.name) != o.name_n || o.name_n + o.n > 2 * (size_t)LAUNCHER_VALUE_MAX)
 			continue;
-		if (strcmp(name, "host") == 0) {
-			r->trace->source.host = name_hash_host(value, n);
+		if (strcmp(o.name, "host") == 0) {
+			r->trace->source.host = name_hash_host(o.value, o.n);
 			continue;
 		}
 		char text[2 * LAUNCHER_VALUE_MAX + 2];
-		int length = snprintf(text, sizeof text, "%s=%s", name, value);
+		int length = snprintf(text, sizeof text, "%s=%s", o.name, o.value);
 		look_at(text, (size_t)length, found);
 	}
 	return scan_close(&s);

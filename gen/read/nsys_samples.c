@@ -263,16 +263,14 @@ static int is_in_order(struct nsys *r, bool *in_order)
 
 static int read_stacks(struct nsys *r, const struct pending *p)
 {
-	struct arena scratch = {0};
+	ARENA_LOCAL(scratch);
 	struct frame f, *held = NULL;
 	size_t n = 0, room = 0;
 	struct stack *stack = ARENA_NEW(&scratch, 1, struct stack);
 	bool in_order;
 	struct scan s;
-	if (is_in_order(r, &in_order) < 0) {
-		arena_release(&scratch);
+	if (is_in_order(r, &in_order) < 0)
 		return -1;
-	}
 	scan_frames(r, &s);
 	while (next_frame(&s, &f)) {
 		if (in_order) {
@@ -285,7 +283,6 @@ static int read_stacks(struct nsys *r, const struct pending *p)
 	for (size_t i = 0; i < n; i++)
 		take_frame(r, p, stack, &held[i]);
 	end_stack(r, stack);
-	arena_release(&scratch);
 	return scan_close(&s);
 }
 

@@ -115,10 +115,10 @@ static const char *number_at(const char *text, const char *limit, double *out)
 	return isalpha((unsigned char)*last) || *last == '_' ? NULL : last;
 }
 
-/* The first one from `text` to `end`, which does not begin inside a word; `before`: the character in front of it. */
-static bool first_number(const char *text, const char *end, char before, double *out)
+/* The first one from `text` to `end`, which does not begin inside a word. */
+static bool first_number(const char *text, const char *end, double *out)
 {
-	for (; text < end; before = *text++)
+	for (char before = ' '; text < end; before = *text++)
 		if (!in_word((unsigned char)before) && number_at(text, end, out))
 			return true;
 	return false;
@@ -146,8 +146,8 @@ static void search_line(const char *line, const regex_t *pattern, struct found *
 		const char *behind = from + at[0].rm_eo;
 		bool group = pattern->re_nsub > 0, seen = at[1].rm_so >= 0;
 		double number;
-		if (group ? seen && first_number(from + at[1].rm_so, from + at[1].rm_eo, ' ', &number)
-		          : first_number(behind, value_end(from, behind, end), ' ', &number)) {
+		if (group ? seen && first_number(from + at[1].rm_so, from + at[1].rm_eo, &number)
+		          : first_number(behind, value_end(from, behind, end), &number)) {
 			LIST_ADD(found->arena, found->number, found->n, found->room, number);
 		}
 		from = behind > from ? behind : from + 1;

@@ -58,17 +58,12 @@ static const struct foreign *packed_as(const struct file_head *head)
 	return BEGINS(head, "BZh") ? &BZIP2 : NULL;
 }
 
-static void add_export_command(struct buf *to, const char *path, const char *whole)
+void read_export_command(struct buf *to, const char *path, const char *whole)
 {
 	buf_text(to, "nsys export --type sqlite --force-overwrite true --output ");
 	buf_word(to, path, ".sqlite");
 	buf_text(to, " ");
 	buf_word(to, path, whole);
-}
-
-void read_export_command(const char *path, struct buf *out)
-{
-	add_export_command(out, path, "");
 }
 
 /* An nsys report. The command is for the user's own files, to be copied as it is; `packing`: what it is packed with. */
@@ -85,12 +80,11 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 		buf_word(&command, path, whole);
 		buf_text(&command, " && ");
 	}
-	add_export_command(&command, path, whole);
+	read_export_command(&command, path, whole);
 	if (packing != PACKING_NONE)
 		err_set(err,
 		        "%s: holds, packed, an nsys report, which only nsys itself can read; unpack and export it "
-		        "with: "
-		        "%s",
+		        "with: %s",
 		        path, command.data);
 	else
 		err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,
@@ -98,7 +92,7 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 	return -1;
 }
 
-static bool is_called_report(const char *path)
+bool read_is_report(const char *path)
 {
 	static const char *const endings[] = {".nsys-rep", ".qdrep"};
 	size_t n = strlen(path);
@@ -178,9 +172,9 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		               "%s: %san XPlane trace of XLA (JAX, TensorFlow), which is not read; record the program "
 		               "again with: gapline capture -o FILE -- COMMAND",
 		               path, inside);
-	if (is_called_report(path)) { /* a newer kind, or a damaged one: nsys will say */
+	if (read_is_report(path)) { /* a newer kind, or a damaged one: nsys will say */
 		BUF_LOCAL(command);
-		add_export_command(&command, path, "");
+		read_export_command(&command, path, "");
 		err_set(err,
 		        "%s: %sno profile that gapline reads; if it is an nsys report, as its name says, export it "
 		        "with: %s",

@@ -46,8 +46,12 @@ struct read_input {
 		*memory; /* empty: the trace lives in it and can be given back alone; NULL: it lives with the others */
 };
 
-/* Appends the command that exports an nsys report, with its name and the export's as words of a shell. */
-void read_export_command(const char *path, struct buf *out);
+/* Appends the command that exports an nsys report, whose name ends with `whole` behind `path`: "" or ".nsys-rep"; names
+ * are words of a shell. */
+void read_export_command(struct buf *to, const char *path, const char *whole);
+
+/* Whether it is named like an nsys report. */
+bool read_is_report(const char *path);
 
 /* Reads `n` profiles side by side, on all processors, as read_profile_with does one after the other: the result is the
  * same, down to the ids of names. -1 with the `err` of the first that fails. */

@@ -30,15 +30,9 @@ struct scrub {
 	struct payloads payloads; /* layouts of NCCL's */
 };
 
-/* One column of a table that is being copied. */
-struct scrub_column {
-	char sign; /* of scrub_layout.h; ' ' for a whole number */
-	const char *name;
-};
-
 struct table {
 	const struct scrub_table *layout;
-	struct scrub_column columns[SCAN_COLUMNS_MAX];
+	char sign[SCAN_COLUMNS_MAX]; /* of each column, as in scrub_layout.h; ' ' for a whole number */
 	const char *names[SCAN_COLUMNS_MAX];
 	int n;
 	struct scan scan;
@@ -59,15 +53,11 @@ static int run(struct scrub *s, const char *sql)
 
 static int learn_options(struct scrub *s, const char *table)
 {
-	static const char *const columns[] = {"name", "value"};
 	struct scan scan;
-	scan_open(&scan, &s->from, table, columns, 2);
-	while (scan_row(&scan)) {
-		size_t name_n, n;
-		const char *name = scan_text(&scan, 0, &name_n), *value = scan_text(&scan, 1, &n);
-		if (name && value)
-			scrub_text_learn(&s->text, name, value, n);
-	}
+	struct scan_option option;
+	scan_open_options(&scan, &s->from, table);
+	while (scan_option(&scan, &option))
+		scrub_text_learn(&s->text, option.name, option.value, option.n);
 	return scan_close(&scan);
 }
 
@@ -105,13 +95,11 @@ static int open_table(struct scrub *s, struct table *t)
 		size_t n = strcspn(at, " ");
 		char sign = isalnum((unsigned char)*at) ? ' ' : *at;
 		size_t skip = sign != ' ';
-		t->columns[t->n].sign = sign;
+		t->sign[t->n] = sign;
 		t->names[t->n++] = arena_copy(s->arena, at + skip, n - skip);
 		at += n + strspn(at + n, " ");
 	}
-	if (scan_open(&t->scan, &s->from, t->layout->name, t->names, t->n) != 0)
-		return -1;
-	return 0;
+	return scan_open(&t->scan, &s->from, t->layout->name, t->names, t->n);
 }
 
 /* Makes the table in the copy, with the columns that the original has; of one that has none of those that are known,
@@ -126,7 +114,7 @@ static int create_table(struct scrub *s, struct table *t)
 	for (int i = 0; i < t->n; i++) {
 		if (!t->scan.has[i])
 			continue;
-		char sign = t->columns[i].sign;
+		char sign = t->sign[i];
 		bool is_key = t->layout->rows == SCRUB_STRINGS && i == 0;
 		const char *type = strchr(" @&", sign) ? "INTEGER" : sign == '%' ? "REAL" : "TEXT";
 		buf_format(&create, "%s\"%s\" %s%s", between, t->names[i], type, is_key ? " PRIMARY KEY" : "");
@@ -135,12 +123,9 @@ static int create_table(struct scrub *s, struct table *t)
 	}
 	buf_text(&create, *between ? ")" : "\"unknown\")");
 	buf_text(&insert, *between ? ")" : "NULL)");
-	int rc = -1;
-	if (run(s, create.data) == 0)
-		rc = sqlite3_prepare_v2(s->to, insert.data, -1, &t->insert, NULL) == SQLITE_OK
-		             ? 0
-		             : fail(s, t->layout->name);
-	return rc;
+	if (run(s, create.data) != 0)
+		return -1;
+	return sqlite3_prepare_v2(s->to, insert.data, -1, &t->insert, NULL) == SQLITE_OK ? 0 : fail(s, t->layout->name);
 }
 
 static int column_of(const struct table *t, const char *name)
@@ -173,23 +158,16 @@ static const char *row_text(const struct table *t, const char *name, size_t *n)
 
 /* ---- which rows ---- */
 
-static void note_process(struct scrub *s, int64_t global)
-{
-	keymap_add(&s->processes, (uint64_t)global & PROCESS_MASK);
-}
-
 static void note_event(struct scrub *s, const struct table *t)
 {
-	int64_t value;
-	if (row_int(t, "globalPid", &value))
-		note_process(s, value);
-	if (row_int(t, "globalTid", &value)) {
-		note_process(s, value);
-		keymap_add(&s->threads, (uint64_t)value);
-	}
-	if (row_int(t, "endGlobalTid", &value)) {
-		note_process(s, value);
-		keymap_add(&s->threads, (uint64_t)value);
+	static const char *const columns[] = {"globalPid", "globalTid", "endGlobalTid"};
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		int64_t value;
+		if (!row_int(t, columns[i], &value))
+			continue;
+		keymap_add(&s->processes, (uint64_t)value & PROCESS_MASK);
+		if (i > 0)
+			keymap_add(&s->threads, (uint64_t)value);
 	}
 }
 
@@ -231,8 +209,22 @@ static bool keeps_sample(struct scrub *s, const struct table *t)
 	return true;
 }
 
+/* Whether the row's integer in that column is among the kept ones. */
+static bool is_among(const struct keymap *kept, const struct table *t, const char *column)
+{
+	int64_t value;
+	return row_int(t, column, &value) && keymap_find(kept, (uint64_t)value) != UINT32_MAX;
+}
+
+static bool counted(bool kept, int64_t *left_out)
+{
+	*left_out += !kept;
+	return kept;
+}
+
 static bool keeps_row(struct scrub *s, const struct table *t)
 {
+	struct scrub_copy *copy = s->copy;
 	int64_t value;
 	size_t n;
 	switch (t->layout->rows) {
@@ -243,50 +235,32 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 		note_event(s, t);
 		return true;
 	case SCRUB_HOLDERS:
-		if (!row_int(t, "globalTid", &value) || keymap_find(&s->threads, (uint64_t)value) == UINT32_MAX)
+		if (!is_among(&s->threads, t, "globalTid"))
 			return false;
 		if (s->keep_stacks && row_int(t, "holder", &value))
 			keymap_add(&s->threads, (uint64_t)value);
 		return true;
 	case SCRUB_PROCESSES:
-		if (row_int(t, "globalPid", &value) && keymap_find(&s->processes, (uint64_t)value) != UINT32_MAX)
-			return true;
-		s->copy->processes++;
-		return false;
+		return counted(is_among(&s->processes, t, "globalPid"), &copy->processes);
 	case SCRUB_THREADS:
-		if (row_int(t, "globalTid", &value) && keymap_find(&s->threads, (uint64_t)value) != UINT32_MAX)
-			return true;
-		s->copy->threads++;
-		return false;
+		return counted(is_among(&s->threads, t, "globalTid"), &copy->threads);
 	case SCRUB_LOOKS:
-		if (!row_int(t, "globalTid", &value) || keymap_find(&s->threads, (uint64_t)value) == UINT32_MAX)
+		if (!is_among(&s->threads, t, "globalTid"))
 			return false;
 		if (row_int(t, "id", &value))
 			keymap_add(&s->samples, (uint64_t)value);
 		return true;
 	case SCRUB_STACKS:
-		return row_int(t, "id", &value) && keymap_find(&s->samples, (uint64_t)value) != UINT32_MAX;
+		return is_among(&s->samples, t, "id");
 	case SCRUB_OPTIONS:
-		if (keeps_option(t))
-			return true;
-		s->copy->options++;
-		return false;
+		return counted(keeps_option(t), &copy->options);
 	case SCRUB_DIAGNOSTICS:
-		if (row_int(t, "severity", &value) && value >= 2 && row_text(t, "text", &n))
-			return true;
-		s->copy->diagnostics++;
-		return false;
+		return counted(row_int(t, "severity", &value) && value >= 2 && row_text(t, "text", &n),
+		               &copy->diagnostics);
 	case SCRUB_SAMPLES:
-		if (keeps_sample(s, t))
-			return true;
-		s->copy->events++;
-		return false;
+		return counted(keeps_sample(s, t), &copy->events);
 	case SCRUB_STRINGS:
-		if (row_int(t, "id", &value) && keymap_find(&s->strings, (uint64_t)value) != UINT32_MAX &&
-		    row_text(t, "value", &n))
-			return true;
-		s->copy->strings++;
-		return false;
+		return counted(is_among(&s->strings, t, "id") && row_text(t, "value", &n), &copy->strings);
 	}
 	return false;
 }
@@ -332,7 +306,7 @@ static const char *clean_text(struct scrub *s, const struct table *t, char sign,
 static int bind(struct scrub *s, struct table *t, int i)
 {
 	sqlite3_value *value = sqlite3_column_value(t->scan.statement, i);
-	char sign = t->columns[i].sign;
+	char sign = t->sign[i];
 	size_t n;
 	if (sign == '=')
 		return payloads_bind(&s->payloads, value, t->insert, i + 1);

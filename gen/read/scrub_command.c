@@ -8,14 +8,13 @@
 /* Options and variables whose values say what a run does, without dashes and as if with hyphens. Any other may take a
  * password. */
 static const char harmless[] =
-	"n np ntasks N nodes nproc nproc-per-node gpus num-gpus num-processes j jobs c cpus threads "
-	"num-threads workers num-workers prefetch prefetch-factor steps num-steps max-steps iters iterations "
-	"num-iters epochs warmup repeat runs b batch batch-size micro-batch-size size seq-len seq-length seed "
-	"lr precision dtype device backend mode model config variant optimizer compile attention C chdir m in "
-	"i input data dataset o output streams num-streams chunk chunk-size kernel impl version level "
-	"OMP-NUM-THREADS CUDA-VISIBLE-DEVICES CUDA-LAUNCH-BLOCKING CUDA-MODULE-LOADING "
-	"PYTORCH-CUDA-ALLOC-CONF NCCL-ALGO NCCL-PROTO MKL-NUM-THREADS TORCH-COMPILE-DISABLE "
-	"CUDA-DEVICE-MAX-CONNECTIONS";
+	"n np ntasks N nodes nproc nproc-per-node gpus num-gpus num-processes j jobs c cpus threads num-threads "
+	"workers num-workers prefetch prefetch-factor steps num-steps max-steps iters iterations num-iters epochs "
+	"warmup repeat runs b batch batch-size micro-batch-size size seq-len seq-length seed lr precision dtype device "
+	"backend mode model config variant optimizer compile attention C chdir m in i input data dataset o output "
+	"streams num-streams chunk chunk-size kernel impl version level OMP-NUM-THREADS CUDA-VISIBLE-DEVICES "
+	"CUDA-LAUNCH-BLOCKING CUDA-MODULE-LOADING PYTORCH-CUDA-ALLOC-CONF NCCL-ALGO NCCL-PROTO MKL-NUM-THREADS "
+	"TORCH-COMPILE-DISABLE CUDA-DEVICE-MAX-CONNECTIONS";
 
 enum { NAME_MOST = 64 };
 

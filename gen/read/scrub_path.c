@@ -8,10 +8,9 @@
 
 /* Folders at the top of Linux and macOS (hier(7)), of containers, and of shared storage. */
 static const char common_roots[] =
-	"Applications Library System Users Volumes afs app bin boot cluster content cvmfs data dev efs eos "
-	"etc fsx global gpfs home homes kaggle lib lib64 lus lustre media mnt net nfs nix nobackup opt proc "
-	"project projects root run sbin scratch shared snap srv storage sys tmp users usr var work workdir "
-	"workspace";
+	"Applications Library System Users Volumes afs app bin boot cluster content cvmfs data dev efs eos etc fsx "
+	"global gpfs home homes kaggle lib lib64 lus lustre media mnt net nfs nix nobackup opt proc project projects "
+	"root run sbin scratch shared snap srv storage sys tmp users usr var work workdir workspace";
 
 static const char extensions[] =
 	"bin c cc ckpt conf cpp csv cu cuh dat dll engine exe gz h h5 hpp ini jl jpg json jsonl ipynb jpeg "

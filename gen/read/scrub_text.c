@@ -166,13 +166,12 @@ void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
 static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind kind, const char *what, size_t n)
 {
 	static const char *const words[] = {"host", "user", "word", "path", "secret", "address", "uuid"};
-	struct buf lower = {0};
+	BUF_LOCAL(lower);
 	for (size_t i = 0; i < n; i++) { /* host names are the same in either case */
 		char c = kind == SCRUB_HOST ? (char)tolower((unsigned char)what[i]) : what[i];
 		buf_add(&lower, &c, 1);
 	}
 	uint32_t id = names_add(&text->found[kind], lower.data, lower.n);
-	buf_release(&lower);
 	char letters[8];
 	size_t at = sizeof letters;
 	letters[--at] = '\0';

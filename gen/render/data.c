@@ -235,10 +235,8 @@ static void write_column(struct writer *w, const char *key, const struct items *
 		json_integer(&w->json, key, first);
 		return;
 	}
-	json_array(&w->json, key);
-	for (uint32_t i = 0; i < items->n; i++)
+	for (uint32_t i = json_list(&w->json, key); json_more(&w->json, i < items->n); i++)
 		json_integer(&w->json, NULL, value(w, &items->item[i], i ? &items->item[i - 1] : NULL));
-	json_end_array(&w->json);
 }
 
 static void write_lane(struct writer *w, const struct lane *lane, const struct items *items)
@@ -309,10 +307,8 @@ static void write_side(struct writer *w, int side)
 	json_object(&w->json, NULL);
 	json_text(&w->json, "label", view_side(s, w->arena));
 	json_integer(&w->json, "length", t->length);
-	json_array(&w->json, "boundary");
-	for (uint32_t i = 0; i < t->n_boundaries; i++)
+	for (uint32_t i = json_list(&w->json, "boundary"); json_more(&w->json, i < t->n_boundaries); i++)
 		json_integer(&w->json, NULL, t->boundary[i]);
-	json_end_array(&w->json);
 	json_array(&w->json, "steps");
 	for (uint32_t i = 0; i + 1 < t->n_boundaries; i++) {
 		struct step_label label = lanes_step(w->a, side, i, w->arena);
@@ -323,10 +319,8 @@ static void write_side(struct writer *w, int side)
 	}
 	json_end_array(&w->json);
 	json_integer(&w->json, "least", w->least);
-	json_array(&w->json, "lanes");
-	for (uint32_t i = 0; i < w->lanes[side].n; i++)
+	for (uint32_t i = json_list(&w->json, "lanes"); json_more(&w->json, i < w->lanes[side].n); i++)
 		write_lane(w, &w->lanes[side].lane[i], &w->items[side][i]);
-	json_end_array(&w->json);
 	write_gaps(w, t);
 	json_end_object(&w->json);
 }
@@ -343,23 +337,17 @@ static void write_palette(struct writer *w)
 		json_text(&w->json, "marks", swatch->marks);
 		json_text(&w->json, "cause", which < CAUSE_COUNT ? cause_name((enum cause)which) : NULL);
 	}
-	json_array(&w->json, "opened");
-	for (int opened = 0; opened < OPENED_COUNT; opened++)
+	for (int opened = json_list(&w->json, "opened"); json_more(&w->json, opened < OPENED_COUNT); opened++)
 		json_text(&w->json, NULL, opened_label((enum opened)opened));
-	json_end_array(&w->json);
 }
 
 static void write_names(struct writer *w)
 {
 	const struct names *names = w->a->names;
-	json_array(&w->json, "keys");
-	for (uint32_t i = 1; i <= w->n_used; i++)
+	for (uint32_t i = 1 + json_list(&w->json, "keys"); json_more(&w->json, i <= w->n_used); i++)
 		json_text(&w->json, NULL, view_key(w->a, w->used[i], w->arena));
-	json_end_array(&w->json);
-	json_array(&w->json, "names");
-	for (uint32_t i = 1; i <= w->n_used; i++)
+	for (uint32_t i = 1 + json_list(&w->json, "names"); json_more(&w->json, i <= w->n_used); i++)
 		json_text(&w->json, NULL, format_name(w->arena, names_text(names, w->used[i]), NAME));
-	json_end_array(&w->json);
 }
 
 static int write_json(struct writer *w, struct buf *out, struct err *err)
@@ -378,10 +366,8 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_text(&w->json, "saving", lanes_saving(w->a, &shorter, w->arena));
 	json_integer(&w->json, "shorter", shorter);
 	write_palette(w);
-	json_array(&w->json, "sides");
-	for (int side = 0; side < (int)w->a->n_sides; side++)
+	for (int side = json_list(&w->json, "sides"); json_more(&w->json, side < (int)w->a->n_sides); side++)
 		write_side(w, side);
-	json_end_array(&w->json);
 	write_names(w);
 	json_end_object(&w->json);
 	return json_finish(&w->json, err);

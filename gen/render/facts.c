@@ -73,8 +73,6 @@ void facts_json_text(struct json *json, const char *key, const struct fact *fact
 
 void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names)
 {
-	json_array(json, key);
-	for (uint32_t i = 0; i < facts->n; i++)
+	for (uint32_t i = json_list(json, key); json_more(json, i < facts->n); i++)
 		facts_json_one(json, NULL, facts->list[i], names);
-	json_end_array(json);
 }

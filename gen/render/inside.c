@@ -188,14 +188,10 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 	if (!json_maybe(json, key, k->launches))
 		return;
 	json_text(json, "name", names_text(a->names, k->name));
-	json_array(json, "grid");
-	for (int i = 0; i < 3; i++)
+	for (int i = json_list(json, "grid"); json_more(json, i < 3); i++)
 		json_integer(json, NULL, k->grid[i]);
-	json_end_array(json);
-	json_array(json, "block");
-	for (int i = 0; i < 3; i++)
+	for (int i = json_list(json, "block"); json_more(json, i < 3); i++)
 		json_integer(json, NULL, k->block[i]);
-	json_end_array(json);
 	json_integer(json, "launches_measured", k->launches);
 	json_ms(json, "duration_ms", k->value[NCU_DURATION]);
 	json_number(json, "instances_per_step", k->instances);

@@ -42,10 +42,8 @@ static void write_gate(struct json *json, const struct gate *gate, const struct 
 static void write_gates(struct json *json, const struct gates *gates, const struct names *names)
 {
 	json_text(json, "gate", gate_result_name(gates->result));
-	json_array(json, "gates");
-	for (size_t i = 0; i < gates->n; i++)
+	for (size_t i = json_list(json, "gates"); json_more(json, i < gates->n); i++)
 		write_gate(json, &gates->gate[i], names);
-	json_end_array(json);
 }
 
 /* What was counted; null where nothing was. */
@@ -238,12 +236,6 @@ static void write_next(struct json *json, const struct analysis *a)
 }
 
 /* A part and its times, in the object at hand. */
-static void write_waterfall(struct json *json, const struct analysis *a)
-{
-	for (uint32_t i = json_list(json, "waterfall"); json_item(json, i, a->waterfall.n); i++)
-		write_part(json, a, &a->waterfall.part[i]);
-}
-
 /* Times in ns become ms. */
 static void write_evidence(struct json *json, const struct analysis *a, const struct finding *f)
 {
@@ -321,7 +313,8 @@ static int write_result(const struct analysis *a, const struct buf *evidence, st
 	for (uint32_t i = 0; i < a->n_sides; i++)
 		json_side(&json, a, &a->side[i]);
 	if (a->n_sides > 1)
-		write_waterfall(&json, a);
+		for (uint32_t i = json_list(&json, "waterfall"); json_item(&json, i, a->waterfall.n); i++)
+			write_part(&json, a, &a->waterfall.part[i]);
 	write_findings(&json, a);
 	if (a->n_sides > 1) {
 		write_next(&json, a);

@@ -115,11 +115,9 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 		write_map(json, "map", NULL, &r->map);
 	else
 		json_null(json, "map");
-	json_array(json, "part_maps");
-	for (int p = 0; p < RANK_PARTS; p++)
+	for (int p = json_list(json, "part_maps"); json_more(json, p < RANK_PARTS); p++)
 		if (r->parts[p].rows)
 			write_map(json, NULL, rank_part_name((enum rank_part)p), &r->parts[p]);
-	json_end_array(json);
 	json_end_object(json);
 }
 

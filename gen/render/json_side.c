@@ -134,10 +134,9 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_integer(json, "runs", s->n_runs);
 	json_ms(json, "stopwatch_ms", s->headline.n_stopwatch ? s->headline.stopwatch : NAN);
 	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
-	json_array(json, "stopwatch_run_ms");
-	for (uint32_t r = 0; s->headline.timed && r < s->headline.n_stopwatch; r++)
+	for (uint32_t r = json_list(json, "stopwatch_run_ms");
+	     json_more(json, s->headline.timed && r < s->headline.n_stopwatch); r++)
 		json_ms(json, NULL, s->headline.timed[r]);
-	json_end_array(json);
 	json_ms(json, "recorded_ms", s->headline.recorded);
 	json_ms(json, "recorded_timed_ms", s->headline.recorded_timed > 0 ? s->headline.recorded_timed : NAN);
 	json_end_object(json);
@@ -206,10 +205,8 @@ static void write_runs(struct json *json, const struct side *s)
 		json_integer(json, "steps", (int64_t)run->n_steps);
 		json_integer(json, "warmup", (int64_t)run->left_out);
 		json_ms(json, "window_ms", (double)run->window_ns);
-		json_array(json, "period_ms");
-		for (size_t k = 0; k < run->n_periods; k++)
+		for (size_t k = json_list(json, "period_ms"); json_more(json, k < run->n_periods); k++)
 			json_ms(json, NULL, (double)run->period[k]);
-		json_end_array(json);
 		if (json_maybe(json, "series", run->series)) {
 			json_integer(json, "measured", (int64_t)run->series->m);
 			json_ms(json, "mean_ms", run->series->mean);
@@ -382,7 +379,7 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 {
 	json_object(json, "data");
 	json_number(json, "unlaunched_share", s->quality.unlaunched_share);
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct facts dropped = {0}, diagnostics = {0};
 	const struct quality *q = &s->quality;
 	int side = a->n_sides > 1 ? s == &a->side[1] : FACT_NO_SIDE;
@@ -396,7 +393,6 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 		                  : FACT_NEW(&arena, tool_warning, side, .said = q->diagnostics[i].text));
 	facts_json(json, "dropped", &dropped, a->names);
 	facts_json(json, "diagnostics", &diagnostics, a->names);
-	arena_release(&arena);
 	facts_json(json, "notes", &s->quality.notes, a->names);
 	json_end_object(json);
 }

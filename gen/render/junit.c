@@ -55,9 +55,9 @@ static void end_suite(struct suites *s)
 		s->all_sums[i] += s->sum[i];
 }
 
-/* `type`: of a failure or an error, for machines. */
-static void add_typed(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *type,
-                      const char *message, const char *more)
+/* `type`: of a failure or an error, for machines; NULL: the outcome says it. */
+static void add_case(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *type,
+                     const char *message, const char *more)
 {
 	static const char *const element[] = {
 		[OUTCOME_FAILED] = "failure", [OUTCOME_ERROR] = "error", [OUTCOME_SKIPPED] = "skipped"};
@@ -68,18 +68,12 @@ static void add_typed(struct suites *s, const char *class, const char *name, enu
 		xmlNode *node = xmlNewChild(test, NULL, x(element[outcome]), NULL);
 		set(node, "message", message);
 		if (outcome != OUTCOME_SKIPPED)
-			set(node, "type", type);
+			set(node, "type", type ? type : outcome == OUTCOME_FAILED ? "failed" : "inconclusive");
 	}
 	xmlNewTextChild(test, NULL, x("system-out"),
 	                x(*more ? arena_format(&s->arena, "%s %s", message, more) : message));
 	s->n++;
 	s->sum[outcome]++;
-}
-
-static void add_case(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *message,
-                     const char *more)
-{
-	add_typed(s, class, name, outcome, outcome == OUTCOME_FAILED ? "failed" : "inconclusive", message, more);
 }
 
 static void add_gates(struct suites *s, const struct analysis *a)
@@ -93,7 +87,7 @@ static void add_gates(struct suites *s, const struct analysis *a)
 	begin_suite(s, "gapline gates");
 	for (size_t i = 0; i < a->gates.n; i++) {
 		const struct gate *gate = &a->gates.gate[i];
-		add_case(s, "gapline.gates", gate->name, outcome[gate->result],
+		add_case(s, "gapline.gates", gate->name, outcome[gate->result], NULL,
 		         say_fact(gate->fact, a->names, &s->arena), "");
 	}
 	end_suite(s);
@@ -112,7 +106,7 @@ static void add_findings(struct suites *s, const struct analysis *a)
 		for (uint32_t k = 0; k < i; k++)
 			same += strcmp(a->findings.list[k].id, f->id) == 0;
 		const char *name = same ? arena_format(&s->arena, "%s (%u)", f->id, same + 1) : f->id;
-		add_case(s, "gapline.findings", name, gone ? OUTCOME_PASSED : OUTCOME_SKIPPED,
+		add_case(s, "gapline.findings", name, gone ? OUTCOME_PASSED : OUTCOME_SKIPPED, NULL,
 		         arena_format(&s->arena, "%s: %s", words_status(f), f->text), f->advice);
 	}
 	end_suite(s);
@@ -146,7 +140,7 @@ int render_junit(const struct analysis *a, struct buf *out, struct err *err)
 	struct suites s;
 	begin(&s);
 	add_case(&s, "gapline.verdict", "speedup",
-	         a->verdict.result == VERDICT_INCONCLUSIVE ? OUTCOME_SKIPPED : OUTCOME_PASSED,
+	         a->verdict.result == VERDICT_INCONCLUSIVE ? OUTCOME_SKIPPED : OUTCOME_PASSED, NULL,
 	         words_verdict(a, &s.arena), words_more(a, &s.arena));
 	end_suite(&s);
 	add_gates(&s, a);
@@ -160,7 +154,7 @@ int render_error_junit(const struct render_error *e, struct buf *out, struct err
 	begin(&s);
 	const char *text = e->file ? arena_format(&s.arena, "%s: %s", e->file, e->text) : e->text;
 	const char *next = e->next ? arena_format(&s.arena, "(next: %s)", e->next) : "";
-	add_typed(&s, "gapline.verdict", "speedup", OUTCOME_ERROR, e->id, text, next);
+	add_case(&s, "gapline.verdict", "speedup", OUTCOME_ERROR, e->id, text, next);
 	end_suite(&s);
 	return finish(&s, out, err);
 }

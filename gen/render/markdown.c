@@ -172,6 +172,14 @@ static void put_startup(struct sheet *s)
 		paragraph(s, SAY(NULL, &s->arena, startup_line, .startup = startup));
 }
 
+static void put_details(struct sheet *s)
+{
+	put_steps(s);
+	put_budget(s);
+	put_phases(s);
+	put_startup(s);
+}
+
 static void put_findings(struct sheet *s)
 {
 	uint32_t n = s->a->findings.n;
@@ -238,7 +246,8 @@ static void put_picture(struct sheet *s)
 {
 	if (!s->wish->svg_url)
 		return;
-	markdown_picture(&s->md, say_word(WORDS_heading, "picture"), s->wish->svg_url);
+	markdown_raw(&s->md, "!");
+	markdown_link(&s->md, say_word(WORDS_heading, "picture"), s->wish->svg_url);
 	markdown_raw(&s->md, "\n\n");
 	add(s);
 }
@@ -270,18 +279,6 @@ static void put_side(struct sheet *s)
 	paragraph(s, side->doubt ? side->doubt : "");
 }
 
-/* All that a document of one profile has. */
-static void put_profile(struct sheet *s)
-{
-	put_side(s);
-	put_findings(s);
-	put_steps(s);
-	put_budget(s);
-	put_phases(s);
-	put_startup(s);
-	put_end(s);
-}
-
 int render_markdown(const struct analysis *a, const struct markdown_wish *wish, struct buf *out, struct err *err)
 {
 	const char *const urls[] = {wish->svg_url, wish->report_url};
@@ -291,22 +288,19 @@ int render_markdown(const struct analysis *a, const struct markdown_wish *wish, 
 		if (urls[i] && !markdown_url(urls[i]))
 			return err_set(err, "'%s' is no http or https address that a link can hold", urls[i]);
 	if (a->n_sides < 2) {
-		put_profile(&s);
-		buf_release(&s.block);
-		arena_release(&s.arena);
-		return 0;
-	}
-	put_verdict(&s);
-	put_gates(&s);
-	if (!wish->brief) {
-		put_picture(&s);
-		put_steps(&s);
-		put_budget(&s);
-		put_phases(&s);
-		put_startup(&s);
+		put_side(&s);
 		put_findings(&s);
+		put_details(&s);
+	} else {
+		put_verdict(&s);
+		put_gates(&s);
+		if (!wish->brief) {
+			put_picture(&s);
+			put_details(&s);
+			put_findings(&s);
+		}
+		put_caveats(&s);
 	}
-	put_caveats(&s);
 	put_end(&s);
 	buf_release(&s.block);
 	arena_release(&s.arena);

@@ -1,5 +1,6 @@
 #include "render/page.h"
 
+#include "base/list.h"
 #include "render/assets.h"
 
 #include <libxml/HTMLtree.h>
@@ -24,11 +25,9 @@ struct mark {
 
 static void add_mark(struct scope *scope, enum mark_kind kind, xmlNode *node, const xmlChar *name)
 {
-	scope->marks =
-		arena_grow(scope->page->arena, scope->marks, scope->n_marks, scope->n_marks + 1, sizeof *scope->marks);
-	struct mark *mark = &scope->marks[scope->n_marks++];
-	*mark = (struct mark){.kind = kind, .node = node};
-	mark->name = arena_copy(scope->page->arena, (const char *)name, strlen((const char *)name));
+	const char *kept = arena_copy(scope->page->arena, (const char *)name, strlen((const char *)name));
+	LIST_PUT(scope->page->arena, scope->marks, scope->n_marks,
+	         (struct mark){.kind = kind, .name = kept, .node = node});
 }
 
 static bool take_mark(struct scope *scope, enum mark_kind kind, xmlNode *node)

@@ -67,7 +67,7 @@ int render_svg(const struct analysis *a, struct buf *out, struct err *err)
 {
 	if (a->n_sides != 2)
 		return err_set(err, "picture: two sides are needed");
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	double width = fmax(WIDTH, 2 * ceil(height_of(a, &arena, WIDTH, 1)));
 	double stretch = width > WIDTH ? 1 : choose_stretch(a, &arena, width);
 	xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
@@ -88,6 +88,5 @@ int render_svg(const struct analysis *a, struct buf *out, struct err *err)
 		buf_add(out, (const char *)text, (size_t)n);
 	xmlFree(text);
 	xmlFreeDoc(doc);
-	arena_release(&arena);
 	return text ? 0 : err_set(err, "picture: out of memory");
 }

@@ -40,7 +40,6 @@ void slopes_draw(const struct analysis *analysis, struct unit unit, struct arena
  * move: rate over intensity, on logarithmic scales, below the GPU's limits. false: nothing is known, and nothing drawn.
  */
 bool roofline_of_kernels(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
-bool roofline_of_operators(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* Two bars, before above after, for a table's cell; `most` is the longest of the table. */
 void bars_draw(xmlNode *parent, double before, double after, double most);

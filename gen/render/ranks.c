@@ -199,11 +199,6 @@ static const struct rank_map *rank_parts_first(const struct ranks_result *ranks)
 	return NULL;
 }
 
-static bool rank_parts_any(const struct analysis *a)
-{
-	return rank_parts_first(&a->side[0].ranks) || rank_parts_first(&a->side[1].ranks);
-}
-
 /* `first` is the side's first picture, and like all of them in size. */
 static double draw_parts(const struct side *s, const struct rank_map *first, const struct range *range, double gutter,
                          double panel, double y, struct arena *arena, xmlNode *svg)
@@ -459,7 +454,7 @@ void ranks_fill(const struct analysis *a, struct unit unit, struct page *page)
 	page_if(&page->top, "ranks", several);
 	page_if(&page->top, "ranks.link", several);
 	rank_maps_draw(a, arena, page_draw(&page->top, "ranks"));
-	page_if(&page->top, "ranks.parts", rank_parts_any(a));
+	page_if(&page->top, "ranks.parts", rank_parts_first(&a->side[0].ranks) || rank_parts_first(&a->side[1].ranks));
 	rank_parts_draw(a, arena, page_draw(&page->top, "ranks.parts"));
 	page_fill(&page->top, "ranks.caption", view_caption(a, "ranks_slowest", unit, arena));
 	fill_ranks(a, unit, page);

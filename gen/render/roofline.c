@@ -243,7 +243,7 @@ static struct kernel_pair *pair_of(struct kernels_inside *in, uint32_t name)
 	return in->n < OPERATORS ? &in->pair[in->n] : NULL;
 }
 
-bool roofline_of_operators(const struct analysis *a, struct arena *arena, xmlNode *parent)
+static bool draw_operators(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	static const double LEAST =
 		0.05; /* of operators' time on a side: of less, the points say nothing of the program */
@@ -295,5 +295,5 @@ void known_operators_fill(const struct analysis *a, struct page *page)
 	if (!rates)
 		page_attribute(&page->top, "operators", "class", "part without-rates");
 	page_if(&page->top, "operators.roof",
-	        roofline_of_operators(a, page->arena, page_draw(&page->top, "operators.roofline")));
+	        draw_operators(a, page->arena, page_draw(&page->top, "operators.roofline")));
 }

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "render/words.h"
 #include "say/say.h"
 
 #include <math.h>
@@ -27,13 +28,6 @@ const char *trend_where(const struct trend *t, const struct trend_series *s, con
 	return SAY(NULL, arena, changed_at, .commit = name, .within = (int64_t)c->change.within);
 }
 
-static const char *from_to(struct arena *arena, double before, double after)
-{
-	struct unit unit = format_unit(fmax(before, after));
-	return arena_format(arena, "%s → %s %s", format_number(arena, unit, before), format_number(arena, unit, after),
-	                    unit.name);
-}
-
 const char *trend_what(const struct trend_change *c, struct arena *arena)
 {
 	double sign = c->after > c->before ? 1 : -1, most = 0;
@@ -46,10 +40,10 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 	struct facts said = {0};
 	if (part >= 0)
 		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE, .part = PART[part],
-		         .times = from_to(arena, c->part[0][part], c->part[1][part]));
+		         .times = words_pair(arena, c->part[0][part], c->part[1][part]));
 	if (c->phase)
 		FACT_ADD(&said, arena, phase_changed, FACT_NO_SIDE, .phase = c->phase,
-		         .times = from_to(arena, c->phase_before, c->phase_after));
+		         .times = words_pair(arena, c->phase_before, c->phase_after));
 	if (c->driver_before)
 		FACT_ADD(&said, arena, driver_changed, FACT_NO_SIDE,
 		         .before = *c->driver_before ? c->driver_before : say_word(WORDS_heading, "unknown"),
@@ -115,7 +109,7 @@ void trend_terminal(const struct trend *t, struct buf *out)
 			               .low = trend_percent(&arena, c->change.lo),
 			               .high = trend_percent(&arena, c->change.hi),
 			               .proven = trend_commit_at(t, s, c->change.found)->name));
-			buf_format(out, "    %s; %s\n", from_to(&arena, c->before, c->after), trend_what(c, &arena));
+			buf_format(out, "    %s; %s\n", words_pair(&arena, c->before, c->after), trend_what(c, &arena));
 		}
 	}
 	for (size_t i = 0; i < t->n_commits; i++)
@@ -215,20 +209,16 @@ static void write_series(struct json *json, const struct trend *t, const struct 
 {
 	json_object(json, NULL);
 	json_text(json, "like", s->like);
-	json_array(json, "commits");
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = json_list(json, "commits"); json_more(json, i < s->n); i++)
 		json_text(json, NULL, trend_commit_at(t, s, i)->name);
-	json_end_array(json);
 	json_ms(json, "level_ms", s->level);
 	json_text(json, "level_since", trend_commit_at(t, s, s->since)->name);
 	json_number(json, "noise", s->noise);
 	json_number(json, "drift", s->drift != 0 ? s->drift : NAN);
 	write_energy(json, t, &s->energy);
 	write_last(json, s == t->series ? t->last : NULL);
-	json_array(json, "changes");
-	for (size_t i = 0; i < s->n_changes; i++)
+	for (size_t i = json_list(json, "changes"); json_more(json, i < s->n_changes); i++)
 		write_change(json, t, s, &s->changes[i]);
-	json_end_array(json);
 	json_end_object(json);
 }
 
@@ -241,14 +231,10 @@ int trend_json(const struct trend *t, struct buf *out, struct err *err)
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", t->title);
 	json_number(&json, "least_change", t->least);
-	json_array(&json, "commits");
-	for (size_t i = 0; i < t->n_commits; i++)
+	for (size_t i = json_list(&json, "commits"); json_more(&json, i < t->n_commits); i++)
 		write_commit(&json, &t->commits[i]);
-	json_end_array(&json);
-	json_array(&json, "series");
-	for (size_t i = 0; i < t->n_series; i++)
+	for (size_t i = json_list(&json, "series"); json_more(&json, i < t->n_series); i++)
 		write_series(&json, t, &t->series[i]);
-	json_end_array(&json);
 	json_end_object(&json);
 	return json_finish(&json, err);
 }

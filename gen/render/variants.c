@@ -69,10 +69,8 @@ static void write_variant(struct json *json, const struct variant *v, bool basel
 	json_text(json, "name", v->name);
 	json_text(json, "value", v->value);
 	json_ms(json, "step_ms", v->step);
-	json_array(json, "run_ms");
-	for (size_t r = 0; r < v->n; r++)
+	for (size_t r = json_list(json, "run_ms"); json_more(json, r < v->n); r++)
 		json_ms(json, NULL, v->run[r]);
-	json_end_array(json);
 	if (!baseline) {
 		json_text(json, "result", verdict_result_name(v->result));
 		json_number(json, "speedup", v->speedup);
@@ -87,7 +85,7 @@ static void write_variant(struct json *json, const struct variant *v, bool basel
 
 int variants_json(const struct variant *list, size_t n, const char *parameter, struct buf *out, struct err *err)
 {
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
@@ -95,12 +93,9 @@ int variants_json(const struct variant *list, size_t n, const char *parameter, s
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "parameter", parameter);
 	write_variant(&json, &list[0], true, &arena);
-	json_array(&json, "variants");
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 1 + json_list(&json, "variants"); json_more(&json, i < n); i++)
 		write_variant(&json, &list[i], false, &arena);
-	json_end_array(&json);
 	json_end_object(&json);
-	arena_release(&arena);
 	return json_finish(&json, err);
 }
 

@@ -279,19 +279,13 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 	           .n = (int64_t)(runs ? v->more_runs : v->more_steps), .spaced = v->could && (runs || steps));
 }
 
-/* "5 timed runs (no profiler) and 1 profiled run" */
-static const char *runs_of(const struct side *s, struct arena *arena)
-{
-	return SAY(NULL, arena, runs_made, .timed = s->headline.n_stopwatch, .profiled = s->n_runs);
-}
-
 const char *words_made(const struct analysis *a, struct arena *arena)
 {
 	const char *gpu[2], *runs[2];
 	for (uint32_t s = 0; s < 2; s++) {
 		const struct side *side = &a->side[s < a->n_sides ? s : 0];
 		gpu[s] = view_gpus(a, side, arena);
-		runs[s] = runs_of(side, arena);
+		runs[s] = SAY(NULL, arena, runs_made, .timed = side->headline.n_stopwatch, .profiled = side->n_runs);
 	}
 	return SAY(a->names, arena, made_from, .version = GAPLINE_VERSION, .gpu = gpu[0],
 	           .other_gpu = strcmp(gpu[0], gpu[1]) == 0 ? NULL : gpu[1],

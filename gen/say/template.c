@@ -1,5 +1,7 @@
 #include "say/template.h"
 
+#include "base/list.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -94,12 +96,10 @@ static int parse_name(struct parser *p)
 
 static bool add_branch(struct parser *p, struct template_piece *piece, struct template_branch branch)
 {
-	uint32_t n = piece->n_branches;
 	branch.first = parse_until(p, "|}");
 	if (!branch.first)
 		return false;
-	piece->branch = arena_grow(p->arena, piece->branch, n, n + 1, sizeof *piece->branch);
-	piece->branch[piece->n_branches++] = branch;
+	LIST_PUT(p->arena, piece->branch, piece->n_branches, branch);
 	return true;
 }
 

@@ -143,12 +143,6 @@ static struct sheet_cell memory_text(const uint8_t *kinds, size_t i)
 	return kinds && kinds[i] <= MEMORY_UNKNOWN ? sheet_text(words[kinds[i]]) : sheet_none();
 }
 
-/* `none`: the id that stands for none. */
-static struct sheet_cell id_cell(const uint32_t *ids, size_t i, uint32_t none)
-{
-	return ids && ids[i] != none ? sheet_whole(ids[i]) : sheet_none();
-}
-
 static void list_ops(const struct trace *trace, const struct stats_request *request, bool (*call)(const char *),
                      bool (*op)(const struct trace_ops *, size_t), struct sheet *out)
 {
@@ -173,8 +167,8 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
 		*cell++ = sheet_number((double)ops->bytes[i] / 1e6);
 		*cell++ = sheet_whole(trace->processes[device->process].pid);
 		*cell++ = sheet_whole(device->ordinal);
-		*cell++ = id_cell(ops->context, i, TRACE_NONE);
-		*cell++ = id_cell(ops->green, i, 0);
+		*cell++ = stats_id(ops->context, i, TRACE_NONE);
+		*cell++ = stats_id(ops->green, i, 0);
 		*cell++ = sheet_whole(ops->stream[i]);
 		*cell = sheet_text(names_text(trace->names, stats_call_name(&trace->calls, ops->launch[i])));
 	}

@@ -87,11 +87,6 @@ static void number_rows(struct sheet *out, const struct stats_request *request)
 		out->cells[i * out->n_columns] = sheet_whole((int64_t)i + 1);
 }
 
-static struct sheet_cell context_cell(const struct trace_ops *ops, size_t i)
-{
-	return ops->context && ops->context[i] != TRACE_NONE ? sheet_whole(ops->context[i]) : sheet_none();
-}
-
 /* ---- gpu_gaps ---- */
 
 static void add_gap(const struct trace *trace, const struct trace_device *device, int64_t start, int64_t end,
@@ -102,7 +97,7 @@ static void add_gap(const struct trace *trace, const struct trace_device *device
 	*cell++ = sheet_whole(start);
 	*cell++ = sheet_whole(trace->processes[device->process].pid);
 	*cell++ = sheet_whole(device->ordinal);
-	*cell = context_cell(&trace->ops, last_op);
+	*cell = stats_id(trace->ops.context, last_op, TRACE_NONE);
 }
 
 /* One sweep over ops and overheads in order of their starts. */
@@ -209,7 +204,7 @@ static void add_uses(const struct trace *trace, const struct trace_device *devic
 			*cell++ = sheet_whole(begin);
 			*cell++ = sheet_whole(trace->processes[device->process].pid);
 			*cell++ = sheet_whole(device->ordinal);
-			*cell = context_cell(&trace->ops, device->first_op);
+			*cell = stats_id(trace->ops.context, device->first_op, TRACE_NONE);
 		}
 		begin = -1;
 		if (start >= span.end)

@@ -210,7 +210,7 @@ void stats_projection_sum(const struct trace *trace, const struct stats_request 
 {
 	STATS_COLUMNS(out, columns);
 	const struct trace_ranges *r = &trace->ranges;
-	struct arena arena = {0};
+	ARENA_LOCAL(arena);
 	struct launching l = find_launching(trace, request, &arena);
 	struct projection p = {ARENA_NEW(&arena, r->n, uint32_t), ARENA_NEW(&arena, r->n, int64_t),
 	                       ARENA_NEW(&arena, r->n, int64_t),  ARENA_NEW(&arena, r->n, uint32_t),
@@ -242,6 +242,5 @@ void stats_projection_sum(const struct trace *trace, const struct stats_request 
 		*cell++ = sheet_number((double)extra[g].children / n);
 	}
 	sheet_sort(out, (const struct sheet_order[]){{PROJECTED, true}, {NAME, false}, {STYLE, false}}, 3);
-	arena_release(&arena);
 	stats_note_graphs(trace, request, out);
 }

@@ -14,8 +14,6 @@ void stats_memory_time_sum(const struct trace *trace, const struct stats_request
 void stats_memory_size_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
 void stats_os_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
 void stats_range_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
-void stats_push_pop_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
-void stats_start_end_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
 
 /* ---- launches.c ---- */
 void stats_launch_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out);
@@ -46,6 +44,12 @@ const char *stats_style(uint8_t range_kind);
 
 /* Sets the sheet's note when graph launches traced whole are left out. */
 void stats_note_graphs(const struct trace *trace, const struct stats_request *request, struct sheet *out);
+
+/* An id of a column that only some profiles have; `none`: the one that stands for none. */
+static inline struct sheet_cell stats_id(const uint32_t *ids, size_t i, uint32_t none)
+{
+	return ids && ids[i] != none ? sheet_whole(ids[i]) : sheet_none();
+}
 
 /* The end of a range. One that was still open when the capture stopped ends, for nsys, when NVTX was last heard of. */
 static inline int64_t stats_range_end(const struct trace_ranges *ranges, size_t i)

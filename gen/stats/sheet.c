@@ -35,9 +35,7 @@ static int compare_cells(const struct sheet_cell *a, const struct sheet_cell *b,
 {
 	if (kind == SHEET_TEXT)
 		return strcmp(a->text, b->text);
-	if (kind == SHEET_WHOLE)
-		return (a->whole > b->whole) - (a->whole < b->whole);
-	return (a->number > b->number) - (a->number < b->number);
+	return kind == SHEET_WHOLE ? ASCENDING(a->whole, b->whole) : ASCENDING(a->number, b->number);
 }
 
 static int compare_rows(const void *x, const void *y, void *context)
@@ -98,18 +96,13 @@ void sheet_decimal(double value, int decimals, char *text, size_t room)
 	}
 }
 
-static int decimals_of(enum sheet_kind kind)
-{
-	return kind == SHEET_TENTHS ? 1 : 3;
-}
-
 /* A cell that is a number, as text. */
 static void number_text(const struct sheet_cell *cell, enum sheet_kind kind, char *text, size_t room)
 {
 	if (kind == SHEET_WHOLE)
 		snprintf(text, room, "%lld", (long long)cell->whole);
 	else
-		sheet_decimal(cell->number, decimals_of(kind), text, room);
+		sheet_decimal(cell->number, kind == SHEET_TENTHS ? 1 : 3, text, room);
 }
 
 /* ---- CSV ---- */

@@ -1,5 +1,7 @@
 #include "stats/reports.h"
 
+#include "base/words.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,37 +9,26 @@
 #define RULE "rows"
 
 const struct stats_report stats_reports[] = {
-	{"cuda_api_sum", "CUDA API Summary", "", READ_CALLS, stats_api_sum},
-	{"cuda_api_sync", "CUDA Synchronization APIs", RULE, 0, stats_syncs},
-	{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "base mangled", READ_OPS, stats_kernel_sum},
-	{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", "", READ_OPS, stats_memory_size_sum},
-	{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", "", READ_OPS, stats_memory_time_sum},
-	{"cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", "", 0, stats_launch_sum},
-	{"cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", RULE, 0, stats_async_copies},
-	{"cuda_memcpy_sync", "CUDA Synchronous Memcpy", RULE, 0, stats_blocking_copies},
-	{"cuda_memset_sync", "CUDA Synchronous Memset", RULE, 0, stats_blocking_memsets},
-	{"gpu_gaps", "GPU Gaps", RULE " gap graphs", 0, stats_gaps},
-	{"gpu_time_util", "GPU Time Utilization", RULE " threshold chunks graphs", 0, stats_utilization},
-	{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", "graphs", 0, stats_projection_sum},
-	{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "", 0, stats_push_pop_sum},
-	{"nvtx_startend_sum", "NVTX Start/End Range Summary", "", 0, stats_start_end_sum},
-	{"nvtx_sum", "NVTX Range Summary", "", 0, stats_range_sum},
-	{"osrt_sum", "OS Runtime Summary", "", 0, stats_os_sum},
+	{"cuda_api_sum", "CUDA API Summary", "", READ_CALLS, stats_api_sum, 0},
+	{"cuda_api_sync", "CUDA Synchronization APIs", RULE, 0, stats_syncs, 0},
+	{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "base mangled", READ_OPS, stats_kernel_sum, 0},
+	{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)", "", READ_OPS, stats_memory_size_sum, 0},
+	{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)", "", READ_OPS, stats_memory_time_sum, 0},
+	{"cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary", "", 0, stats_launch_sum, 0},
+	{"cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", RULE, 0, stats_async_copies, 0},
+	{"cuda_memcpy_sync", "CUDA Synchronous Memcpy", RULE, 0, stats_blocking_copies, 0},
+	{"cuda_memset_sync", "CUDA Synchronous Memset", RULE, 0, stats_blocking_memsets, 0},
+	{"gpu_gaps", "GPU Gaps", RULE " gap graphs", 0, stats_gaps, 0},
+	{"gpu_time_util", "GPU Time Utilization", RULE " threshold chunks graphs", 0, stats_utilization, 0},
+	{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary", "graphs", 0, stats_projection_sum, 0},
+	{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "", 0, stats_range_sum, 1 << RANGE_PUSH_POP},
+	{"nvtx_startend_sum", "NVTX Start/End Range Summary", "", 0, stats_range_sum, 1 << RANGE_START_END},
+	{"nvtx_sum", "NVTX Range Summary", "", 0, stats_range_sum, STATS_RANGES},
+	{"osrt_sum", "OS Runtime Summary", "", 0, stats_os_sum, 0},
 	{0},
 };
 
 /* ---- requests ---- */
-
-static bool has_word(const char *list, const char *word, size_t n)
-{
-	for (; *list; list += strspn(list, " ")) {
-		size_t length = strcspn(list, " ");
-		if (length == n && strncmp(list, word, n) == 0)
-			return true;
-		list += length;
-	}
-	return false;
-}
 
 static int unknown_report(const char *name, size_t n, struct arena *arena, struct err *err)
 {
@@ -98,7 +89,7 @@ static int parse_argument(const char *text, size_t n, struct stats_request *out,
 	       !(strlen(arguments[which].name) == name && strncmp(arguments[which].name, text, name) == 0))
 		which++;
 	const char *known = out->report->arguments;
-	if (which == N_ARGUMENTS || !has_word(known, text, name))
+	if (which == N_ARGUMENTS || !words_have(known, text, name, strncmp))
 		return err_set(err, "%s takes no argument '%.*s'%s%s", out->report->name, (int)name, text,
 		               *known ? "; it takes: " : "", known);
 	if (arguments[which].most == 0) {

@@ -30,7 +30,9 @@ struct stats_report {
 	const char *arguments; /* those it takes, one word each: "base mangled" */
 	unsigned reads;        /* kinds of tables that it is made of (read/read.h); 0: all */
 	void (*make)(const struct trace *trace, const struct stats_request *request, struct sheet *out);
+	unsigned ranges; /* of those of ranges: a bit for each kind that counts */
 };
+enum { STATS_RANGES = 1 << RANGE_PUSH_POP | 1 << RANGE_START_END };
 extern const struct stats_report stats_reports[]; /* ends with a row without a name */
 
 /* Reads one report's name with its arguments. -1 with `err`: there is no such report or argument. */

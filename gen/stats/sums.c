@@ -31,14 +31,7 @@ static void add_spans(struct sheet_cell *cell, const struct summary *s, double a
 	cell[DEVIATION] = sheet_number(s->deviation);
 }
 
-/* Longest total first, equal ones by their texts. */
-static void sort_spans(struct sheet *out)
-{
-	struct sheet_order by[] = {{TOTAL, true}, {out->n_columns - 1, false}, {SPAN_CELLS, false}};
-	sheet_sort(out, by, sizeof by / sizeof *by);
-}
-
-/* One row a group. */
+/* One row a group; longest total first, equal ones by their texts. */
 static void add_groups(struct sheet *out, const struct tally *tally, const struct tally_values *values,
                        void (*name)(const struct trace *, const uint32_t *key, struct sheet_cell *, struct arena *),
                        const struct trace *trace)
@@ -54,7 +47,8 @@ static void add_groups(struct sheet *out, const struct tally *tally, const struc
 		add_spans(cell, &s[g], all);
 		name(trace, tally_key(tally, g), cell + SPAN_CELLS, out->arena);
 	}
-	sort_spans(out);
+	sheet_sort(out, (const struct sheet_order[]){{TOTAL, true}, {out->n_columns - 1, false}, {SPAN_CELLS, false}},
+	           3);
 }
 
 static void plain_name(const struct trace *trace, const uint32_t *key, struct sheet_cell *cell, struct arena *arena)
@@ -198,13 +192,15 @@ void stats_os_sum(const struct trace *trace, const struct stats_request *request
 
 /* ---- ranges ---- */
 
-enum { PUSH_POP = 1 << RANGE_PUSH_POP, START_END = 1 << RANGE_START_END };
-
-/* Ranges of the kinds in the set `kinds`. */
-static void sum_ranges(const struct trace *trace, unsigned kinds, struct sheet *out)
+void stats_range_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
+	const unsigned kinds = request->report->ranges;
 	const struct trace_ranges *r = &trace->ranges;
-	bool styled = kinds == (PUSH_POP | START_END);
+	bool styled = kinds == STATS_RANGES;
+	if (styled)
+		STATS_COLUMNS(out, style_columns);
+	else
+		STATS_COLUMNS(out, range_columns);
 	ARENA_LOCAL(arena);
 	struct tally tally;
 	struct tally_values values;
@@ -218,25 +214,4 @@ static void sum_ranges(const struct trace *trace, unsigned kinds, struct sheet *
 	}
 	tally_spans(&tally, group, r->start, end, r->n, &values);
 	add_groups(out, &tally, &values, styled ? styled_name : range_name, trace);
-}
-
-void stats_range_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
-{
-	(void)request;
-	STATS_COLUMNS(out, style_columns);
-	sum_ranges(trace, PUSH_POP | START_END, out);
-}
-
-void stats_push_pop_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
-{
-	(void)request;
-	STATS_COLUMNS(out, range_columns);
-	sum_ranges(trace, PUSH_POP, out);
-}
-
-void stats_start_end_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
-{
-	(void)request;
-	STATS_COLUMNS(out, range_columns);
-	sum_ranges(trace, START_END, out);
 }

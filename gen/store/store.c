@@ -180,8 +180,7 @@ static int look(const char *path, bool write, struct err *err)
 		if (errno == ENOENT && write)
 			return 0;
 		return errno == ENOENT ? err_set(err,
-		                                 "%s: no such file; 'gapline save' and 'gapline history add' "
-		                                 "make one, "
+		                                 "%s: no such file; 'gapline save' and 'gapline history add' make one, "
 		                                 "and --db names it",
 		                                 path)
 		                       : err_set(err, "%s: %s", path, err_reason(errno));

@@ -81,11 +81,9 @@ void build_lack(struct build *b, enum row_kind kind, const char *reason, int64_t
 	while (i < t->n_dropped && (t->dropped[i].kind != kind || strcmp(t->dropped[i].where, b->where) != 0 ||
 	                            strcmp(t->dropped[i].reason, reason) != 0))
 		i++;
-	if (i == t->n_dropped) {
-		t->dropped = arena_grow(b->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
-		t->dropped[i] = (struct trace_dropped){.kind = kind, .where = b->where, .reason = reason};
-		t->n_dropped++;
-	}
+	if (i == t->n_dropped)
+		LIST_PUT(b->arena, t->dropped, t->n_dropped,
+		         (struct trace_dropped){.kind = kind, .where = b->where, .reason = reason});
 	t->dropped[i].rows += rows;
 }
 
@@ -170,11 +168,8 @@ void build_give(struct build *b, uint32_t index, const char *text, size_t n)
 uint32_t build_process(struct build *b, uint64_t key, int64_t pid)
 {
 	struct trace *t = b->trace;
-	uint32_t known = b->processes.n, room = b->processes.room, p = keymap_add(&b->processes, key);
+	uint32_t known = b->processes.n, p = KEYMAP_ADD(b->arena, &b->processes, key, t->processes);
 	if (p == known) {
-		if (b->processes.room > room)
-			t->processes =
-				arena_grow(b->arena, t->processes, room, b->processes.room, sizeof *t->processes);
 		t->processes[p] = (struct trace_process){.pid = pid, .rank = -1};
 		t->n_processes = p + 1;
 	}
@@ -189,10 +184,8 @@ uint32_t build_find_process(const struct build *b, uint64_t key)
 uint32_t build_thread_index(struct build *b, const struct build_thread *thread)
 {
 	struct trace *t = b->trace;
-	uint32_t known = b->threads.n, room = b->threads.room, i = keymap_add(&b->threads, thread->key);
+	uint32_t known = b->threads.n, i = KEYMAP_ADD(b->arena, &b->threads, thread->key, t->threads);
 	if (i == known) {
-		if (b->threads.room > room)
-			t->threads = arena_grow(b->arena, t->threads, room, b->threads.room, sizeof *t->threads);
 		t->threads[i] = (struct trace_thread){.tid = thread->tid,
 		                                      .process = build_process(b, thread->process, thread->pid)};
 		t->n_threads = i + 1;
@@ -304,13 +297,6 @@ static uint8_t copy_flags(const struct build_op *row)
 	return flags;
 }
 
-/* Graphs that kernels launch run in a stream of CUPTI's own, 1 << 57: both halves of the number together tell it from
- * those of the program, which are small. */
-static uint32_t stream_id(int64_t stream)
-{
-	return (uint32_t)((uint64_t)stream | (uint64_t)stream >> 32);
-}
-
 static const enum row_kind ROWS_OF_KIND[] = {[OP_KERNEL] = ROWS_KERNELS,
                                              [OP_COMM] = ROWS_KERNELS,
                                              [OP_GRAPH] = ROWS_GRAPHS,
@@ -335,7 +321,9 @@ void build_op(struct build *b, const struct build_op *row)
 	o->bytes[i] = row->bytes;
 	o->name[i] = kernel ? keymap_add(&b->strings, row->name) : fixed_name(b, row);
 	o->device[i] = device_of(b, row->process, row->pid, row->device);
-	o->stream[i] = stream_id(row->stream);
+	/* Graphs that kernels launch run in a stream of CUPTI's own, 1 << 57: both halves of the number together tell
+	 * it from those of the program, which are small. */
+	o->stream[i] = (uint32_t)((uint64_t)row->stream | (uint64_t)row->stream >> 32);
 	o->correlation[i] = flags & OPF_MANAGED ? 0 : correlation_of(row->correlation);
 	o->kind[i] = (uint8_t)(kernel ? OP_KERNEL : row->kind);
 	o->copy[i] = (uint8_t)row->copy;

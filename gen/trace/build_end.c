@@ -103,10 +103,10 @@ void build_join(struct build *b, struct build *from)
 	}
 	const uint32_t *frame = stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled, &scratch);
 	for (size_t i = 0; i < from->gil.n; i++) {
-		struct gil_look look = {from->gil.time[i],     x.scheduled[from->gil.thread[i]],
-		                        from->gil.holder[i],   frame[from->gil.stack[i]],
-		                        from->gil.switches[i], from->gil.waits[i]};
+		struct gil_look look = from->gil.list[i];
+		look.thread = x.scheduled[look.thread];
 		look.holder = look.holder == TRACE_NONE ? TRACE_NONE : x.scheduled[look.holder];
+		look.stack = frame[look.stack];
 		gil_note(&b->gil, b->arena, &look);
 	}
 	if (from->n_nodes) { /* one group of rows alone has ops */

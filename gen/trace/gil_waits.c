@@ -7,28 +7,12 @@
 
 void gil_note(struct gil_looks *l, struct arena *arena, const struct gil_look *look)
 {
-	if (l->n == l->room) {
-		size_t room = list_more(l->room);
-		l->time = arena_grow(arena, l->time, l->room, room, sizeof *l->time);
-		l->thread = arena_grow(arena, l->thread, l->room, room, sizeof *l->thread);
-		l->holder = arena_grow(arena, l->holder, l->room, room, sizeof *l->holder);
-		l->stack = arena_grow(arena, l->stack, l->room, room, sizeof *l->stack);
-		l->switches = arena_grow(arena, l->switches, l->room, room, sizeof *l->switches);
-		l->waits = arena_grow(arena, l->waits, l->room, room, sizeof *l->waits);
-		l->room = room;
-	}
-	l->time[l->n] = look->time;
-	l->thread[l->n] = look->thread;
-	l->holder[l->n] = look->holder;
-	l->stack[l->n] = look->stack;
-	l->switches[l->n] = look->switches;
-	l->waits[l->n++] = look->waits;
+	LIST_ADD(arena, l->list, l->n, l->room, *look);
 }
 
-/* The looks in their order: look i is row row[i]. */
+/* The looks at threads of the trace, in their order. */
 struct ordered {
-	const struct gil_looks *looks;
-	const uint32_t *row, *thread;
+	const struct gil_look *look;
 	size_t n;
 	int64_t distance, most;
 };
@@ -36,28 +20,27 @@ struct ordered {
 /* Whether the lock was the same thread's at looks i and i + 1, which are of one thread, and all the time between. */
 static bool is_untouched(const struct ordered *o, size_t i)
 {
-	uint64_t switches = o->looks->switches[o->row[i]];
-	return switches && switches == o->looks->switches[o->row[i + 1]] &&
-	       o->looks->waits[o->row[i]] == o->looks->waits[o->row[i + 1]];
+	const struct gil_look *a = &o->look[i], *b = a + 1;
+	return a->switches && a->switches == b->switches && a->waits == b->waits;
 }
 
 /* Whether looks i and i + 1 are neighbours: of one thread, and tell what was between them. */
 static bool are_neighbours(const struct ordered *o, size_t i)
 {
-	return i + 1 < o->n && o->thread[i] == o->thread[i + 1] &&
-	       (o->looks->time[o->row[i + 1]] - o->looks->time[o->row[i]] <= o->most || is_untouched(o, i));
+	return i + 1 < o->n && o->look[i].thread == o->look[i + 1].thread &&
+	       (o->look[i + 1].time - o->look[i].time <= o->most || is_untouched(o, i));
 }
 
 static bool agree(const struct ordered *o, size_t i)
 {
-	return are_neighbours(o, i) && o->looks->waits[o->row[i]] && o->looks->waits[o->row[i + 1]];
+	return are_neighbours(o, i) && o->look[i].waits && o->look[i + 1].waits;
 }
 
 /* Where what look i + 1 says begins to count. */
 static int64_t half_way(const struct ordered *o, size_t i)
 {
-	int64_t time = o->looks->time[o->row[i]];
-	return time + (are_neighbours(o, i) ? o->looks->time[o->row[i + 1]] - time : o->distance) / 2;
+	int64_t time = o->look[i].time;
+	return time + (are_neighbours(o, i) ? o->look[i + 1].time - time : o->distance) / 2;
 }
 
 /* Where a thread that waits at `t` came out of a call after `from`; `otherwise` where it made none. Calls nest. */
@@ -86,23 +69,22 @@ static int64_t goes_in(const struct trace *trace, uint32_t thread, int64_t t, in
 
 /* The first and the last of several looks that agree reach to their thread's next call, if there is one before the next
  * look: what is inside a call is known, so a look in there says nothing of the time before it. */
-static void add_stretch(const struct ordered *o, size_t i, const uint32_t *thread, struct trace *trace)
+static void add_stretch(const struct ordered *o, size_t i, struct trace *trace)
 {
-	const struct gil_looks *l = o->looks;
+	const struct gil_look *look = &o->look[i];
 	struct trace_gil *gil = &trace->gil;
-	uint32_t row = o->row[i], holder = l->holder[row] == TRACE_NONE ? TRACE_NONE : thread[l->holder[row]];
-	int64_t time = l->time[row], start, end = half_way(o, i);
-	bool behind = i > 0 && are_neighbours(o, i - 1), before = are_neighbours(o, i);
-	start = behind ? half_way(o, i - 1) : time - o->distance / 2;
+	bool known = look->holder != TRACE_NONE, behind = i > 0 && are_neighbours(o, i - 1),
+	     before = are_neighbours(o, i);
+	int64_t start = behind ? half_way(o, i - 1) : look->time - o->distance / 2, end = half_way(o, i);
 	if (!behind || !agree(o, i - 1))
-		start = came_out(trace, o->thread[i], behind ? l->time[o->row[i - 1]] : start, time, start);
+		start = came_out(trace, look->thread, behind ? look[-1].time : start, look->time, start);
 	if (!before || !agree(o, i))
-		end = goes_in(trace, o->thread[i], time, before ? l->time[o->row[i + 1]] : end, end);
+		end = goes_in(trace, look->thread, look->time, before ? look[1].time : end, end);
 	gil->start[gil->n] = start;
 	gil->end[gil->n] = end;
-	gil->thread[gil->n] = o->thread[i];
-	gil->holder[gil->n] = holder == TRACE_NONE ? o->thread[i] : holder;
-	gil->stack[gil->n] = holder == TRACE_NONE ? 0 : l->stack[row];
+	gil->thread[gil->n] = look->thread;
+	gil->holder[gil->n] = known ? look->holder : look->thread;
+	gil->stack[gil->n] = known ? look->stack : 0;
 	gil->n += end > start;
 }
 
@@ -160,10 +142,10 @@ static void add_holes(const struct ordered *o, uint32_t u, size_t i, const struc
                       struct unlooked_list *list)
 {
 	for (size_t k = 0; k < n; k++) {
-		while (i + 1 < o->n && o->thread[i + 1] == u && o->looks->time[o->row[i + 1]] < hole[k].end)
+		while (i + 1 < o->n && o->look[i + 1].thread == u && o->look[i + 1].time < hole[k].end)
 			i++;
-		bool between = i + 1 < o->n && o->thread[i] == u && o->thread[i + 1] == u &&
-		               o->looks->time[o->row[i]] <= hole[k].start;
+		bool between = i + 1 < o->n && o->look[i].thread == u && o->look[i + 1].thread == u &&
+		               o->look[i].time <= hole[k].start;
 		if (!between || !is_untouched(o, i))
 			unlooked_add(list, u, hole[k].start, hole[k].end);
 	}
@@ -178,8 +160,8 @@ static void find_unlooked(const struct ordered *o, struct arena *arena, struct t
 	int64_t *round = ARENA_NEW(&scratch, o->n, int64_t), *place = ARENA_NEW(&scratch, o->n, int64_t);
 	trace->unlooked = (struct trace_unlooked){0};
 	for (size_t i = 0; i < o->n; i++) {
-		process[i] = trace->threads[o->thread[i]].process;
-		round[i] = o->looks->time[o->row[i]];
+		process[i] = trace->threads[o->look[i].thread].process;
+		round[i] = o->look[i].time;
 	}
 	const struct order order = {.n = o->n, .group = process, .n_groups = trace->n_processes, .start = round};
 	const uint32_t *permutation = order_rows(&order, &scratch);
@@ -203,7 +185,7 @@ static void find_unlooked(const struct ordered *o, struct arena *arena, struct t
 			size_t i = 0;
 			if (trace->threads[u].process != p || trace->first_call[u] == trace->first_call[u + 1])
 				continue;
-			SEARCH(i, o->n, o->thread[i] < u);
+			SEARCH(i, o->n, o->look[i].thread < u);
 			add_holes(o, u, i, hole, n_holes, &list);
 		}
 	}
@@ -215,24 +197,25 @@ static struct ordered order_looks(const struct gil_looks *l, const uint32_t *thr
                                   const struct trace *trace, struct arena *scratch)
 {
 	enum { FEW = 4 };
-	uint32_t *of = ARENA_NEW(scratch, l->n, uint32_t), *row = ARENA_NEW(scratch, l->n, uint32_t);
-	int64_t *time = ARENA_NEW(scratch, l->n, int64_t);
+	struct gil_look *known = ARENA_TAKE(scratch, l->n, struct gil_look), *look = known;
+	uint32_t *of = ARENA_TAKE(scratch, l->n, uint32_t);
+	int64_t *time = ARENA_TAKE(scratch, l->n, int64_t);
 	size_t n = 0;
 	for (size_t i = 0; i < l->n && distance > 0; i++) {
-		if (thread[l->thread[i]] == TRACE_NONE)
-			continue;
-		of[n] = thread[l->thread[i]];
-		time[n] = l->time[i];
-		row[n++] = (uint32_t)i;
+		uint32_t holder = l->list[i].holder;
+		known[n] = l->list[i];
+		known[n].thread = of[n] = thread[l->list[i].thread];
+		known[n].holder = holder == TRACE_NONE ? TRACE_NONE : thread[holder];
+		time[n] = l->list[i].time;
+		n += of[n] != TRACE_NONE;
 	}
 	const struct order order = {.n = n, .group = of, .n_groups = trace->n_threads, .start = time};
 	const uint32_t *permutation = order_rows(&order, scratch);
-	if (permutation) {
-		uint32_t *place = ARENA_NEW(scratch, n, uint32_t);
-		order_column(of, sizeof *of, n, permutation, place);
-		order_column(row, sizeof *row, n, permutation, place);
-	}
-	return (struct ordered){l, row, of, n, distance, distance < INT64_MAX / FEW ? FEW * distance : distance};
+	if (permutation)
+		look = ARENA_TAKE(scratch, n, struct gil_look);
+	for (size_t i = 0; permutation && i < n; i++)
+		look[i] = known[permutation[i]];
+	return (struct ordered){look, n, distance, distance < INT64_MAX / FEW ? FEW * distance : distance};
 }
 
 void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distance, struct arena *arena,
@@ -242,7 +225,7 @@ void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distan
 	const struct ordered o = order_looks(l, thread, distance, trace, &scratch);
 	size_t room = 0;
 	for (size_t i = 0; i < o.n; i++)
-		room += l->waits[o.row[i]];
+		room += o.look[i].waits;
 	trace->gil = (struct trace_gil){.start = ARENA_NEW(arena, room, int64_t),
 	                                .end = ARENA_NEW(arena, room, int64_t),
 	                                .thread = ARENA_NEW(arena, room, uint32_t),
@@ -250,7 +233,7 @@ void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distan
 	                                .stack = ARENA_NEW(arena, room, uint32_t)};
 	for (size_t i = 0; i < o.n; i++)
 		if (agree(&o, i) || (i > 0 && agree(&o, i - 1)))
-			add_stretch(&o, i, thread, trace);
+			add_stretch(&o, i, trace);
 	columns_order(trace, ROWS_OF_GIL, arena);
 	find_unlooked(&o, arena, trace);
 }

@@ -5,22 +5,19 @@
 
 #include "trace/trace.h"
 
-/* Looks at threads, those of a thread in order of time. Threads are indices of the builder's list while a trace is
- * built. */
-struct gil_looks {
-	size_t n, room;
-	int64_t *time;
-	uint32_t *thread, *holder; /* holder: TRACE_NONE where it is not known */
-	uint32_t *stack;           /* the holder's innermost frame, 0: not known */
-	uint64_t *switches;        /* how often the lock had changed hands; 0: not known */
-	uint8_t *waits;
-};
-
+/* A look at a thread. Threads are indices of the builder's list while a trace is built. */
 struct gil_look {
 	int64_t time;
-	uint32_t thread, holder, stack;
-	uint64_t switches;
+	uint32_t thread, holder; /* holder: TRACE_NONE where it is not known */
+	uint32_t stack;          /* the holder's innermost frame, 0: not known */
+	uint64_t switches;       /* how often the lock had changed hands; 0: not known */
 	bool waits;
+};
+
+/* Those of a thread in order of time. */
+struct gil_looks {
+	struct gil_look *list;
+	size_t n, room;
 };
 
 /* Adds one; memory from `arena`. */

@@ -114,11 +114,6 @@ static uint32_t intern_text(struct names *names, const char *text, size_t n, boo
 	return id;
 }
 
-static uint32_t intern(struct names *names, const char *text, size_t n)
-{
-	return intern_text(names, text, n, true);
-}
-
 /* Where a text that is not harmless is made so. */
 struct room {
 	char first[3 * RAW_WHOLE], second[3 * NAME_MAX_BYTES], text[NAME_MAX_BYTES];
@@ -157,7 +152,7 @@ uint32_t names_add(struct names *names, const char *bytes, size_t n)
 {
 	struct room room;
 	const char *text = harmless(bytes, &n, &room);
-	return intern(names, text, n);
+	return intern_text(names, text, n, true);
 }
 
 uint32_t names_add_text(struct names *names, const char *text)
