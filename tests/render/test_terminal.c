@@ -154,7 +154,7 @@ static void what_is_no_pair_is_none(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	a.verdict.aside[1] = 1;
-	assert_non_null(strstr(printed(&a, &out), "GPU busy 43.4 % " ARROW " 99.0 % (with the step set aside).\n"));
+	assert_non_null(strstr(printed(&a, &out), "GPU busy 43.4 % " ARROW " 99.0 % (counting the step set aside).\n"));
 	a.side[1].steps.found = false;
 	assert_non_null(
 		strstr(printed(&a, &out),

@@ -425,7 +425,8 @@ static void compare_iterations(struct guard *c)
 	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
 	if (c->out.mismatch || !fewer || more - fewer <= 2)
 		return;
-	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b);
+	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b,
+	                             .whole = a * c->a->budget.period / (b * c->b->budget.period));
 	guard_find(c, false, c->out.iterations);
 }
 

@@ -269,7 +269,7 @@ static void add_result(struct list *list, const struct proof *p)
 		add_too_little(list, p);
 	else if (p->moved)
 		ADD(list, work_moved, p->side_mean[1] < p->side_mean[0]);
-	else if (p->counted_result != VERDICT_INCONCLUSIVE)
+	else if (p->counted_result != VERDICT_INCONCLUSIVE && v->lo <= 1 && v->hi >= 1)
 		ADD(list, only_recorded, FACT_NO_SIDE, .result = verdict_result_name(p->counted_result), .low = v->lo,
 		    .high = v->hi);
 	else

@@ -340,8 +340,8 @@ static void find_rest(struct waterfall *w, double change)
 {
 	for (uint32_t i = w->n; i-- > 0;) { /* the largest stand first */
 		w->rest += w->part[i].delta;
-		if (w->part[i].kind <= PART_IDLE && !is_accounted(w, &w->part[i]))
-			w->largest = &w->part[i];
+		if (!is_accounted(w, &w->part[i])) /* what no part of the budget is, is no reason, and may be more */
+			w->largest = w->part[i].kind <= PART_IDLE ? &w->part[i] : NULL;
 	}
 	for (uint32_t i = 0; i < w->n_reasons; i++)
 		w->rest -= w->reason[i].part.delta;
