@@ -317,11 +317,25 @@ static bool are_kinds(const struct held *h)
 	return h->longest <= RULE_MOST && h->kinds >= RULE_NEARLY_ALL && !h->cyclic && h->host >= RULE_NEARLY_ALL;
 }
 
+/* Whether the cycles, seen on a few of many in the middle, are far from being steps. */
+static bool is_hopeless(const struct pattern_sequence *s, uint32_t token, size_t n)
+{
+	ARENA_LOCAL(scratch);
+	struct held h;
+	size_t ops = n > RULE_SAMPLE ? s->n * RULE_SAMPLE / n : s->n;
+	ops = ops > RULE_GLANCE ? ops : RULE_GLANCE;
+	if ((double)ops >= RULE_HALF * (double)s->n)
+		return false;
+	const struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
+	return look_at(&part, token, n, &scratch, &h) && h.kinds < RULE_HALF &&
+	       (h.explained_ops < RULE_HALF || h.explained_time < RULE_HALF);
+}
+
 bool pattern_varied_try(const struct pattern_sequence *s, uint32_t token, size_t n, bool alone, struct arena *arena,
                         struct pattern_found *out)
 {
 	struct held h;
-	if (!look_at(s, token, n, arena, &h) || !(h.explained || (alone && are_kinds(&h))))
+	if (is_hopeless(s, token, n) || !look_at(s, token, n, arena, &h) || !(h.explained || (alone && are_kinds(&h))))
 		return false;
 	*out = (struct pattern_found){.to = h.n, .cycles = h.n, .constant = h.constant};
 	out->fit = (struct pattern_fit){
