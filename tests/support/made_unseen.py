@@ -186,19 +186,6 @@ def regimes(p, steps):
         p.finish(4)
 
 
-def sized(p, steps, one=False):
-    """Batches that grow seven times, each size with products of its own, or all with the same ones, as many as it takes."""
-    for i in range(steps):
-        size = 1 << min(6, 7 * i // steps)
-        p.begin("batch")
-        p.copy(1, size << 16)
-        for k in range(12):
-            p.kernel(f"gemm_{'any' if one else size}_{k % 3}(P)", (20 + 4 * size) * US / (2 if one else 1), 16 * size)
-            for _ in range(1 + i % 3 if one else 1):
-                p.kernel(ACT, 5 * US, 512)
-        p.finish(4)
-
-
 FILL = "vectorized_elementwise_kernel<4, FillFunctor<float>>(P)"
 COLUMNS = "reduce_kernel<512, 1, ReduceOp<float, func_wrapper_t<float>>>(P)"
 
@@ -289,7 +276,6 @@ UNSEEN = [
     Pair("iterations that hang together, 50: nothing", (of(iterating), of(iterating)), {SAME, UNKNOWN}, set(), 60),
     Pair("one kernel as often as each of 60 inputs takes, nothing is marked: nothing", (of(inner), of(inner)), {SAME, UNKNOWN}, set(), 60, (False, False)),
     Pair("two kinds of work that take turns, nothing is marked: nothing", (of(regimes), of(regimes)), {SAME, UNKNOWN}, set(), 60, (False, False)),
-    Pair("batches of one size against all of them, nothing is marked", (of(sized), of(sized, one=True)), {UNKNOWN, DIFFERENT}, {"compute"} | IDLE, 140, (False, False)),
     Pair("experts by masks became batched products", (of(masked), of(masked, batched=True)), {JOB, UNKNOWN}, {"compute"} | IDLE, 60),
     Pair("experts by masks became batched products, without metrics", (of(masked), of(masked, batched=True, metrics=False)), {DIFFERENT}, {"compute"} | IDLE, 60),
     Pair("attention by other kernels, and a third of the sums of squares", (of(clipped, "attention_v1(P)", 60), of(clipped, "attention_v2(P)", 20)), {DIFFERENT}, {"compute"} | IDLE, 60),

@@ -329,10 +329,6 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	/* of many loops two that are little of either side, and not as long, may be anything */
 	if (!wanted && like->share < RULE_HALF && own->share < RULE_HALF && !is_about_as_long(like, own))
 		return NOT_AGREED;
-	/* batches of one size, and all of the other side's */
-	const double less = like->share < own->share ? like->share : own->share, more = like->share + own->share - less;
-	if (!wanted && less < RULE_HALF && more >= RULE_NEARLY_ALL)
-		return NOT_AGREED;
 	/* what is matched with nothing, for another loop is more like it, may still be of these kernels */
 	if ((same || pattern_alike(like, own, run->trace->names)) && !pattern_same_unit(like, own, run->trace->names)) {
 		if (!group_like(run, mine, like))
