@@ -6,7 +6,6 @@
 #include "analyse/judge/same_result.h"
 #include "analyse/judge/work.h"
 #include "analyse/judge/work_alike.h"
-#include "analyse/run/pattern.h"
 #include "analyse/say.h"
 #include "base/format.h"
 
@@ -422,8 +421,8 @@ static void leave_work_open(struct guard *c)
 /* How often the loop is there is no speed, where a step is compared with a step. A capture's ends take one or two. */
 static void compare_iterations(struct guard *c)
 {
-	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
-	if (c->out.mismatch || !fewer || more - fewer <= 2)
+	uint32_t a = iterations(c->a), b = iterations(c->b);
+	if (c->out.mismatch || !a || !b || (a > b ? a - b : b - a) <= 2)
 		return;
 	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b,
 	                             .whole = a * c->a->budget.period / (b * c->b->budget.period));
