@@ -122,7 +122,7 @@ class Programs(Case):
         page = (self.folder / "r.html").read_text()
         self.assertNotIn("<script>alert", page)
         self.gapline("report", "x.sqlite", "x.sqlite", "-o", "r.html", "--markdown", "r.md", "-q", "--warmup", "1")
-        for text in self.gapline("show", "x.sqlite")[0], (self.folder / "r.md").read_text(), page:
+        for text in self.gapline("show", "x.sqlite", "--warmup", "1")[0], (self.folder / "r.md").read_text(), page:
             self.assertNotIn("\x1b", text)
             self.assertIn("alert(1)", text)
         self.assertNotIn("<script>", (self.folder / "r.md").read_text())
