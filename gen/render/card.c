@@ -91,7 +91,7 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                      .how = how_said(v), .speedup = v->speedup,
 	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
 	                      .longer = after / before - 1, .differs = other ? words_differs(a) : "work",
-	                      .other_work = other),
+	                      .other_work = other, .in_all = words_in_all(a, page->arena)),
 	             page));
 	page_attribute(&page->top, "headline", "class", other ? "result long" : "result");
 	bool one =

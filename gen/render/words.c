@@ -69,11 +69,29 @@ const char *words_differs(const struct analysis *a)
 	return list->list[0]->id == FACT_result_differs ? "result" : "work";
 }
 
+const struct fact *words_in_all(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	if (!a->side[0].steps.found || v->result == VERDICT_INCONCLUSIVE || a->items_name)
+		return NULL;
+	/* Captures of one duration, too, hold more of faster steps: all together they are as long, but for their ends. */
+	const double clear = 1.05;
+	double n[2]; /* a run's */
+	for (int s = 0; s < 2; s++)
+		n[s] = (double)a->side[s].steps.measured / a->side[s].n_runs;
+	const double all = v->speedup * n[0] / n[1];
+	const bool other_way = v->result == VERDICT_FASTER ? all < 1 / clear : v->result == VERDICT_SLOWER && all > clear;
+	return other_way ? FACT_NEW(arena, in_all, FACT_NO_SIDE, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
+	                            .speedup = all)
+	                 : NULL;
+}
+
 const char *words_heading(const struct analysis *a, struct arena *arena)
 {
 	return SAY(a->names, arena, verdict_heading, .result = verdict_result_name(a->verdict.result),
 	           .promised = words_promises(&a->verdict), .speedup = speedup_of(a, arena),
-	           .profiled = a->while_recorded, .differs = words_differs(a));
+	           .profiled = a->while_recorded, .differs = words_differs(a),
+	           .per_step = words_in_all(a, arena) != NULL);
 }
 
 /* The ends of a wide interval stand in the speedup's place. One run cannot see what differs from run to run, so its
@@ -100,7 +118,8 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	                    : a->side[0].steps.found ? "seldom"
 	                                             : "runs",
 	           .measured = words_promises(v) ? v->speedup : NAN, .interval = interval_of(a, arena),
-	           .equal = n[0] == n[1], .baseline = (int64_t)n[0], .fixed = (int64_t)n[1]);
+	           .equal = n[0] == n[1], .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
+	           .in_all = words_in_all(a, arena));
 }
 
 const struct fact *words_per(const struct analysis *a, const char *times, struct arena *arena)

@@ -13,6 +13,10 @@ const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 /* What differs where the work is different, as the facts of headlines call it: "work", "result", or "no". */
 const char *words_differs(const struct analysis *analysis);
 
+/* "0.750× for all steps together": where the steps of one side are more by so much that all of them go the other way
+ * than one does; else NULL. */
+const struct fact *words_in_all(const struct analysis *analysis, struct arena *arena);
+
 /* "Faster 2.30×", "Faster 3.11× to 10.4× while profiled", "Slower 0.67×, with other work". */
 const char *words_heading(const struct analysis *analysis, struct arena *arena);
 

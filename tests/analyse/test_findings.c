@@ -102,6 +102,21 @@ static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
 	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_REDUCED);
 }
 
+/* After every fourth step the host waits for the GPU, and works for 2 ms: half a millisecond a step. */
+static void test_work_behind_a_seldom_synchronisation(void **state)
+{
+	struct program slow = {.host = 2 * MS, .kernel = 100 * US, .kernels = 30, .sync = true, .syncs = 1, .of = 4};
+	struct program quick = slow;
+	quick.host = 40 * US;
+	const struct finding *f = finding_of(compare_programs(*state, slow, quick), "host_work", 0);
+	assert_non_null(f);
+	assert_int_equal(f->status, FINDING_RESOLVED);
+	assert_float_equal(f->per_step[0], 2 * MS / 4.0, 50 * US);
+	/* with one in each step it is the synchronisation's */
+	slow.syncs = slow.of = quick.syncs = quick.of = 1;
+	assert_null(finding_of(compare_programs(*state, slow, quick), "host_work", 0));
+}
+
 static void test_calls_that_are_still_made(void **state)
 {
 	struct program slow = healthy, hidden = healthy;
@@ -395,6 +410,7 @@ int main(void)
 		TEST(test_allocation),
 		TEST(test_a_remainder_is_resolved),
 		TEST(test_a_synchronisation_is_resolved_by_its_own_fix),
+		TEST(test_work_behind_a_seldom_synchronisation),
 		TEST(test_calls_that_are_still_made),
 		TEST(test_recording_is_named),
 		TEST(test_recording_widens_the_interval),

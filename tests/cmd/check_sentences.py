@@ -270,6 +270,25 @@ class Sentences(unittest.TestCase):
             self.assertEqual(result["verdict"]["result"], "inconclusive")
             self.assertEqual("next If a step does more on one side (a larger batch), compare by item" in text, asked, text)
 
+    def test_more_steps_that_make_the_whole_slower(self):
+        """A step is faster, and all of them take longer together. Captures of one duration hold more of faster steps."""
+        for longer in True, False:
+            pair = self.pair()
+            usual = [sum(periods(path)) / len(periods(path)) for path in pair]
+            steps = round(STEPS * usual[0] / usual[1] * (1.5 if longer else 1))
+            pair[1].unlink()
+            tiny.write(pair[1], steps=steps, seed=2, load=50_000)
+            text, result = self.said(*pair)
+            self.assertEqual(result["verdict"]["result"], "faster")
+            said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) measured steps: ([\d.]+)\u00d7", text)
+            self.assertEqual(bool(said), longer, text)
+            self.assertEqual("faster per step; all " in html.unescape((self.folder / "r.html").read_text()), longer)
+            if said:
+                self.assertEqual(abs(int(said[1]) - STEPS) <= 1 and abs(int(said[2]) - steps) <= 1, True, said[0])
+                self.assertAlmostEqual(float(said[3]), 1 / 1.5, delta=0.03)
+            for path in pair:
+                path.unlink()
+
     def test_each_side_has_its_own_step(self):
         """The fixed side names its step otherwise, and runs other kernels on half as much input: no number of items makes
         these one step."""

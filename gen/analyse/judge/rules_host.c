@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const double HARDLY_ANY = 0.05; /* a step */
+static const double EACH_STEP = 0.9;   /* synchronisations a step: what comes more seldom is no cost of theirs */
 
 /* ---- calls that hold up the launching thread ---- */
 
@@ -136,14 +137,20 @@ void find_before_copy(struct evidence *e)
 /* ---- the thread's own time ---- */
 
 /* A gap of a millisecond is not a launch that came late: the host was at something of its own. */
+static bool fits_pause(const struct cell_key *idle)
+{
+	return idle->lasting && rule_is_host_time(idle->cause);
+}
+
 static bool fits_host_work(const struct cell_key *idle)
 {
-	return idle->lasting && idle->opened != OPENED_SYNC && rule_is_host_time(idle->cause);
+	return fits_pause(idle) && idle->opened != OPENED_SYNC;
 }
 
 void find_host_work(struct evidence *e)
 {
-	e->host = rule_claim(e, fits_host_work);
+	const bool seldom = e->facts->work.blocking_syncs < EACH_STEP;
+	e->host = rule_claim(e, seldom ? fits_pause : fits_host_work);
 	rule_costs(e, 0, CONSIDERABLE);
 }
 
@@ -176,7 +183,7 @@ void find_sync(struct evidence *e)
 	rule_note(e, "host_work", FINDING_TIME, e->facts->host_work);
 	if (!rule_costs(e, 0, CONSIDERABLE))
 		return;
-	if (e->facts->work.blocking_syncs < 0.9)
+	if (e->facts->work.blocking_syncs < EACH_STEP)
 		rule_keep_silent(e);
 	else if (e->side->steps.found)
 		e->ceiling = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work);
