@@ -307,6 +307,25 @@ def offloaded(p, steps, to_host):
         p.finish(4)
 
 
+def offloaded_behind(p, steps, to_host):
+    """Likewise, in steps that end with the optimizer's, as gapline marks them: weights are copied in behind that."""
+    for _ in range(steps):
+        p.begin("gapline: step")
+        if to_host:
+            p.copy(1, 24 << 20)
+        phase(p, "data_load", load, 100 * US)
+        phase(p, "forward", forward, 6)
+        phase(p, "backward", backward, 6)
+        p.begin("optimizer")
+        if to_host:
+            p.copy(2, 24 << 20)
+            p.host(3 * MS)
+        else:
+            adam(p)
+        p.end()
+        p.finish()
+
+
 def reduced(p, steps, parts):
     """All-reduce by one kernel of NCCL or by two of others: (name, ns) each."""
     for _ in range(steps):
@@ -424,6 +443,7 @@ FIXES = [
     Pair("unified memory is brought before it is needed", (of(migrated, False), of(migrated, True)), {UNKNOWN, JOB, SAME}, {"copy_exposed", "idle"}),
     Pair("all rows of one stretch are lost", (of(training), of(training)), {SAME, UNKNOWN}, set(), 60, doubt=True, edit=lambda p: p.lose(EVERYTHING, 0.3, 0.42)),
     Pair("the optimizer runs on the host", (of(offloaded, False), of(offloaded, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
+    Pair("the optimizer runs on the host, and the step ends with it", (of(offloaded_behind, False), of(offloaded_behind, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
     Pair("another algorithm of the all-reduce", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(P)", 1500 * US)])), {SAME, JOB}, {"comm_exposed"}),
     Pair("reduced and gathered instead of all-reduced", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(P)", 900 * US), ("ncclDevKernel_AllGather_RING_LL(P)", 700 * US)])),
          {SAME, JOB, UNKNOWN}, {"comm_exposed"}),
