@@ -355,6 +355,7 @@ def check_generation(table, gapline, folder):
     """Text is generated without and with a cache, nothing marked: token against token, which is 1.33 times as fast by the
     programs' own clocks, or call against call, 1.06; never a token against a call."""
     before, after = (os.path.join(folder, f"{name}.sqlite.gz") for name in ("no-cache", "cache"))
+    counts = []
     for first, second, truths in (before, after, (1.33, 1.06)), (after, before, (1 / 1.33, 1 / 1.06)):
         status, document, _, said = gapline.report(first, second)
         name = f"generation, {os.path.basename(first)} first"
@@ -365,6 +366,8 @@ def check_generation(table, gapline, folder):
                     any(abs(verdict["speedup"] / truth - 1) < 0.03 for truth in truths), verdict["speedup"], truths)
         table.check(f"{name}: no direction against the truth", verdict["result"] != ("faster", "slower")[first == before],
                     verdict["result"])
+        counts.append({document[s]["steps"]["measured"] for s in ("baseline", "fixed")})
+    table.check("generation: one unit, whichever comes first", len(counts) == 2 and counts[0] == counts[1], counts)
 
 
 def command_find():

@@ -289,11 +289,10 @@ static void ask_small(const struct pattern_side *sides, int n_sides, const char 
 		}
 }
 
-/* A loop that is a rest of its run's GPU time, while another is most of it, and what it is matched with is most of the
- * other run's: the pass over a prompt of one side, say, and the tokens of the other. */
-static bool is_a_rest(const struct run_loops *loops, uint32_t mine, const struct run_loop *like)
+/* A loop that is a rest of its run's GPU time, while another is most of it: the pass over a prompt, beside tokens. */
+static bool is_a_rest(const struct run_loops *loops, uint32_t mine)
 {
-	return mine != 0 && like->share >= MOST && loops->list[mine].share < REST && loops->list[0].share >= MOST;
+	return mine != 0 && loops->list[mine].share < REST && loops->list[0].share >= MOST;
 }
 
 static bool is_about_as_long(const struct run_loop *a, const struct run_loop *b)
@@ -311,11 +310,15 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	const struct run_loop *like = &first->loops.list[first->loop];
 	uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
 	bool same = mine != UINT32_MAX;
-	if (same && !wanted &&
-	    (is_a_rest(&run->loops, mine, like) || is_a_rest(&first->loops, first->loop, &run->loops.list[mine]))) {
-		/* what they spend their time on, if that is about as long, or alike: a graph is one operation */
-		const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
-		if (!is_about_as_long(mine_most, most) && !pattern_alike(mine_most, most, run->trace->names))
+	/* what they spend their time on, if that is about as long, or alike: a graph is one operation */
+	const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
+	const bool rest = same && is_a_rest(&run->loops, mine), rest_of_first = is_a_rest(&first->loops, first->loop);
+	const bool most_alike =
+		is_about_as_long(mine_most, most) || pattern_alike(mine_most, most, run->trace->names);
+	const bool with_most = (rest && like->share >= MOST) ||
+	                       (same && rest_of_first && run->loops.list[mine].share >= MOST);
+	if (!wanted && (with_most || (rest && rest_of_first && most_alike))) {
+		if (!most_alike)
 			return NOT_AGREED;
 		if (first->loop != 0) {
 			pattern_steps(first, 0);
