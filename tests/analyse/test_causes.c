@@ -336,16 +336,16 @@ static void test_dependency(void **state)
 static void test_waits_for_another_gpu(void **state)
 {
 	struct scene *s = *state;
-	const int64_t ms = 1000000;
+	const int64_t tenth = 100000; /* of a millisecond: the oracle looks at each nanosecond */
 	for (int k = 0; k < 40; k++) {
-		const int64_t from = k * 5 * ms, start = from + (k % 5 ? 4 * ms : 1100 + 5000);
+		const int64_t from = k * 5 * tenth, start = from + (k % 5 ? 4 * tenth : 1100 + 5000);
 		maker_call(&s->m, s->main, from + 1000, from + 1100, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
-		maker_op(&s->m, s->gpu, 7, OP_KERNEL, start, from + 5 * ms, arena_format(&s->arena, "kernel %d", k),
+		maker_op(&s->m, s->gpu, 7, OP_KERNEL, start, from + 5 * tenth, arena_format(&s->arena, "kernel %d", k),
 		         s->correlation);
 	}
-	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 4 * ms, 4 * ms + 10, "other", 0);
+	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 4 * tenth, 4 * tenth + 10, "other", 0);
 	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 32 * 1000 + 7 * 6000, NULL}, {CAUSE_LAUNCH_API, NULL, 39 * 100, NULL},
-	       {CAUSE_DEPENDENCY, NULL, 32 * (4 * ms - 1100), NULL});
+	       {CAUSE_DEPENDENCY, NULL, 32 * (4 * tenth - 1100), NULL});
 }
 
 static void test_late_start(void **state)
