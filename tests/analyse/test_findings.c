@@ -150,6 +150,22 @@ static void test_recording_is_named(void **state)
 	assert_null(said_in(&a->verdict.reasons, a->names, "ecord"));
 }
 
+/* Launches that take longer in the baseline are, perhaps, recording. The pause before them is not. */
+static void test_recording_makes_no_pause(void **state)
+{
+	struct program slow = {.host = 1500 * US, .kernel = 1 * US, .kernels = 300, .launch = 5 * US};
+	struct program fast = slow;
+	fast.host = 20 * US;
+	fast.launch = 2 * US;
+	const struct analysis *a = compare_programs(*state, slow, fast);
+	const struct finding *launches = finding_of(a, "launch_bound", 0);
+	assert_non_null(launches);
+	assert_non_null(strstr(launches->text, "If profiling causes that, up to"));
+	const struct finding *pause = finding_of(a, "host_work", 0);
+	assert_int_equal(pause->status, FINDING_RESOLVED);
+	assert_null(strstr(pause->text, "profiling"));
+}
+
 /* The step of a side without what recording took at a price of `ns` a call. */
 static double unrecorded_step(const struct side *side, double ns)
 {
@@ -413,6 +429,7 @@ int main(void)
 		TEST(test_work_behind_a_seldom_synchronisation),
 		TEST(test_calls_that_are_still_made),
 		TEST(test_recording_is_named),
+		TEST(test_recording_makes_no_pause),
 		TEST(test_recording_widens_the_interval),
 		TEST(test_recording_that_fills_a_sides_waits),
 		TEST(test_no_gain_is_explained_where_the_recorded_step_got_longer),

@@ -53,6 +53,7 @@ struct evidence {
 	double busy;              /* what it claims of the busy parts, ns a step */
 	double amount;            /* both together */
 	double host;              /* what the host would be rid of, ns a step */
+	bool pauses;              /* it claims pauses of the host: recording, which slows calls, makes them no longer */
 	double waited;            /* for the straggler, as it idles for what this claims: others' mean, ns a step */
 	uint32_t phase;           /* the phase with most of it; 0: none */
 	double calls;             /* what is blamed, a step, also when it costs too little; 0: it is not counted */

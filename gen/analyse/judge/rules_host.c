@@ -102,6 +102,7 @@ void find_paced(struct evidence *e)
 	e->kind_of_call = names_text(e->names, most);
 	rule_note(e, "period", FINDING_TIME, rule_period(e));
 	rule_costs(e, 0, MANY);
+	e->pauses = true;
 	e->ceiling = 0;
 }
 
@@ -151,6 +152,7 @@ void find_host_work(struct evidence *e)
 {
 	const bool seldom = e->facts->work.blocking_syncs < EACH_STEP;
 	e->host = rule_claim(e, seldom ? fits_pause : fits_host_work);
+	e->pauses = true;
 	rule_costs(e, 0, CONSIDERABLE);
 }
 
