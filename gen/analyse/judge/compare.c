@@ -196,19 +196,6 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	}
 }
 
-/* Whether any run of either side was captured in a way that makes its times another thing than those of `first`. */
-static const struct fact *capture_mismatch(const struct guard *c, const struct trace_source *first,
-                                           const struct trace_source *other)
-{
-	if (strcmp(first->collector, other->collector) != 0)
-		return FACT_NEW(c->arena, tools_differ, FACT_NO_SIDE,
-		                .one = arena_copy(c->arena, first->collector, strlen(first->collector)),
-		                .other = arena_copy(c->arena, other->collector, strlen(other->collector)));
-	if (first->graphs != other->graphs && first->graphs != GRAPHS_NONE && other->graphs != GRAPHS_NONE)
-		return FACT_NEW(c->arena, graphs_traced_apart, FACT_NO_SIDE);
-	return NULL;
-}
-
 static uint32_t iterations(const struct side *side)
 {
 	for (uint32_t l = 0; l < side->n_loops; l++)
@@ -248,14 +235,6 @@ static const struct fact *find_alone(const struct guard *c, const struct side *s
 static const struct fact *cannot_be_judged(const struct guard *c, const struct side_facts facts[2],
                                            const struct fact *strangers, bool as_often)
 {
-	for (int s = 0; s < 2; s++)
-		for (size_t r = 0; r < facts[s].n_runs; r++)
-			for (int q = 0; q <= s; q++) {
-				const struct fact *reason =
-					capture_mismatch(c, &facts[q].runs[0].source, &facts[s].runs[r].source);
-				if (reason)
-					return reason;
-			}
 	if (c->a->steps.found != c->b->steps.found) {
 		int without = c->a->steps.found;
 		const struct fact *alone = find_alone(c, &c->side[without], &facts[without]);
@@ -446,7 +425,6 @@ static void compare_names(struct guard *c, bool rest)
 		return;
 	}
 	out->mismatch = FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);
-	out->other_conditions |= !rest; /* what was lost may be why */
 	guard_find(c, true, out->mismatch);
 }
 
@@ -469,11 +447,13 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	const uint32_t printed_differ = out->differences.n;
 	const bool as_often = guard_goes_as_often(&c, facts);
 	const struct fact *strangers = nothing_alike(facts, as_often, arena);
-	out->mismatch = cannot_be_judged(&c, facts, strangers, as_often);
+	const struct fact *otherwise = conditions_recorded(facts, arena);
+	out->mismatch = otherwise ? otherwise : cannot_be_judged(&c, facts, strangers, as_often);
 	out->strangers = strangers != NULL;
 	guard_find(&c, true, out->mismatch);
+	const uint32_t of_work = otherwise ? printed_differ : out->differences.n;
 	compare_environment(&c, facts);
-	out->other_conditions = out->differences.n > printed_differ;
+	out->other_conditions = out->differences.n > of_work;
 	uint32_t before = out->differences.n;
 	if (c.a->steps.found != c.b->steps.found || out->strangers)
 		c.doubtful = true;
@@ -494,7 +474,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		                    .bytes = c.a->counts.bytes_h2d + c.a->counts.bytes_d2h,
 		                    .shared = fmax(c.a->counts.bytes_h2d, c.a->counts.bytes_d2h) < GUARD_FEW_BYTES));
 	compare_iterations(&c);
-	out->comparable =
-		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
+	out->comparable = !out->mismatch && !out->other_conditions && out->same_work != SAME_WORK_DIFFERENT &&
+	                  out->same_work != SAME_WORK_UNKNOWN;
 	return *out;
 }

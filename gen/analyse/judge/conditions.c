@@ -87,6 +87,31 @@ struct facts conditions_options(const struct trace_source *a, const struct trace
 	return options;
 }
 
+static const struct fact *recorded_apart(const struct trace_source *first, const struct trace_source *other,
+                                         struct arena *arena)
+{
+	if (strcmp(first->collector, other->collector) != 0)
+		return FACT_NEW(arena, tools_differ, FACT_NO_SIDE,
+		                .one = arena_copy(arena, first->collector, strlen(first->collector)),
+		                .other = arena_copy(arena, other->collector, strlen(other->collector)));
+	if (first->graphs != other->graphs && first->graphs != GRAPHS_NONE && other->graphs != GRAPHS_NONE)
+		return FACT_NEW(arena, graphs_traced_apart, FACT_NO_SIDE);
+	return NULL;
+}
+
+const struct fact *conditions_recorded(const struct side_facts facts[2], struct arena *arena)
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			for (int q = 0; q <= s; q++) {
+				const struct fact *apart =
+					recorded_apart(&facts[q].runs[0].source, &facts[s].runs[r].source, arena);
+				if (apart)
+					return apart;
+			}
+	return NULL;
+}
+
 const struct fact *conditions_metrics(const struct side side[2], struct arena *arena)
 {
 	const bool fixed = side_has_metrics(&side[1]);

@@ -23,6 +23,10 @@ const char *conditions_ranges(const struct trace_source *a, const struct trace_s
 struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, bool operators,
                                 struct arena *arena);
 
+/* Whether a run of either side was recorded in a way that makes its times another thing than those of another run: by
+ * another tool, or with the graphs' kernels on one side alone. In `arena`; NULL: none was. */
+const struct fact *conditions_recorded(const struct side_facts facts[2], struct arena *arena);
+
 /* The same of hardware counters; NULL: both sides have them, or neither. */
 const struct fact *conditions_metrics(const struct side side[2], struct arena *arena);
 
