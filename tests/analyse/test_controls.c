@@ -80,6 +80,20 @@ static void states_of_few_runs(void **unused)
 	near(e.state, 0, 0);
 	near(e.unseen, hypot(.075, .09), 1e-15);
 	near(with_controls(3, &c).unseen, 0, 0);
+	/* but launches: they tell the host's pace whatever kernels are */
+	c = (struct controls){.host_seen = true, .host = .4, .waits = {.5, .6}};
+	e = with_controls(1, &c);
+	assert_true(e.unseen > 0);
+	near(e.moved, .4, 1e-15);
+	assert_true(exchange_widen(&e, .01, 0) > .4 && exchange_widen(&e, .01, 1) < .1);
+	/* as many calls of the driver that took longer, each side's on its own end */
+	c = (struct controls){.known = true, .host_seen = true, .waits = {.5, .6}, .calls = {.2, .1}};
+	e = with_controls(1, &c);
+	near(exchange_widen(&e, .01, 0), e.state - log(.8), 1e-15);
+	near(exchange_widen(&e, .01, 1), e.state - log(.9), 1e-15);
+	c.calls[0] = .9; /* no more than three quarters of a step */
+	near(with_controls(2, &c).calls[0], log(4), 1e-15);
+	near(with_controls(3, &c).calls[0], 0, 0);
 }
 
 /* A side whose GPU waits for the host for `wait` of a step, and of whose launches `alike` of ten are the other's. */
@@ -119,6 +133,34 @@ static void what_is_in_common(void **unused)
 	}
 }
 
+/* A side whose GPU waits so long inside so many allocations and synchronisations of a step of 1. */
+static struct side in_calls(double frees, double in_frees, double syncs, double in_syncs)
+{
+	struct idle_row *row = ARENA_NEW(&arena, 3, struct idle_row);
+	struct api_result *api = ARENA_NEW(&arena, 2, struct api_result);
+	row[0] = (struct idle_row){.cause = CAUSE_ALLOC, .per_step = in_frees};
+	row[1] = (struct idle_row){.cause = CAUSE_SYNC_RETURN, .per_step = in_syncs};
+	row[2] = (struct idle_row){.cause = CAUSE_HOST_CODE, .per_step = .1};
+	api[0] = (struct api_result){.class = CALL_ALLOC, .calls = frees};
+	api[1] = (struct api_result){.class = CALL_SYNC, .calls = syncs};
+	return (struct side){.budget = {.period = 1, .rows = row, .n_rows = 3}, .api = api, .n_api = 2};
+}
+
+/* Calls of the driver that both sides make as often, within 5 %, tell that the host or its driver was slower. */
+static void calls_of_the_driver(void **unused)
+{
+	(void)unused;
+	static const struct {
+		double frees, baseline, fixed; /* calls of the fixed side, of 100 of the baseline, and what they move */
+	} CASES[] = {{100, .3, 0}, {95.1, .3, 0}, {94.9, 0, 0}, {105, .3, 0}, {0, 0, 0}};
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		const struct side side[2] = {in_calls(100, .5, 1, .1), in_calls(CASES[i].frees, .2, 1, .15)};
+		const struct controls c = controls_find(side, &(struct comparison){0});
+		near(c.calls[0], CASES[i].baseline, 1e-15);
+		near(c.calls[1], .05, 1e-15);
+	}
+}
+
 /* One run per side of which nothing tells the state: 10 % faster is no direction, and 20 % are one; what was recorded
  * keeps the interval that it had. */
 static void a_verdict_without_controls(void **unused)
@@ -144,7 +186,7 @@ static void a_verdict_without_controls(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(what_is_in_common),
+	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(what_is_in_common), TEST(calls_of_the_driver),
 	                                   TEST(a_verdict_without_controls)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

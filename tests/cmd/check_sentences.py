@@ -280,7 +280,7 @@ class Sentences(unittest.TestCase):
             tiny.write(pair[1], steps=steps, seed=2, load=50_000)
             text, result = self.said(*pair)
             self.assertEqual(result["verdict"]["result"], "faster")
-            said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) measured steps: ([\d.]+)\u00d7", text)
+            said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) steps: ([\d.]+)\u00d7", text)
             self.assertEqual(bool(said), longer, text)
             self.assertEqual("faster per step; all " in html.unescape((self.folder / "r.html").read_text()), longer)
             if said:

@@ -231,11 +231,13 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	return out;
 }
 
+/* What launches tell of the host holds where kernels tell nothing of the GPU, too. */
 bool exchange_has_state(const size_t n[2], const struct controls *c)
 {
 	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
-	return few && c && c->known &&
-	       (fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST || fabs(c->gpu) > EVIDENCE_STILL_GPU);
+	return few && c && (c->known || c->host_seen) &&
+	       (fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST ||
+	        (c->known && fabs(c->gpu) > EVIDENCE_STILL_GPU));
 }
 
 /* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
@@ -252,8 +254,10 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), waited);
 	double of[2] = {c->late[0], c->late[1]}; /* their steps */
 	of[c->host < 0] += gone;
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; s < 2; s++) {
+		e->calls[s] = -log1p(-fmin(c->calls[s], EVIDENCE_STATE_MOST));
 		of[s] = log1p(-fmin(of[s], EVIDENCE_STATE_MOST));
+	}
 	e->clock = c->clock * (1 - w);
 	e->moved = of[1] - of[0];
 	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
@@ -274,7 +278,8 @@ double exchange_widen(const struct exchange *e, double half, int end)
 	double apart = exchange_apart(e), sign = end ? 1 : -1;
 	double wide = e->measured.n ? fmax(half, apart) : apart > 0 ? hypot(half, apart) : half;
 	if (e->state > 0)
-		wide = fmax(wide, hypot(apart, e->state) + fmax(0, fmax(-sign * e->moved, -sign * e->clock)));
+		wide = fmax(wide,
+		            hypot(apart, e->state) + e->calls[end] + fmax(0, fmax(-sign * e->moved, -sign * e->clock)));
 	return wide + fmax(0, sign * e->measured.moved);
 }
 

@@ -48,6 +48,7 @@ struct controls {
 	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of
 	 * a step by which that is more than on the other side, as where another process has the GPU in between. */
 	double arrival[2], late[2];
+	double calls[2]; /* share of a step that the GPU waits longer inside as many calls of the driver, by side */
 };
 
 struct exchange {
@@ -64,7 +65,8 @@ struct exchange {
 	double state, moved; /* … which is at least 0 where the baseline's host was the slower one; `clock`: the same
 	                      * for  the GPU's clock */
 	double clock,
-		unseen; /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
+		unseen;  /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
+	double calls[2]; /* how much lower and higher it may be, as calls of the driver were slower on that side */
 };
 
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
