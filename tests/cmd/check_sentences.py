@@ -53,6 +53,18 @@ def timed(path, steps, step, runs=3):
             db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, NULL, 'step', NULL)", (1_795_000_000_000_000_000 + run, time, steps, 2 * time))
 
 
+def second_thread(path, late):
+    """A second thread that does the same in a stream of its own, late(k) ns later in step k."""
+    first = tiny.GLOBAL_PID | tiny.TID
+    with sqlite3.connect(path) as db:
+        for k, (start, end) in enumerate(db.execute("SELECT start, end FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()):
+            at = f"start + {late(k)}, end + {late(k)}"
+            within = f"start >= {start} AND start < {end}"
+            db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT {at}, deviceId, contextId, 8, correlationId + 100000, globalPid, demangledName, shortName, graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE streamId = 7 AND {within}")
+            db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT {at}, eventClass, globalTid + 1, correlationId + 100000, nameId, returnValue FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE globalTid = {first} AND {within}")
+            db.execute(f"INSERT INTO NVTX_EVENTS SELECT {at}, eventType, rangeId, text, globalTid + 1, endGlobalTid, textId, domainId FROM NVTX_EVENTS WHERE globalTid = {first} AND {within}")
+
+
 class Sentences(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -288,6 +300,16 @@ class Sentences(unittest.TestCase):
                 self.assertAlmostEqual(float(said[3]), 1 / 1.5, delta=0.03)
             for path in pair:
                 path.unlink()
+
+    def test_steps_of_threads_that_end_together(self):
+        """Each thread marks its own steps. Two that end at the same time are no step whose mark was lost."""
+        files = [self.folder / f"{name}.sqlite" for name in ("apart", "together")]
+        for path, first in zip(files, (450_000, 0)):
+            tiny.write(path, steps=STEPS, seed=1, jitter=3_000)
+            second_thread(path, lambda k: 450_000 if k else first)
+        text, result = self.said(*files)
+        self.assertNotIn("Marks of steps were lost", text)
+        self.assertEqual(result["verdict"]["result"], "unchanged", text)
 
     def test_each_side_has_its_own_step(self):
         """The fixed side names its step otherwise, and runs other kernels on half as much input: no number of items makes

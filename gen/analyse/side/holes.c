@@ -337,6 +337,22 @@ static double find_lengths(const struct run *run, double *length, struct arena *
 	return s->n ? value[s->n / 2] : 0;
 }
 
+/* Whether ranges of several threads, each a step, overlap: a period from one's end to the next one's may hold two. */
+static bool overlap(const struct run *run, struct arena *arena)
+{
+	const struct steps *s = &run->steps;
+	int64_t *end = ARENA_NEW(arena, s->n + 1, int64_t);
+	for (uint32_t k = 0; k < s->n_threads; k++)
+		for (uint32_t i = 0; i < s->threads[k].n; i++)
+			if (s->threads[k].step[i] != TRACE_NONE)
+				end[s->threads[k].step[i] + 1] = s->threads[k].end[i];
+	for (uint32_t k = 0; k < s->n_threads; k++)
+		for (uint32_t i = 0; i < s->threads[k].n; i++)
+			if (s->threads[k].step[i] != TRACE_NONE && s->threads[k].start[i] < end[s->threads[k].step[i]])
+				return true;
+	return false;
+}
+
 /* What was lost begins and ends amid steps: the one before lacks kernels, or some have no step and count for the next.
  */
 static bool is_cut(const struct holes *holes, uint32_t before, uint32_t n, uint64_t each)
@@ -357,7 +373,7 @@ static void find_several(const struct holes *holes, struct run *run)
 	for (uint32_t i = 0; i < n; i++)
 		same += holes->sum[i] == holes->sum[usual];
 	const uint64_t each = n ? count_of(holes->sum[usual]) : 0;
-	if (each < LEAST_KERNELS || same <= USUAL * n)
+	if (each < LEAST_KERNELS || same <= USUAL * n || overlap(run, holes->work))
 		return;
 	struct run_holes *out = &run->holes;
 	for (size_t i = 0; i < holes->n_silent && !out->jumps; i++)
