@@ -10,6 +10,7 @@ enum {
 	LEAST_SEARCHED = 6, /* periods */
 	LEAST_FALLING = 6,  /* … of a half that is asked whether it falls */
 	LEAST_LEFT = 8,     /* so many are left when slow steps at the start are skipped */
+	FEWEST = 10,        /* parts of a cut: one of them, or of its slowness, is as good as nothing */
 	LEAST_FLAT = 8      /* so many that are left out and get no faster are a level of their own */
 };
 
@@ -128,12 +129,16 @@ static bool comes_back(const struct search *s, size_t cut, double rest)
 	return false;
 }
 
-/* A warm-up gets faster as it goes: the last third of a long cut is at most half as slow as the first. */
+/* A warm-up gets faster as it goes: the last third of a long cut is at most half as slow as the first. Of a cut that
+ * goes on behind a sudden end, those that are as fast as the rest are none of it. */
 static bool decays(const struct search *s, size_t cut, double rest)
 {
-	size_t third = cut / 3;
-	double first = stats_median_of(s->y, third, s->sorted) - rest;
-	double last = stats_median_of(s->y + cut - third, third, s->sorted) - rest;
+	const double first = stats_median_of(s->y, cut / 3, s->sorted) - rest;
+	const size_t few = cut / FEWEST > 0 ? cut / FEWEST : 1;
+	while (cut > 3 * few && stats_median_of(s->y + cut - few, few, s->sorted) - rest <= first / FEWEST)
+		cut -= few;
+	const size_t third = cut / 3;
+	const double last = stats_median_of(s->y + cut - third, third, s->sorted) - rest;
 	return last <= first / 2;
 }
 
