@@ -138,7 +138,7 @@ const struct fact *rule_fact(const struct evidence *e)
 /* In the order in which they claim idle time: what a call's name proves, before what the order of events suggests. */
 const struct rule rules[] = {
 	{FACT_module_load, RULE_PLAIN, find_module, NULL, PLACE_IDLE},
-	{FACT_alloc_in_step, RULE_PLAIN, find_alloc, NULL, PLACE_IDLE},
+	{FACT_alloc_in_step, RULE_PLAIN, find_alloc, tell_alloc, PLACE_IDLE},
 	{FACT_lock_contention, RULE_PLAIN, find_lock, NULL, PLACE_IDLE},
 	{FACT_gil_contention, RULE_PLAIN, find_gil, NULL, PLACE_IDLE},
 	{FACT_paced, RULE_PLAIN, find_paced, NULL, PLACE_IDLE},

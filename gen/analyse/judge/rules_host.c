@@ -43,6 +43,27 @@ void find_alloc(struct evidence *e)
 	e->ceiling = fmin(e->ceiling, free);
 }
 
+/* The call in which most of that time goes by; 0: none has half of it. */
+static uint32_t longest_alloc(const struct evidence *e)
+{
+	const struct api_result *most = NULL;
+	double all = 0;
+	for (uint32_t i = 0; i < e->side->n_api; i++) {
+		const struct api_result *api = &e->side->api[i];
+		if (cause_of_call[api->class] != CAUSE_ALLOC)
+			continue;
+		all += api->per_step;
+		most = !most || api->per_step > most->per_step ? api : most;
+	}
+	return most && most->per_step > all / 2 ? most->name : 0;
+}
+
+const struct fact *tell_alloc(const struct evidence *e)
+{
+	return FACT_NEW(e->arena, alloc_in_step, e->side_no, RULE_COSTS(e), .calls = rule_value(e, "calls"),
+	                .call = longest_alloc(e));
+}
+
 static bool fits_lock(const struct cell_key *idle)
 {
 	return idle->cause == CAUSE_HOST_BLOCKED && idle->mutex;

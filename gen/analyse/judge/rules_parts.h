@@ -67,6 +67,7 @@ const struct fact *tell_once(const struct evidence *e);
 
 /* Launches (rules_launch.c). */
 void find_launches(struct evidence *e);
+const struct fact *tell_alloc(const struct evidence *e);
 const struct fact *tell_launches(const struct evidence *e);
 
 /* What the GPUs do: copies, communication, computing (rules_gpu.c). */

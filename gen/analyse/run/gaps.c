@@ -215,20 +215,22 @@ static int64_t bytes_brought(const struct run *run, const struct device_run *d, 
 	return bytes >= least ? bytes : 0;
 }
 
-/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. What an
- * optimizer on the host made of gradients goes up where the next step has begun, if steps end with the optimizer's. */
+/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. Where the
+ * program marks none, a step may well end with what is read back, or with the optimizer's: what the host makes of it
+ * goes up in the next one. */
 static int64_t *read_back(const struct run *run, const struct device_run *d, struct arena *arena)
 {
 	const struct trace_ops *ops = &run->trace->ops;
 	const struct trace_device *device = &run->trace->devices[d->device];
-	const bool by_optimizer = strcmp(names_text(run->trace->names, run->steps.name), STEP_ADDED) == 0;
+	const bool unmarked = run->steps.origin == STEPS_BY_PATTERN ||
+	                      strcmp(names_text(run->trace->names, run->steps.name), STEP_ADDED) == 0;
 	int64_t *before = NULL, bytes = 0, last = 0;
 	uint32_t step = TRACE_NONE;
 	for (uint32_t k = 0; run->steps.op_step && k < device->n_ops; k++) {
 		uint32_t i = device->first_op + k, of = run->steps.op_step[i];
 		if (of != step && of != TRACE_NONE) {
 			step = of;
-			last = by_optimizer ? bytes : 0;
+			last = unmarked ? bytes : 0;
 			bytes = 0;
 		}
 		if (before)
