@@ -28,6 +28,7 @@ static struct arena_block *new_block(size_t room, bool zeroed)
 	if (room > SIZE_MAX - sizeof *b)
 		memory_exhausted();
 	b = zeroed ? memory_take_zeroed(1, sizeof *b + room) : memory_take(sizeof *b + room);
+	memory_large(b, sizeof *b + room);
 	b->room = room;
 	b->used = 0;
 	return b;
@@ -98,6 +99,7 @@ static struct arena_block *resize_block(struct arena *a, void *data, size_t byte
 	struct arena_block *b = (struct arena_block *)((char *)data - offsetof(struct arena_block, data));
 	struct arena_block *next = b->next, *previous = b->previous;
 	b = memory_resize(b, sizeof *b + bytes);
+	memory_large(b, sizeof *b + bytes);
 	b->room = b->used = bytes;
 	if (next)
 		next->previous = b;
@@ -108,23 +110,37 @@ static struct arena_block *resize_block(struct arena *a, void *data, size_t byte
 	return b;
 }
 
-void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
+static void *grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size, bool zeroed)
 {
-	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
+	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size), kept = old ? old_n * size : 0;
+	char *p = old;
 	if (bytes <= old_bytes)
 		return old;
-	if (old_bytes < OWN) {
-		char *p = take_room(a, bytes, !old);
-		if (old) {
-			memcpy(p, old, old_n * size);
-			memset(p + old_n * size, 0, bytes - old_n * size);
-		}
-		return p;
+	if (old_bytes >= OWN) {
+		p = resize_block(a, old, bytes)->data;
+		a->used += bytes - old_bytes;
+	} else {
+		p = take_room(a, bytes, zeroed && !old);
+		if (old)
+			memcpy(p, old, kept);
 	}
-	struct arena_block *b = resize_block(a, old, bytes);
-	memset(b->data + old_n * size, 0, bytes - old_n * size);
-	a->used += bytes - old_bytes;
-	return b->data;
+	if (zeroed && old)
+		memset(p + kept, 0, bytes - kept);
+#ifdef __SANITIZE_ADDRESS__
+	if (!zeroed)
+		memset(p + kept, 0xa5, bytes - kept);
+#endif
+	return p;
+}
+
+void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
+{
+	return grow(a, old, old_n, n, size, true);
+}
+
+void *arena_extend(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
+{
+	return grow(a, old, old_n, n, size, false);
 }
 
 void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size)

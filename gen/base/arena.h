@@ -1,6 +1,7 @@
 /* One arena holds everything that a pair of profiles needs; it is released as a whole, and data structs own nothing.
  *
- * Memory is zeroed, but for arena_take. Out of memory ends the process (base/memory.h): no caller has to check. */
+ * Memory is zeroed, but for arena_take and arena_extend. Out of memory ends the process (base/memory.h): no caller has
+ * to check. */
 #ifndef GAPLINE_BASE_ARENA_H
 #define GAPLINE_BASE_ARENA_H
 
@@ -21,6 +22,9 @@ void *arena_take(struct arena *a, size_t n, size_t size);
 /* Room for `n` items where `old` (may be NULL, came from this arena) held `old_n`: the contents are kept, the rest is
  * zeroed, `old` must not be used any more. Large blocks are resized in place where the system can. */
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
+
+/* The same, but that nothing is known of the rest: for what is written whole before it is read. */
+void *arena_extend(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
 
 /* Gives back what lies beyond the first `n` of the `old_n` items at `old`, as far as they fill blocks of their own. */
 void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size);

@@ -14,11 +14,12 @@ static inline size_t list_more(size_t room)
 
 /* Makes `items` of `arena`, a list of `n` with room for `room`, hold one more. `items` and `room` are changed where it
  * is full, and are named twice; pointers into a list that grows must not be used any more. */
-#define LIST_GROW(arena, items, n, room)                                                                               \
+#define LIST_GROW(arena, items, n, room) LIST_GROW_BY(arena_grow, arena, items, n, room)
+#define LIST_GROW_BY(grow, arena, items, n, room)                                                                      \
 	do {                                                                                                           \
 		if ((n) == (room)) {                                                                                   \
 			size_t list_room = list_more(room);                                                            \
-			(items) = arena_grow((arena), (items), (room), list_room, sizeof *(items));                    \
+			(items) = (grow)((arena), (items), (room), list_room, sizeof *(items));                        \
 			(room) = (__typeof__(room))list_room;                                                          \
 		}                                                                                                      \
 	} while (0)
@@ -26,14 +27,14 @@ static inline size_t list_more(size_t room)
 /* Adds one to a list that is so short that nobody keeps its room; `n` is changed, too. */
 #define LIST_PUT(arena, items, n, ...)                                                                                 \
 	do {                                                                                                           \
-		(items) = arena_grow((arena), (items), (n), (size_t)(n) + 1, sizeof *(items));                         \
+		(items) = arena_extend((arena), (items), (n), (size_t)(n) + 1, sizeof *(items));                       \
 		(items)[(n)++] = __VA_ARGS__;                                                                          \
 	} while (0)
 
 /* Adds one; `n` is changed, too. */
 #define LIST_ADD(arena, items, n, room, ...)                                                                           \
 	do {                                                                                                           \
-		LIST_GROW(arena, items, n, room);                                                                      \
+		LIST_GROW_BY(arena_extend, arena, items, n, room);                                                     \
 		(items)[(n)++] = __VA_ARGS__;                                                                          \
 	} while (0)
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -86,6 +87,15 @@ void *memory_resize(void *old, size_t n)
 	if (!p)
 		memory_exhausted();
 	return p;
+}
+
+void memory_large(void *p, size_t n)
+{
+	enum { LEAST = 4 << 20 }; /* bytes: what is not touched of the last page is little beside that */
+	if (n < LEAST)
+		return;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)p + page - 1) / page * page;
+	(void)madvise((void *)first, (n - (first - (uintptr_t)p)) / page * page, MADV_HUGEPAGE);
 }
 
 char *memory_copy(const char *text)

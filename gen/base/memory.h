@@ -18,6 +18,11 @@ void *memory_take_zeroed(size_t n, size_t size);
 void *memory_resize(void *old, size_t n);
 char *memory_copy(const char *text);
 
+/* Of `n` bytes that one of them gave, if they are many: the system may give them in large pages, where it has some.
+ * What is touched for the first time costs as much for a large page as for a small one, and there are 512 times fewer.
+ */
+void memory_large(void *p, size_t n);
+
 /* vsnprintf(3): what has room of a text and its end, and the bytes of the whole without the end. It takes memory of its
  * own for some numbers, and uses up `args`. */
 __attribute__((format(printf, 3, 0))) size_t memory_print(char *text, size_t room, const char *format, va_list args);

@@ -253,14 +253,16 @@ void unpack_close(struct unpack *u)
 	free(u);
 }
 
-int unpack_look(const char *path, int fd, struct file_head *head, struct err *err)
+struct unpack *unpack_begin(const char *path, int fd, struct file_head *head, struct err *err)
 {
 	struct unpack *u = unpack_open(path, fd, err);
 	ssize_t n = u ? unpack_read(u, head->data, sizeof head->data, err) : -1;
-	unpack_close(u);
 	head->n = n < 0 ? 0 : (size_t)n;
 	head->size = (int64_t)head->n;
-	return n < 0 ? -1 : 0;
+	if (n >= 0)
+		return u;
+	unpack_close(u);
+	return NULL;
 }
 
 /* Packed files, unpacked into files without a name. */

@@ -36,8 +36,9 @@ int64_t unpack_used(const struct unpack *unpack);
 
 void unpack_close(struct unpack *unpack); /* NULL is nothing to close */
 
-/* The beginning of the contents. `size` is exact when it is less than FILE_HEAD_BYTES, and else that at least. */
-int unpack_look(const char *path, int fd, struct file_head *head, struct err *err);
+/* unpack_open, and the beginning of the contents, which is read then. `size` is exact when it is less than
+ * FILE_HEAD_BYTES, and else that at least. */
+struct unpack *unpack_begin(const char *path, int fd, struct file_head *head, struct err *err);
 
 /* Unpacks into a file that has no name, so that nothing is left behind however gapline ends: in the folder that TMPDIR
  * names, else /var/tmp, else /tmp, and in memory only where none of them can be written to. Returns a descriptor, the

@@ -9,8 +9,6 @@
 #include "trace/clocks.h"
 #include "trace/merge.h"
 
-#include <malloc.h>
-
 /* The files of a run in their places. */
 static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)
 {
@@ -182,7 +180,6 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		trace_merge(parts, n, &to->trace, arena);
 		to->trace.clocks = clocks.list;
 		to->trace.n_clocks = clocks.n;
-		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
 	}
 	for (size_t i = 0; i < in->n; i++)
 		in->told[i].trace = in->item[i].trace = NULL;

@@ -76,6 +76,8 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 /* Values of a column are below this. */
 static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
 {
+	if (d->known)
+		return UINT64_MAX;
 	switch (c->role) {
 	case COLUMN_NAME:
 	case COLUMN_DOMAIN:

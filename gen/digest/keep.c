@@ -121,7 +121,7 @@ int keep_decode(const char *path, const struct buf *contents, struct names *name
 	if (result == 0) {
 		char *packed = memory_take(contents->n);
 		size_t n = pack(contents, packed, contents->n - 1);
-		struct kept *kept = arena_alloc(arena, sizeof *kept + (n ? n : contents->n), 1);
+		struct kept *kept = arena_take(arena, sizeof *kept + (n ? n : contents->n), 1);
 		kept->n = n ? n : contents->n;
 		kept->unpacked = contents->n;
 		memcpy(kept->bytes, n ? packed : contents->data, kept->n);

@@ -40,9 +40,11 @@ static int unpack_contents(const char *path, struct unpack *from, int64_t n, con
 /* Reads everything that is in the file, unpacked. */
 static int read_contents(const char *path, struct source *source, struct buf *to, struct err *err)
 {
-	if (source->packing != PACKING_NONE)
-		return unpack_contents(path, unpack_open(path, source->fd, err), source->packed_bytes, "file",
-		                       &source->whole, to, err);
+	if (source->packing != PACKING_NONE) {
+		buf_add(to, (const char *)source->head.data, source->head.n);
+		return unpack_contents(path, source_behind(source), source->packed_bytes, "file", &source->whole, to,
+		                       err);
+	}
 	if (source_rewind(source, err) != 0)
 		return -1;
 	for (ssize_t n = PIECE; n == PIECE; to->n += (size_t)n) {

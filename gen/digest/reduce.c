@@ -275,7 +275,7 @@ static void hold_rows(const struct trace *from, enum columns_of rows, struct are
 	*columns_rows(out, rows) = 0;
 	for (size_t c = 0; c < COLUMNS[rows].n; c++)
 		columns_set(out, rows, &COLUMNS[rows].column[c], NULL);
-	columns_append(out, from, rows, arena);
+	columns_append(out, from, rows, 0, arena);
 }
 
 /* What samples say, and who held Python's lock while others waited, with its stack. */

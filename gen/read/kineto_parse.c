@@ -386,7 +386,7 @@ int kineto_parse(struct kineto *k, struct source *source)
 	struct parser *p = ARENA_NEW(&k->scratch, 1, struct parser);
 	p->k = k;
 	struct unpack *packed = NULL;
-	if (source->packing != PACKING_NONE && !(packed = unpack_open(k->path, source->fd, k->err)))
+	if (source->packing != PACKING_NONE && !(packed = source_contents(source, k->err)))
 		return -1;
 	if (!packed && source_rewind(source, k->err) != 0)
 		return -1;

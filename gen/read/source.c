@@ -17,7 +17,7 @@ int source_open(struct source *s, const char *path, struct meter *meter, struct 
 	s->packing = packing_of(s->head.data, s->head.n);
 	if (s->packing == PACKING_NONE)
 		s->plain = s->fd;
-	else if (unpack_look(path, s->fd, &s->head, err) != 0)
+	else if (!(s->behind = unpack_begin(path, s->fd, &s->head, err)))
 		return -1;
 	/* Unpacking gzip takes about as long as reading what was unpacked. */
 	s->whole = (struct meter){.of = size, .parent = meter, .weight = size};
@@ -38,8 +38,22 @@ int64_t source_most(const struct source *s)
 	return said && said < most ? said : most;
 }
 
+struct unpack *source_behind(struct source *s)
+{
+	struct unpack *behind = s->behind;
+	s->behind = NULL;
+	return behind;
+}
+
+struct unpack *source_contents(struct source *s, struct err *err)
+{
+	unpack_close(source_behind(s));
+	return unpack_open(s->path, s->fd, err);
+}
+
 int source_unpack(struct source *s, struct err *err)
 {
+	unpack_close(source_behind(s));
 	if (s->plain < 0)
 		s->plain = unpack_to_file(s->path, s->fd, source_most(s), &s->unpacking, err);
 	return s->plain < 0 ? -1 : 0;
@@ -67,6 +81,7 @@ int source_check(const struct source *s, struct err *err)
 void source_close(struct source *s)
 {
 	meter_fill(&s->whole);
+	unpack_close(source_behind(s));
 	if (s->plain >= 0 && s->plain != s->fd)
 		close(s->plain);
 	if (s->fd >= 0)

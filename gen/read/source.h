@@ -12,11 +12,12 @@
 
 struct source {
 	enum packing packing;
-	struct file_head head; /* the beginning of what is in it; see unpack_look */
+	struct file_head head; /* the beginning of what is in it; see unpack_begin */
 	const char *path;
 	int64_t packed_bytes;                   /* of the file itself */
 	int fd;                                 /* of the file itself; -1: it was not opened */
 	struct stat opened;                     /* the file then */
+	struct unpack *behind;                  /* of what is in it, `head` is read; NULL: it is not packed, or taken */
 	int plain;                              /* a descriptor of what is in it: `fd`, or what source_unpack made */
 	struct meter whole, unpacking, reading; /* reading: for db_meter */
 };
@@ -34,6 +35,12 @@ bool source_is_sqlite(const struct file_head *head);
  * too much for what it takes packed is not believed: exports shrink to a tenth or a fiftieth, files made to fill a disk
  * to a thousandth and less. */
 int64_t source_most(const struct source *source);
+
+/* The contents of a packed file behind `head`; the caller's to close. */
+struct unpack *source_behind(struct source *source);
+
+/* The same from their beginning; NULL with `err`. */
+struct unpack *source_contents(struct source *source, struct err *err);
 
 /* Unpacks what is packed into a file without a name, for formats that have to go back and forth. 0, or -1 with `err`.
  */

@@ -182,7 +182,7 @@ static void append(const struct trace *t, uint32_t i, uint32_t first, unsigned r
 	for (int kind = 0; kind < COLUMNS_OF; kind++) {
 		columns_renumber(&part, kind, COLUMN_THREAD, thread);
 		columns_renumber(&part, kind, COLUMN_DEVICE, device);
-		columns_append(out, &part, kind, arena);
+		columns_append(out, &part, kind, 0, arena);
 	}
 }
 

@@ -85,7 +85,7 @@ void build_join(struct build *b, struct build *from)
 			b->room[rows] = from->room[rows];
 		} else {
 			build_trim(b);
-			columns_append(b->trace, t, rows, b->arena);
+			columns_append(b->trace, t, rows, 0, b->arena);
 			b->room[rows] = *columns_rows(b->trace, rows);
 		}
 	}

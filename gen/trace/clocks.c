@@ -95,6 +95,10 @@ static void find_kernels(struct aligning *c)
 	uint32_t device = 0;
 	const struct names *names = c->parts[0].trace->names;
 	uint8_t *known = ARENA_NEW(&c->scratch, names->n, uint8_t); /* by name: 1 synchronising, 2 not */
+	for (size_t p = 0; p < c->n_parts; p++)
+		for (size_t i = 0; i < c->parts[p].trace->ops.n; i++)
+			c->room += c->parts[p].trace->ops.kind[i] == OP_COMM;
+	c->kernels = ARENA_TAKE(&c->scratch, c->room, struct kernel);
 	for (size_t p = 0; p < c->n_parts; p++) {
 		const struct trace *t = c->parts[p].trace;
 		const struct time_map *map = &c->parts[p].map;

@@ -298,20 +298,33 @@ void columns_take(struct trace *t, struct trace *from, enum columns_of rows)
 	*columns_rows(from, rows) = 0;
 }
 
-void columns_append(struct trace *t, const struct trace *from, enum columns_of rows, struct arena *arena)
+void columns_room(struct trace *t, enum columns_of rows, size_t room, struct arena *arena)
+{
+	const struct columns *all = &COLUMNS[rows];
+	for (size_t i = 0; i < all->n; i++) {
+		void *values = columns_get(t, rows, &all->column[i]);
+		if (values)
+			columns_set(t, rows, &all->column[i],
+			            arena_extend(arena, values, rows_of(t, rows), room, all->column[i].size));
+	}
+}
+
+void columns_append(struct trace *t, const struct trace *from, enum columns_of rows, size_t room, struct arena *arena)
 {
 	const struct columns *all = &COLUMNS[rows];
 	size_t n = rows_of(t, rows), more = rows_of(from, rows);
+	bool fits = n + more <= room;
 	for (size_t i = 0; i < all->n && more; i++) {
 		const struct column *c = &all->column[i];
 		char *values = columns_get(t, rows, c);
 		const void *added = columns_get(from, rows, c);
 		if (c->origin == COLUMN_SOME && (values || added)) {
-			values = values ? values : arena_alloc(arena, n, c->size);
+			values = values ? values : arena_alloc(arena, fits ? room : n, c->size);
 			added = added ? added : arena_alloc(arena, more, c->size);
 		}
 		if (added && (values || !n)) {
-			values = arena_grow(arena, values, n, n + more, c->size);
+			if (!values || !fits)
+				values = arena_extend(arena, values, n, fits ? room : n + more, c->size);
 			memcpy(values + n * c->size, added, more * c->size);
 		} else {
 			values = NULL;

@@ -108,7 +108,12 @@ void columns_order(struct trace *trace, enum columns_of rows, struct arena *aren
 void columns_take(struct trace *trace, struct trace *from, enum columns_of rows);
 
 /* Appends the rows of `from` to those of `trace`, as they are: names, threads and devices have to mean the same in
- * both. A column that one of the two lacks is NULL after it, unless `trace` had no rows. Memory comes from `arena`. */
-void columns_append(struct trace *trace, const struct trace *from, enum columns_of rows, struct arena *arena);
+ * both. A column that one of the two lacks is NULL after it, unless `trace` had no rows. Memory comes from `arena`.
+ * `room`: for how many rows what `trace` has was made (columns_room); 0: for no more than there are. */
+void columns_append(struct trace *trace, const struct trace *from, enum columns_of rows, size_t room,
+                    struct arena *arena);
+
+/* Gives every column that is there room for `room` rows, so that what is appended finds it. */
+void columns_room(struct trace *trace, enum columns_of rows, size_t room, struct arena *arena);
 
 #endif

@@ -10,7 +10,7 @@
 static void *join_lists(struct arena *arena, void *list, uint32_t *count, const void *more, uint32_t n, size_t size)
 {
 	if (n) {
-		list = arena_grow(arena, list, *count, (size_t)*count + n, size);
+		list = arena_extend(arena, list, *count, (size_t)*count + n, size);
 		memcpy((char *)list + *count * size, more, n * size);
 		*count += n;
 	}
@@ -233,11 +233,24 @@ static void join_again(struct trace *t, struct trace *from, const struct time_ma
 	t->again = join_lists(arena, t->again, &t->n_again, &part, 1, sizeof part);
 }
 
+/* Each kind of rows gets its room once: to grow with every file would move what there is as often. */
+static void make_room(struct trace *t, const struct merge_part *parts, size_t n, size_t room[COLUMNS_OF],
+                      struct arena *arena)
+{
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		for (size_t i = 0; i < n; i++)
+			room[rows] += *columns_rows(parts[i].trace, rows);
+		columns_room(t, rows, room[rows], arena);
+	}
+}
+
 void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
 {
+	size_t room[COLUMNS_OF] = {0};
 	*out = *parts[0].trace;
 	if (parts[0].memory)
 		arena_adopt(arena, parts[0].memory);
+	make_room(out, parts, n, room, arena);
 	map_times(out, &parts[0].map);
 	if (out->again)
 		out->again->map = parts[0].map;
@@ -248,7 +261,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);
-			columns_append(out, from, rows, arena);
+			columns_append(out, from, rows, room[rows], arena);
 		}
 		int64_t last = time_map_of(&parts[i].map, from->ranges.last_time);
 		if ((from->ranges.n || (from->again && from->again->n_ranges)) && last > out->ranges.last_time)

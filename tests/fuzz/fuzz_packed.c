@@ -73,7 +73,9 @@ static void unpack(const char *path, const uint8_t *wanted, size_t n)
 	if (wanted)
 		keep(more == 0 && all == n && memcmp(out, wanted, n) == 0);
 	err.text[0] = '\0';
-	if (unpack_look(path, -1, &head, &err) != 0)
+	u = unpack_begin(path, -1, &head, &err);
+	unpack_close(u);
+	if (!u)
 		keep(err.text[0] && !wanted);
 	else
 		keep(head.n <= sizeof head.data && (!wanted || memcmp(head.data, wanted, head.n) == 0));

@@ -144,7 +144,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
                        struct arena *arena, struct collectives *out)
 {
 	size_t *first = ARENA_NEW(arena, (size_t)n_ranks + 1, size_t), end;
-	*out = (struct collectives){.list = ARENA_NEW(arena, n / 2 + 1, struct collective)};
+	*out = (struct collectives){.list = ARENA_TAKE(arena, n / 2 + 1, struct collective)};
 	for (size_t i = 0; i < n; i++) {
 		ops[i].matched = false;
 		ops[i].partner = UINT32_MAX;

@@ -302,7 +302,7 @@ void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *aren
 	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
 	for (size_t i = 0; i < t->ops.n; i++)
 		together->room += t->ops.kind[i] == OP_COMM;
-	together->op = ARENA_NEW(ops, together->room, struct collective_op);
+	together->op = ARENA_TAKE(ops, together->room, struct collective_op);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		const struct trace_device *device = &t->devices[run->devices[d].device];
 		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)

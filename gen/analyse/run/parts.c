@@ -166,16 +166,31 @@ static void take_devices(struct run *run, uint32_t i, const struct run *part)
 	}
 }
 
+/* What each measured step of a device consists of. */
+static void divide_steps(const struct run *run, const struct run *part, uint32_t d, struct device_run *out)
+{
+	ARENA_LOCAL(scratch);
+	double *ns[RANK_PARTS] = {NULL};
+	for (int p = 0; p < RANK_PARTS; p++)
+		if (p != RANK_WAITING && p != RANK_IDLE)
+			ns[p] = ARENA_NEW(&scratch, run->n_steps, double);
+	rank_steps_divide(part, d, out->step_end, ns);
+	for (int p = 0; p < RANK_PARTS; p++) {
+		bool some = false;
+		for (uint32_t k = 0; ns[p] && k < run->n_steps; k++)
+			some = some || ns[p][k] > 0;
+		if (some)
+			out->step_part[p] = arena_keep(run->arena, ns[p], run->n_steps, sizeof *ns[p]);
+	}
+}
+
 /* What ranks are compared by. */
 static void note_steps(struct run *run, const struct run *part, uint32_t d, struct device_run *out)
 {
-	out->step_end = ARENA_NEW(run->arena, run->steps.n, int64_t);
-	for (int p = 0; p < RANK_PARTS; p++)
-		if (p != RANK_WAITING && p != RANK_IDLE)
-			out->step_part[p] = ARENA_NEW(run->arena, run->n_steps, double);
+	out->step_end = ARENA_TAKE(run->arena, run->steps.n, int64_t);
 	if (run->steps.found) {
 		rank_steps_ends(part, d, out->step_end);
-		rank_steps_divide(part, d, out->step_end, out->step_part);
+		divide_steps(run, part, d, out);
 	}
 	beside_find(part->trace, part->devices[d].device, run->arena, &out->beside);
 }

@@ -60,7 +60,7 @@ struct device_run {
 	/* Where ranks are compared, when the device's own steps end (rank_steps.h), by step, what each measured one
 	 * consists of, and what runs beside communication; else NULL. */
 	int64_t *step_end;
-	double *step_part[RANK_PARTS]; /* but waiting, which is found later, and idle time, which is the rest: NULL */
+	double *step_part[RANK_PARTS]; /* NULL: nothing of it in any; waiting, which is found later; idle, the rest */
 	struct comm_beside beside;
 	bool communicates;  /* ran a communication kernel in the window */
 	int64_t unlooked;   /* ns of `idle` that may have been a wait for Python's lock: nobody looked */

@@ -62,7 +62,7 @@ static void find_threads(struct steps_build *b)
 {
 	struct steps *s = b->out;
 	uint32_t n = b->marks->n;
-	b->order = ARENA_NEW(&b->scratch, n, uint32_t);
+	b->order = ARENA_TAKE(&b->scratch, n, uint32_t);
 	for (uint32_t i = 0; i < n; i++)
 		b->order[i] = i;
 	SORT_BY(b->order, n, compare_instances, b->marks->instance);
@@ -90,17 +90,17 @@ static void fill_threads(struct steps_build *b)
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		struct step_thread *t = &s->threads[i];
 		t->n = b->first[i + 1] - b->first[i];
-		t->start = ARENA_NEW(b->arena, t->n, int64_t);
-		t->end = ARENA_NEW(b->arena, t->n, int64_t);
+		t->start = ARENA_TAKE(b->arena, t->n, int64_t);
+		t->end = ARENA_TAKE(b->arena, t->n, int64_t);
 		t->until = t->end; /* as long as none overlap */
-		t->step = ARENA_NEW(b->arena, t->n, uint32_t);
+		t->step = ARENA_TAKE(b->arena, t->n, uint32_t);
 		for (uint32_t k = 0; k < t->n; k++) {
 			const struct instance *x = steps_instance(b, b->first[i] + k);
 			t->start[k] = x->start;
 			t->end[k] = x->end;
 			if (k && x->start < t->until[k - 1] && !t->overlap) {
 				t->overlap = true;
-				t->until = ARENA_NEW(b->arena, t->n, int64_t);
+				t->until = ARENA_TAKE(b->arena, t->n, int64_t);
 				memcpy(t->until, t->end, k * sizeof *t->until);
 			}
 			t->until[k] = k && t->until[k - 1] > x->end ? t->until[k - 1] : x->end;
@@ -136,7 +136,7 @@ const struct step_thread *steps_of_process(const struct steps *s, uint32_t proce
 /* By process, when its last whole instance ends; INT64_MAX: it has none. */
 static int64_t *last_ends(struct steps_build *b)
 {
-	int64_t *last = ARENA_NEW(&b->scratch, b->trace->n_processes, int64_t);
+	int64_t *last = ARENA_TAKE(&b->scratch, b->trace->n_processes, int64_t);
 	for (uint32_t p = 0; p < b->trace->n_processes; p++)
 		last[p] = INT64_MAX;
 	for (uint32_t p = 0; p < b->marks->n; p++) {
@@ -151,8 +151,8 @@ static int64_t *last_ends(struct steps_build *b)
 static void ask_ops(struct steps_build *b, struct arena *arena)
 {
 	const struct trace *t = b->trace;
-	b->own_start = ARENA_NEW(arena, b->marks->n, int64_t);
-	b->own_end = ARENA_NEW(arena, b->marks->n, int64_t);
+	b->own_start = ARENA_TAKE(arena, b->marks->n, int64_t);
+	b->own_end = ARENA_TAKE(arena, b->marks->n, int64_t);
 	b->own_time = ARENA_NEW(arena, b->marks->n, double);
 	b->own_work = ARENA_NEW(arena, b->marks->n, struct step_work);
 	b->communicates = ARENA_NEW(arena, b->n_lanes, bool);
@@ -203,7 +203,7 @@ struct numbered {
 
 static struct numbered count_instances(struct steps_build *b)
 {
-	struct numbered c = {.place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t),
+	struct numbered c = {.place = ARENA_TAKE(&b->scratch, b->marks->n, uint32_t),
 	                     .count = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t),
 	                     .least = UINT32_MAX};
 	for (uint32_t p = 0; p < b->marks->n; p++) {
@@ -263,7 +263,7 @@ static uint32_t number_steps(struct steps_build *b)
 static uint32_t end_steps(struct steps_build *b, uint32_t n)
 {
 	struct steps *s = b->out;
-	int64_t *own = ARENA_NEW(&b->scratch, n, int64_t);
+	int64_t *own = ARENA_TAKE(&b->scratch, n, int64_t);
 	double inside = 0;
 	for (uint32_t k = 0; k < n; k++)
 		own[k] = INT64_MIN;
@@ -363,12 +363,12 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = &threads, .out = &proposed};
 	find_threads(&b);
 	fill_threads(&b);
-	b.at = ARENA_NEW(at ? arena : &b.scratch, trace->ops.n, uint32_t);
-	b.lane = ARENA_NEW(arena, marks->n, uint32_t);
+	b.at = ARENA_TAKE(at ? arena : &b.scratch, trace->ops.n, uint32_t);
+	b.lane = ARENA_TAKE(arena, marks->n, uint32_t);
 	steps_find_lanes(&b);
 	steps_find_cut(&b);
 	*out = (struct steps_part){.n = marks->n, .n_cut = proposed.n_cut, .at = at ? b.at : NULL};
-	out->instance = ARENA_NEW(arena, marks->n, struct instance);
+	out->instance = ARENA_TAKE(arena, marks->n, struct instance);
 	out->lane = b.lane;
 	ask_ops(&b, arena);
 	for (uint32_t p = 0; p < marks->n; p++)
@@ -399,13 +399,13 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 		all.n += parts[i].n;
 		b.n_lanes += parts[i].n_lanes;
 	}
-	all.instance = ARENA_NEW(&b.scratch, all.n, struct instance);
-	b.lane = ARENA_NEW(&b.scratch, all.n, uint32_t);
-	b.own_start = ARENA_NEW(&b.scratch, all.n, int64_t);
-	b.own_end = ARENA_NEW(&b.scratch, all.n, int64_t);
-	b.own_time = ARENA_NEW(&b.scratch, all.n, double);
-	b.own_work = ARENA_NEW(&b.scratch, all.n, struct step_work);
-	b.communicates = ARENA_NEW(&b.scratch, b.n_lanes, bool);
+	all.instance = ARENA_TAKE(&b.scratch, all.n, struct instance);
+	b.lane = ARENA_TAKE(&b.scratch, all.n, uint32_t);
+	b.own_start = ARENA_TAKE(&b.scratch, all.n, int64_t);
+	b.own_end = ARENA_TAKE(&b.scratch, all.n, int64_t);
+	b.own_time = ARENA_TAKE(&b.scratch, all.n, double);
+	b.own_work = ARENA_TAKE(&b.scratch, all.n, struct step_work);
+	b.communicates = ARENA_TAKE(&b.scratch, b.n_lanes, bool);
 	*out = steps_proposed(&all);
 	uint32_t at = 0, lanes = 0;
 	for (size_t i = 0; i < n; at += parts[i].n, lanes += parts[i].n_lanes, i++) {
@@ -440,7 +440,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 
 uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena *arena)
 {
-	uint32_t *step = ARENA_NEW(arena, n_ops, uint32_t);
+	uint32_t *step = ARENA_TAKE(arena, n_ops, uint32_t);
 	for (size_t i = 0; i < n_ops; i++)
 		step[i] = part->at[i] == TRACE_NONE ? TRACE_NONE : part->instance[part->at[i]].step;
 	return step;
@@ -476,11 +476,11 @@ void steps_take_part(const struct trace *trace, const struct steps *whole, uint3
 		b.first = ARENA_NEW(&b.scratch, (size_t)out->n_threads + 1, uint32_t);
 		for (uint32_t i = 0; i < out->n_threads; i++)
 			b.first[i + 1] = b.first[i] + out->threads[i].n;
-		uint32_t n = b.first[out->n_threads], *step = ARENA_NEW(&b.scratch, n, uint32_t);
+		uint32_t n = b.first[out->n_threads], *step = ARENA_TAKE(&b.scratch, n, uint32_t);
 		for (uint32_t i = 0; i < out->n_threads; i++)
 			memcpy(step + b.first[i], out->threads[i].step, out->threads[i].n * sizeof *step);
-		b.lane = ARENA_NEW(&b.scratch, n, uint32_t);
-		out->op_step = b.at = ARENA_NEW(arena, trace->ops.n, uint32_t);
+		b.lane = ARENA_TAKE(&b.scratch, n, uint32_t);
+		out->op_step = b.at = ARENA_TAKE(arena, trace->ops.n, uint32_t);
 		steps_find_lanes(&b);
 		for (size_t i = 0; i < trace->ops.n; i++)
 			out->op_step[i] = b.at[i] == TRACE_NONE ? TRACE_NONE : step[b.at[i]];

@@ -75,7 +75,7 @@ static struct beside find_beside(const struct steps_build *b, const struct lane 
 
 static struct lane lane_of(const struct steps_build *b, const uint32_t *place, uint32_t n, struct arena *scratch)
 {
-	struct lane lane = {place, n, ARENA_NEW(scratch, n, int64_t), ARENA_NEW(scratch, n, int64_t)};
+	struct lane lane = {place, n, ARENA_TAKE(scratch, n, int64_t), ARENA_TAKE(scratch, n, int64_t)};
 	int64_t latest = INT64_MIN, earliest = INT64_MAX;
 	for (uint32_t k = 0; k < n; k++) {
 		latest = b->own_end[place[k]] > latest ? b->own_end[place[k]] : latest;

@@ -260,6 +260,8 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
+	v.waits_room = v.all.n; /* in most kernels a rank waits once */
+	v.waits = ARENA_TAKE(&v.scratch, v.waits_room, struct rank_wait);
 	struct rank_waits *waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		ARENA_LOCAL(scratch);

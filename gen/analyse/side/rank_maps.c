@@ -55,6 +55,12 @@ static void add_rank(const struct run *run, const struct rank_map *map, float *c
 	}
 }
 
+/* What step `i` has of a part. */
+static double held_of(const double *part, uint32_t i)
+{
+	return part ? part[i] : 0;
+}
+
 /* The parts of a device's steps. Its own step is known to be without what it waited. */
 static void find_parts(const struct run *run, uint32_t at, const double *own, double *const *part)
 {
@@ -62,9 +68,9 @@ static void find_parts(const struct run *run, uint32_t at, const double *own, do
 	double *const *held = run->devices[at].step_part;
 	for (uint32_t i = 0; i < run->n_steps; i++) {
 		uint32_t k = run->warmup + i;
-		double step = (double)(end[k] - end[k - 1]), moving = held[RANK_MOVING][i];
-		part[RANK_COMPUTE][i] = held[RANK_COMPUTE][i];
-		part[RANK_COPY][i] = held[RANK_COPY][i];
+		double step = (double)(end[k] - end[k - 1]), moving = held_of(held[RANK_MOVING], i);
+		part[RANK_COMPUTE][i] = held_of(held[RANK_COMPUTE], i);
+		part[RANK_COPY][i] = held_of(held[RANK_COPY], i);
 		part[RANK_IDLE][i] = step - part[RANK_COMPUTE][i] - moving - part[RANK_COPY][i];
 		part[RANK_WAITING][i] = step - own[i];
 		part[RANK_MOVING][i] = fmax(0, moving - part[RANK_WAITING][i]);
