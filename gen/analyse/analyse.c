@@ -24,7 +24,9 @@
 #include <math.h>
 #include <string.h>
 
-static struct verdict_side series_of(const struct side_facts *facts, const struct side *side, struct arena *arena)
+/* `paced`: the interval also holds the speedup at one pace of the host. */
+static struct verdict_side series_of(const struct side_facts *facts, const struct side *side, bool paced,
+                                     struct arena *arena)
 {
 	const struct run_table *runs = facts->runs;
 	const size_t n = facts->n_runs;
@@ -36,6 +38,7 @@ static struct verdict_side series_of(const struct side_facts *facts, const struc
 		list[r] = steps ? (struct verdict_run){.period = runs[r].period,
 		                                       .n = runs[r].n_periods,
 		                                       .grid = runs[r].n_grids ? runs[r].grid : NULL,
+		                                       .pace = paced && runs[r].n_paces ? runs[r].pace : NULL,
 		                                       .opened = runs[r].opened}
 		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
@@ -200,8 +203,9 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	                                                                              : NULL,
 	                                                       arena);
 	conditions.rest = rest;
-	const struct verdict_side sides[2] = {series_of(&facts[0], &built[0], arena),
-	                                      series_of(&facts[1], &built[1], arena)};
+	const bool paced = exchange_has_state((const size_t[]){facts[0].n_runs, facts[1].n_runs}, conditions.controls);
+	const struct verdict_side sides[2] = {series_of(&facts[0], &built[0], paced, arena),
+	                                      series_of(&facts[1], &built[1], paced, arena)};
 	const struct verdict recorded = verdict_judge(sides, asked->warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
@@ -360,7 +364,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	struct stopwatch_side timed = {0};
 	struct series *series = ARENA_NEW(arena, job->n, struct series);
 	const struct side_facts *facts = &job->facts;
-	const struct verdict_side steps = series_of(facts, built, arena);
+	const struct verdict_side steps = series_of(facts, built, false, arena);
 	struct latencies times;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run_table *run = &facts->runs[r];

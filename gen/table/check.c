@@ -4,10 +4,12 @@
 #include "analyse/side/recording.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Times are below 2^60 ns, 36 years: sums of them do not overflow. */
 static const int64_t LONGEST = INT64_C(1) << 60;
+static const int64_t MOST_PACE = 30000; /* thousandths of a logarithm */
 
 static bool is_time(int64_t t)
 {
@@ -69,6 +71,9 @@ static bool has_times(const struct run_table *run)
 		good = run->period[i] >= 0 && is_time(run->period[i]);
 	for (uint32_t i = 0; i < run->n_grids && good; i++)
 		good = run->grid[i] > 0;
+	good = good && (!run->n_paces || run->n_paces == run->n_periods);
+	for (uint32_t i = 0; i < run->n_paces && good; i++)
+		good = llabs(run->pace[i]) < MOST_PACE;
 	return good && are_times(run->grid, run->n_grids, run) && are_times(run->request, run->n_requests, run) &&
 	       are_times(run->first, run->n_first, run) && are_times(run->each, run->n_each, run);
 }

@@ -153,6 +153,7 @@ static const struct field run_fields[] = {
 	INT(last_op),
 	LIST_OF(period, n_periods, RECORD_NUMBERS),
 	LIST_OF(grid, n_grids, RECORD_NUMBERS),
+	LIST_OF(pace, n_paces, RECORD_NUMBERS),
 	LIST_OF(request, n_requests, RECORD_NUMBERS),
 	LIST_OF(first, n_first, RECORD_NUMBERS),
 	LIST_OF(each, n_each, RECORD_NUMBERS),

@@ -16,7 +16,7 @@ static void states_of_few_runs(void **unused)
 {
 	(void)unused;
 	struct controls c = {.known = true, .gpu = .003, .host = .5, .waits = {.02, .9}};
-	near(exchange_widen(&(struct exchange){.state = .03}, .04, 0), .04, 0);
+	near(exchange_widen(&(struct exchange){.state = .03}, .04, 0), .05, 1e-15); /* both err by themselves */
 	near(with_controls(1, &c).state, 0, 0); /* the GPU waits for nobody, and ran alike */
 	c.gpu = -.0031;
 	assert_true(with_controls(1, &c).state > 0);
@@ -27,16 +27,16 @@ static void states_of_few_runs(void **unused)
 	near(with_controls(3, &c).state, 0, 0);
 	near(with_controls(1, NULL).state, 0, 0);
 	struct exchange e = with_controls(2, &c);
-	near(e.state, sqrt(.0009 + .000625 + .0016), 1e-15); /* .05 of .5, and a fifth of .2 */
+	near(e.state, sqrt(.0009 + .0004 + .0016), 1e-15); /* .04 of .5, and a fifth of .2 */
 	near(e.moved, .2, 1e-15);
-	/* c = .3 may be .1 for the host's pace; a half-width that is more than that is left alone */
-	near(exchange_widen(&e, .01, 0), .2 + e.state, 1e-15);
-	near(exchange_widen(&e, .01, 1), e.state, 0);
-	near(exchange_widen(&e, .3, 0), .3, 0);
+	/* c = .3 may be .1 for the host's pace */
+	near(exchange_widen(&e, .01, 0), .2 + hypot(.01, e.state), 1e-15);
+	near(exchange_widen(&e, .01, 1), hypot(.01, e.state), 1e-15);
+	near(exchange_widen(&e, .3, 0), .2 + hypot(.3, e.state), 1e-15);
 	c.host = -.2; /* mirrored */
 	e = with_controls(2, &c);
-	near(exchange_widen(&e, .01, 1), .2 + e.state, 1e-15);
-	near(exchange_widen(&e, .01, 0), e.state, 0);
+	near(exchange_widen(&e, .01, 1), .2 + hypot(.01, e.state), 1e-15);
+	near(exchange_widen(&e, .01, 0), hypot(.01, e.state), 1e-15);
 	c.waits[0] = .8; /* no host is seven times as slow: the program is another one */
 	c.host = -2;
 	near(with_controls(2, &c).moved, -log(2), 1e-15);
@@ -70,8 +70,8 @@ static void states_of_few_runs(void **unused)
 	c.clock = .1;
 	e = with_controls(1, &c);
 	near(e.clock, .1, 0); /* on one side the GPU waits for nobody */
-	near(exchange_widen(&e, .01, 0), .1 + e.state, 1e-15);
-	near(exchange_widen(&e, .01, 1), e.state, 1e-15);
+	near(exchange_widen(&e, .01, 0), .1 + hypot(.01, e.state), 1e-15);
+	near(exchange_widen(&e, .01, 1), hypot(.01, e.state), 1e-15);
 	c.waits[1] = .2;
 	near(with_controls(1, &c).clock, .08, 1e-15);
 	/* nothing tells: 0.075 and 0.3 of the larger wait, in quadrature with the half-width */
@@ -89,8 +89,8 @@ static void states_of_few_runs(void **unused)
 	/* as many calls of the driver that took longer, each side's on its own end */
 	c = (struct controls){.known = true, .host_seen = true, .waits = {.5, .6}, .calls = {.2, .1}};
 	e = with_controls(1, &c);
-	near(exchange_widen(&e, .01, 0), e.state - log(.8), 1e-15);
-	near(exchange_widen(&e, .01, 1), e.state - log(.9), 1e-15);
+	near(exchange_widen(&e, .01, 0), hypot(.01, e.state) - log(.8), 1e-15);
+	near(exchange_widen(&e, .01, 1), hypot(.01, e.state) - log(.9), 1e-15);
 	c.calls[0] = .9; /* no more than three quarters of a step */
 	near(with_controls(2, &c).calls[0], log(4), 1e-15);
 	near(with_controls(3, &c).calls[0], 0, 0);

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include "analyse/side/recording.h"
+#include "analyse/step_tables.h"
 #include "said.h"
 #include "scene.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { US = 1000, MS = 1000 * US };
@@ -146,6 +148,34 @@ static const struct analysis *launching_pair(struct scene *s, const struct trace
 	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, a, &err))
 		fail_msg("%s", err.text);
 	return a;
+}
+
+/* In every second step each of 20 launches takes a fifth longer until the next one; that from the first of them on,
+ * too, where the host does something else for 0.3 ms, more than a quarter of all, and in every third step for twice as
+ * long: which says nothing of the host's pace. */
+static void test_the_pace_of_each_step(void **state)
+{
+	struct scene *s = *state;
+	int64_t t = MS;
+	scene_trace_begin(s);
+	for (int step = 0; step < 40; step++) {
+		int64_t begin = t, pace = step % 2 ? 12 * US : 10 * US;
+		for (int k = 0; k < 21; k++) {
+			maker_call(&s->m, s->main, t, t + US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 2 * US, t + 4 * US, k ? "short" : "long",
+			         s->correlation);
+			t += k ? pace : step % 3 ? 300 * US : 600 * US;
+		}
+		scene_call(s, s->main, t, t + 4 * US, "cudaStreamSynchronize", CALL_SYNC);
+		t += 10 * US;
+		scene_range(s, s->main, begin, t - 1, "step");
+	}
+	const struct trace *run = maker_link(&s->m);
+	const struct analysis *a = launching_pair(s, run, run);
+	const struct run_table *table = &a->tables->facts[0].runs[0];
+	assert_int_equal(table->n_paces, 39);
+	for (uint32_t k = 1; k < table->n_paces; k++)
+		assert_int_equal(llabs(table->pace[k] - table->pace[k - 1]), 182); /* 1000 ln 1.2 */
 }
 
 /* The same program, each of whose 20 launches a step cost 2 µs more while one side was recorded: 150 instead of 110 µs.
@@ -414,6 +444,7 @@ int main(void)
 		SCENE(test_ranges_that_one_side_has),
 		cmocka_unit_test(test_paces_apart_by_hand),
 		cmocka_unit_test(test_paces_ratio_by_hand),
+		SCENE(test_the_pace_of_each_step),
 		SCENE(test_one_side_recorded_at_a_higher_price),
 		SCENE(test_a_host_slower_than_recording_makes_it),
 		SCENE(test_a_shorter_pause_is_no_price),

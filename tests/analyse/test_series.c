@@ -348,6 +348,41 @@ static void larger_kernels_are_no_start(void **unused)
 	}
 }
 
+/* ---- the pace of the host ---- */
+
+/* Sixty steps of 1 ms, each as much longer as its launches: nothing is left of what they vary by, and the mean, the
+ * typical step and the level stay what they are. Where a step is longer by twice that, half is left: no host makes a
+ * step longer than by its pace. Nothing is explained by a pace that goes the other way, nor in fewer than 20 steps. */
+static void the_pace_of_launches_is_no_spread(void **unused)
+{
+	(void)unused;
+	static const struct {
+		int times; /* of the pace, what a step is longer by */
+		size_t n;
+		double left; /* of the standard error */
+	} CASES[] = {{1, 60, 0}, {2, 60, .5}, {-1, 60, 1}, {1, 19, 1}};
+	int64_t p[60], pace[60];
+	for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+		struct series without, with;
+		for (int i = 0; i < 60; i++) {
+			pace[i] = (i * i * 7 % 61 - 30) * 3; /* a tenth at most */
+			p[i] = 1000000 + 1000 * CASES[c].times * pace[i];
+		}
+		struct verdict_run run = {.period = p, .n = CASES[c].n};
+		series_of_run(&run, 1, &arena, &without);
+		run.pace = pace;
+		series_of_run(&run, 1, &arena, &with);
+		assert_true(without.variance > 0);
+		near(with.mean, without.mean, 0);
+		near(with.typical_variance, without.typical_variance, 0);
+		near(with.level + with.drift, without.level + without.drift, 0);
+		if (CASES[c].left == 1)
+			near(with.variance, without.variance, 0);
+		else
+			near(sqrt(with.variance / without.variance), CASES[c].left, .03);
+	}
+}
+
 /* ---- what is a start ---- */
 
 /* The lower median: of two steps of which one is slow none is a slow start. Five steps settle by 0.6 % afterwards, so
@@ -495,6 +530,7 @@ int main(void)
 		TEST(slow_start_is_skipped),
 		TEST(warmup_must_be_material),
 		TEST(larger_kernels_are_no_start),
+		TEST(the_pace_of_launches_is_no_spread),
 		TEST(one_slow_step_is_no_start),
 		TEST(what_comes_back_is_no_start),
 		TEST(a_level_is_kept),

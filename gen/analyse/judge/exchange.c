@@ -278,8 +278,7 @@ double exchange_widen(const struct exchange *e, double half, int end)
 	double apart = exchange_apart(e), sign = end ? 1 : -1;
 	double wide = e->measured.n ? fmax(half, apart) : apart > 0 ? hypot(half, apart) : half;
 	if (e->state > 0)
-		wide = fmax(wide,
-		            hypot(apart, e->state) + e->calls[end] + fmax(0, fmax(-sign * e->moved, -sign * e->clock)));
+		wide = hypot(wide, e->state) + e->calls[end] + fmax(0, fmax(-sign * e->moved, -sign * e->clock));
 	return wide + fmax(0, sign * e->measured.moved);
 }
 

@@ -128,6 +128,22 @@ static void take_out_trend(double *x, size_t m)
 	}
 }
 
+/* What the pace of a step's launches explains of how long it takes: not more than the pace itself, since a host that
+ * is a tenth slower makes no step longer than by that, and nothing of too few steps. The mean stays what it is. */
+static void take_out_pace(double *x, const int64_t *pace, size_t m)
+{
+	double mean = stats_mean(x, m), usual = 0, both = 0, square = 0;
+	for (size_t i = 0; i < m; i++)
+		usual += (double)pace[i] / (double)m;
+	for (size_t i = 0; i < m; i++) {
+		both += (x[i] - mean) * ((double)pace[i] - usual);
+		square += ((double)pace[i] - usual) * ((double)pace[i] - usual);
+	}
+	double slope = m >= SERIES_SHORT && square > 0 ? fmin(fmax(both / square, 0), mean / 1000) : 0;
+	for (size_t i = 0; i < m; i++)
+		x[i] -= slope * ((double)pace[i] - usual);
+}
+
 /* Extreme steps become the mean of the others. */
 static void set_steps_aside(double *x, size_t m, double *scratch, struct series *out)
 {
@@ -299,6 +315,11 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
 	spread_of(x, m, out->mean, short_capture, &work, out);
 	typical_step(logs, m, scratch, out);
+	if (run->pace && !run->shrinks) {
+		double limit[2];
+		take_out_pace(x, run->pace + out->cut, m);
+		variance_of(x, m, out->mean, short_capture, true, &work, limit, out);
+	}
 }
 
 void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out)

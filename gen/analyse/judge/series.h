@@ -18,6 +18,8 @@ struct verdict_run {
 	size_t n;
 	const int64_t *grid; /* beside each period: blocks of one of its kernels, the mean, > 0; NULL: alike in all of
 	                      * them, or not known */
+	const int64_t *pace; /* likewise: how many times as long as usual its launches took, thousandths of the ln; what
+	                      * that explains is no spread. NULL: not known, or not to be asked */
 	int64_t start, end;  /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
 	struct exchange_place place;
 	double before; /* of a run without steps, ns from the first that was recorded to its span */

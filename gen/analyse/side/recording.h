@@ -15,7 +15,7 @@ extern const double recording_price[RECORDING_PRICES];
 /* What recording took of a side with this budget; and a fact when that is worth saying, else NULL: `steps` says
  * whether the budget is of a step or of a whole run. */
 struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
-void recording_add(struct recording *recording, const struct run *run, const struct run *part);
+void recording_add(struct recording *recording, struct run *run, const struct run *part);
 void recording_end_run(struct recording *recording, const struct run *run);
 struct recording_cost recording_end(const struct recording *recording, const struct budget *mean, struct arena *arena);
 const struct fact *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
@@ -68,6 +68,9 @@ struct paces *paces_begin(struct arena *work);
 /* The launches of a part. `own` is the name of calls that the profiler makes inside launches: TRACE_NONE, there are
  * none. */
 void paces_add(struct paces *paces, const struct run *part, uint32_t own);
+
+/* Fills run->pace (run.h) by a part whose launches were added. */
+void paces_note(const struct paces *paces, struct run *run, const struct run *part, uint32_t own);
 
 /* Sorted (paces_sort), in `arena`. */
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena);

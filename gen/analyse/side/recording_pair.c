@@ -3,6 +3,7 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/judge/stats.h"
+#include "analyse/run/parts.h"
 #include "base/keymap.h"
 #include "base/sort.h"
 
@@ -302,9 +303,15 @@ static void keep(struct kept *k, int64_t ns)
 	k->ns[k->held++] = (float)ns;
 }
 
+/* Of a launch, and what its thread calls next. */
+static uint64_t key_of(uint32_t what, uint32_t next, uint32_t noted)
+{
+	return (uint64_t)noted << 48 | (uint64_t)next << 24 | what; /* of fewer than 2^24 names */
+}
+
 static void add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, int64_t ns)
 {
-	uint64_t key = (uint64_t)noted << 48 | (uint64_t)next << 24 | what; /* of fewer than 2^24 names */
+	const uint64_t key = key_of(what, next, noted);
 	const uint32_t known = p->keys.n,
 		       i = known < MOST_KEYS ? keymap_add(&p->keys, key) : keymap_find(&p->keys, key);
 	p->all++;
@@ -317,21 +324,56 @@ static void add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, i
 	keep(p->of[i], ns);
 }
 
+/* The next call of the thread that launched an op, but for what is a part of the launch; TRACE_NONE: there is none, or
+ * the op is no launched kernel. */
+static uint32_t next_call(const struct trace *t, size_t op, uint32_t own)
+{
+	uint32_t launch = t->ops.launch[op];
+	bool kernel = t->ops.kind[op] == OP_KERNEL || t->ops.kind[op] == OP_GRAPH;
+	if (launch == TRACE_NONE || !kernel || t->ops.flags[op] & OPF_GRAPH_NODE)
+		return TRACE_NONE;
+	uint32_t next = launch + 1, end = t->first_call[t->calls.thread[launch] + 1];
+	while (next < end && (t->calls.start[next] < t->calls.end[launch] || t->calls.name[next] == own))
+		next++;
+	return next < end ? next : TRACE_NONE;
+}
+
 void paces_add(struct paces *paces, const struct run *part, uint32_t own)
 {
 	const struct trace *t = part->trace;
 	for (size_t op = 0; op < t->ops.n; op++) {
-		uint32_t launch = t->ops.launch[op];
-		bool kernel = t->ops.kind[op] == OP_KERNEL || t->ops.kind[op] == OP_GRAPH;
-		if (launch == TRACE_NONE || !kernel || t->ops.flags[op] & OPF_GRAPH_NODE)
-			continue;
-		uint32_t next = launch + 1, end = t->first_call[t->calls.thread[launch] + 1];
-		while (next < end && (t->calls.start[next] < t->calls.end[launch] || t->calls.name[next] == own))
-			next++;
-		if (next < end)
+		uint32_t launch = t->ops.launch[op], next = next_call(t, op, own);
+		if (next != TRACE_NONE)
 			add(paces, t->ops.name[op], t->calls.name[next], (uint32_t)recording_noted(t, launch + 1, next),
 			    t->calls.start[next] - t->calls.start[launch]);
 	}
+}
+
+void paces_note(const struct paces *p, struct run *run, const struct run *part, uint32_t own)
+{
+	const struct trace *t = part->trace;
+	const uint32_t n = run->steps.n;
+	if (!run->steps.found || run->parts->n > 1)
+		return;
+	ARENA_LOCAL(scratch);
+	double *took = ARENA_NEW(&scratch, n, double), *usual = ARENA_NEW(&scratch, n, double), all = 0;
+	for (uint32_t i = 0; i < p->keys.n; i++)
+		all += p->of[i]->sum;
+	for (size_t op = 0; op < t->ops.n; op++) {
+		const uint32_t k = part->steps.op_step[op], launch = t->ops.launch[op];
+		const uint32_t next = k == TRACE_NONE ? TRACE_NONE : next_call(t, op, own);
+		if (next == TRACE_NONE)
+			continue;
+		const uint32_t noted = (uint32_t)recording_noted(t, launch + 1, next);
+		const uint32_t i = keymap_find(&p->keys, key_of(t->ops.name[op], t->calls.name[next], noted));
+		if (i == UINT32_MAX || p->of[i]->sum > QUARTER * all)
+			continue;
+		took[k] += (double)(t->calls.start[next] - t->calls.start[launch]);
+		usual[k] += p->of[i]->sum / (double)p->of[i]->n;
+	}
+	run->pace = ARENA_NEW(run->arena, n, int64_t);
+	for (uint32_t k = 0; k < n; k++)
+		run->pace[k] = took[k] > 0 && usual[k] > 0 ? llround(1000 * log(took[k] / usual[k])) : 0;
 }
 
 static int by_key(const void *a, const void *b)

@@ -175,6 +175,10 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 		out.grid = copy_of(arena, run->grid, run->n_periods * sizeof *run->grid);
 		out.n_grids = run->n_periods;
 	}
+	if (run->pace) {
+		out.pace = copy_of(arena, run->pace + 1, run->n_periods * sizeof *run->pace);
+		out.n_paces = run->n_periods;
+	}
 	if (run_times_requests(run)) {
 		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
 		out.n_requests = run->n_periods;

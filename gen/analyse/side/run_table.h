@@ -42,6 +42,8 @@ struct run_table {
 	uint32_t n_periods;
 	const int64_t *grid; /* beside each period: how large its kernels were (struct steps) */
 	uint32_t n_grids;    /* n_periods, or 0: alike in all of them, or not known */
+	const int64_t *pace; /* beside each period: struct run has the meaning */
+	uint32_t n_paces;    /* n_periods, or 0: it is not known */
 	const int64_t
 		*request;    /* beside each period, of steps that are requests: how long it took from its own start */
 	uint32_t n_requests; /* n_periods, or 0: they are none */
