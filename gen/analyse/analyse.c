@@ -73,7 +73,7 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison);
 	const size_t n[2] = {facts[0].n_runs, facts[1].n_runs};
-	recording_bounds(side, exchange_has_state(n, c.controls), c.beyond);
+	recording_bounds(side, c.controls->known && exchange_has_state(n, c.controls), c.beyond);
 	for (int s = 0; s < 2; s++) {
 		c.queue[s] = queue_of(facts[s].runs, facts[s].n_runs);
 		c.kernels[s] = variation_of_kernels(&facts[s]);

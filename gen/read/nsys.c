@@ -81,6 +81,8 @@ static int check_contents(struct nsys *r)
 	const char *reason;
 	if (dropped > 0)
 		reason = "rows were dropped because they make no sense: the file is damaged or was changed";
+	else if (*t->source.incomplete) /* it never came to that */
+		reason = t->source.incomplete;
 	else if (t->calls.n > 0 && !launches_any(r))
 		reason = "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
 			 "recorded";

@@ -311,6 +311,16 @@ class Sentences(unittest.TestCase):
         self.assertNotIn("Marks of steps were lost", text)
         self.assertEqual(result["verdict"]["result"], "unchanged", text)
 
+    def test_a_program_that_failed_did_not_run_on_the_cpu(self):
+        path, (other, _) = self.folder / "failed.sqlite", self.pair()
+        tiny.write(path, steps=STEPS, seed=1)
+        with sqlite3.connect(path) as db:
+            db.executescript("""DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; UPDATE StringIds SET value = 'cudaGetDevice' WHERE value LIKE 'cudaLaunch%';
+                CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);
+                INSERT INTO GAPLINE_CAPTURE VALUES ('collector', 'gapline capture'), ('complete', 'the program ended with exit status 1');""")
+        done = subprocess.run([GAPLINE, "report", other, path, "-o", self.folder / "r.html"], capture_output=True, text=True)
+        self.assertIn("0 rows dropped; the program ended with exit status 1; capture again with: ", done.stderr)
+
     def test_each_side_has_its_own_step(self):
         """The fixed side names its step otherwise, and runs other kernels on half as much input: no number of items makes
         these one step."""

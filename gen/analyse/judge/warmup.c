@@ -129,16 +129,22 @@ static bool comes_back(const struct search *s, size_t cut, double rest)
 	return false;
 }
 
-/* A warm-up gets faster as it goes: the last third of a long cut is at most half as slow as the first. Of a cut that
- * goes on behind a sudden end, those that are as fast as the rest are none of it. */
-static bool decays(const struct search *s, size_t cut, double rest)
+/* How much of a cut is slow: behind a sudden end it may go on, for steps that are hardly slower than the rest. */
+static size_t slow_part(const struct search *s, size_t cut, double rest)
 {
 	const double first = stats_median_of(s->y, cut / 3, s->sorted) - rest;
 	const size_t few = cut / FEWEST > 0 ? cut / FEWEST : 1;
 	while (cut > 3 * few && stats_median_of(s->y + cut - few, few, s->sorted) - rest <= first / FEWEST)
 		cut -= few;
-	const size_t third = cut / 3;
-	const double last = stats_median_of(s->y + cut - third, third, s->sorted) - rest;
+	return cut;
+}
+
+/* A warm-up gets faster as it goes: the last third of a long one is at most half as slow as the first. */
+static bool decays(const struct search *s, size_t slow, double rest)
+{
+	size_t third = slow / 3;
+	double first = stats_median_of(s->y, third, s->sorted) - rest;
+	double last = stats_median_of(s->y + slow - third, third, s->sorted) - rest;
 	return last <= first / 2;
 }
 
@@ -200,18 +206,20 @@ struct warmup warmup_find(const double *y, const double *grid, size_t n)
 	size_t cut = mser(clipped, n);
 	cut = skip_slow_start(&s, cut > 0 && cut_is_material(&s, cut) ? cut : 0);
 	if (cut > 0) {
-		double rest = stats_median_of(y + cut, n - cut, s.sorted);
-		if (comes_back(&s, cut, rest)) {
+		double usual = stats_median_of(y + cut, n - cut, s.sorted);
+		size_t slow = cut >= 3 ? slow_part(&s, cut, usual) : cut;
+		if (comes_back(&s, cut, usual)) {
 			cut = 0;
-		} else if (cut > n / 4 && cut >= 3 && !decays(&s, cut, rest)) {
+		} else if (slow > n / 4 && slow >= 3 && !decays(&s, slow, usual)) {
 			found.level_start = true;
-			found.level = cut;
-			found.excess = stats_mean(y, cut) - rest;
+			found.level = cut = slow;
+			found.excess = stats_mean(y, cut) - usual;
 			cut = 0;
 		}
 	}
 	found.cut = cut = without_larger(&s, cut);
-	found.flat = cut >= LEAST_FLAT && !decays(&s, cut, stats_median_of(y + cut, n - cut, s.sorted));
+	const double rest = stats_median_of(y + cut, n - cut, s.sorted);
+	found.flat = cut >= LEAST_FLAT && !decays(&s, slow_part(&s, cut, rest), rest);
 	size_t from = cut > n / 2 ? cut : n / 2;
 	found.to_the_half = (cut > 0 && cut >= n / 2) || falls_from(&s, clipped, from);
 	return found;
