@@ -80,12 +80,15 @@ static void states_of_few_runs(void **unused)
 	near(e.state, 0, 0);
 	near(e.unseen, hypot(.075, .09), 1e-15);
 	near(with_controls(3, &c).unseen, 0, 0);
-	/* but launches: they tell the host's pace whatever kernels are */
+	/* but launches that take longer than recording explains: the host was slower, whatever kernels are */
 	c = (struct controls){.host_seen = true, .host = .4, .waits = {.5, .6}};
+	near(with_controls(1, &c).moved, 0, 0); /* recording may explain it */
+	c.host_slower = true;
 	e = with_controls(1, &c);
 	assert_true(e.unseen > 0);
 	near(e.moved, .4, 1e-15);
-	assert_true(exchange_widen(&e, .01, 0) > .4 && exchange_widen(&e, .01, 1) < .1);
+	near(e.state, .08, 1e-15); /* the rest is in what is unseen */
+	assert_true(exchange_widen(&e, .01, 0) > .4 && exchange_widen(&e, .01, 1) < .09);
 	/* as many calls of the driver that took longer, each side's on its own end */
 	c = (struct controls){.known = true, .host_seen = true, .waits = {.5, .6}, .calls = {.2, .1}};
 	e = with_controls(1, &c);

@@ -81,7 +81,8 @@ struct controls controls_find(const struct side side[2], const struct comparison
 	                       .gpu_told = kernels->clock_told,
 	                       .clock = kernels->as_clock,
 	                       .host = host_seen ? host : 0,
-	                       .host_seen = host_seen};
+	                       .host_seen = host_seen,
+	                       .host_slower = host_seen && recording_leaves_host(side)};
 	for (int s = 0; s < 2; s++) {
 		double wait = waits_of(&side[s]), step = side[s].budget.period;
 		out.waits[s] = step > 0 ? fmin(wait / step, 1) : 0;

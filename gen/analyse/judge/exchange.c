@@ -231,11 +231,11 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	return out;
 }
 
-/* What launches tell of the host holds where kernels tell nothing of the GPU, too. */
+/* That launches take longer than recording explains holds where kernels tell nothing of the GPU, too. */
 bool exchange_has_state(const size_t n[2], const struct controls *c)
 {
 	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
-	return few && c && (c->known || c->host_seen) &&
+	return few && c && (c->known || c->host_slower) &&
 	       (fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST ||
 	        (c->known && fabs(c->gpu) > EVIDENCE_STILL_GPU));
 }
@@ -260,7 +260,9 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	}
 	e->clock = c->clock * (1 - w);
 	e->moved = of[1] - of[0];
-	e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), EVIDENCE_STATE_CODE * e->moved);
+	e->state = EVIDENCE_STATE_CODE * fabs(e->moved);
+	if (c->known) /* else it is in `unseen` */
+		e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), e->state);
 }
 
 double exchange_apart(const struct exchange *e)

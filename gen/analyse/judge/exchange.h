@@ -42,7 +42,7 @@ struct controls {
 	double gpu;    /* κ: ln of how many times as long the same kernels take in the baseline … */
 	bool gpu_told; /* (work.h, clock_told) */
 	double host;   /* ρ: … and the same launches, from one to the next; 0: too few are in common (!host_seen) */
-	bool host_seen;
+	bool host_seen, host_slower; /* host_slower: by more on one side than recording may explain */
 	double clock;    /* κ where all kernels of both sides go by it, as with another clock; else 0 */
 	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
 	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of

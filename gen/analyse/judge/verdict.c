@@ -472,7 +472,8 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_speedup && p.steps)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
-	v.state_line = v.has_interval && v.exchange.state > 0 ? controls_say(&v.controls, arena) : NULL;
+	v.state_line =
+		v.has_interval && v.exchange.state > 0 && v.controls.known ? controls_say(&v.controls, arena) : NULL;
 	plan_could(&p, conditions, arena, &v);
 	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;

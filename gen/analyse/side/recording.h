@@ -40,6 +40,9 @@ void recording_more(const struct side side[2], double more[2]);
  * its own by more than VERDICT_MARGIN. */
 bool recording_apart(const struct side side[2], const struct verdict *verdict);
 
+/* Whether the same launches take longer on one side than recording is taken to cost: its host was slower. */
+bool recording_leaves_host(const struct side side[2]);
+
 /* After the verdict: whether it is of recorded programs and recording may have changed the speedup by more than 5 %;
  * and a fact from 1 % on, else NULL. */
 bool recording_turns(const struct verdict *verdict, const struct verdict_conditions *conditions);

@@ -185,14 +185,19 @@ bool recording_turns(const struct verdict *v, const struct verdict_conditions *c
 	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
-/* Where it makes a difference that the sides' prices may differ; else NULL. */
+/* Whether it makes a difference that the sides' prices may differ. */
+static bool is_worth_saying(const struct side side[2], const struct apart *apart)
+{
+	double same[2] = {0}, beyond[2] = {0};
+	widen(side, 0, same);
+	widen(side, apart->ns, beyond);
+	return fmax(same[0] - beyond[0], beyond[1] - same[1]) >= log1p(WORTH_SAYING);
+}
+
 static const struct fact *find_apart(const struct side side[2], struct arena *arena)
 {
 	const struct apart apart = prices_apart(side);
-	double same[2] = {0}, beyond[2] = {0};
-	widen(side, 0, same);
-	widen(side, apart.ns, beyond);
-	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
+	if (!is_worth_saying(side, &apart))
 		return NULL;
 	return FACT_NEW(arena, launches_apart, apart.ns > 0, .same_launches = apart.alike, .longer = fabs(apart.seen),
 	                .beyond = is_beyond(side, &apart), .graphs = side[apart.ns > 0].counts.graph_launches > 0);
@@ -233,6 +238,12 @@ static bool are_noted(const struct side *side)
 	for (size_t i = 0; i < paces->n; i++)
 		noted = noted || paces->list[i].noted;
 	return noted;
+}
+
+bool recording_leaves_host(const struct side side[2])
+{
+	const struct apart apart = prices_apart(side);
+	return apart.alike && is_beyond(side, &apart) && is_worth_saying(side, &apart);
 }
 
 const struct fact *recording_reason(const struct side side[2], const struct verdict *v,
