@@ -74,14 +74,16 @@ const struct fact *words_in_all(const struct analysis *a, struct arena *arena)
 	const struct verdict *v = &a->verdict;
 	if (!a->side[0].steps.found || v->result == VERDICT_INCONCLUSIVE || a->items_name)
 		return NULL;
-	/* Captures of one duration, too, hold more of faster steps: all together they are as long, but for their ends. */
+	/* Captures of one duration, too, hold more of faster steps: all together they are as long, but for their ends.
+	 */
 	const double clear = 1.05;
 	double n[2] = {0}; /* a run's */
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < a->side[s].n_runs; r++)
 			n[s] += (double)a->side[s].runs[r].n_steps / (double)a->side[s].n_runs;
 	const double all = v->speedup * n[0] / n[1];
-	const bool other_way = v->result == VERDICT_FASTER ? all < 1 / clear : v->result == VERDICT_SLOWER && all > clear;
+	const bool other_way =
+		v->result == VERDICT_FASTER ? all < 1 / clear : v->result == VERDICT_SLOWER && all > clear;
 	return other_way ? FACT_NEW(arena, in_all, FACT_NO_SIDE, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
 	                            .speedup = all)
 	                 : NULL;

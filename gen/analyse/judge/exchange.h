@@ -43,7 +43,7 @@ struct controls {
 	bool gpu_told; /* (work.h, clock_told) */
 	double host;   /* ρ: … and the same launches, from one to the next; 0: too few are in common (!host_seen) */
 	bool host_seen, host_slower; /* host_slower: by more on one side than recording may explain */
-	double clock;    /* κ where all kernels of both sides go by it, as with another clock; else 0 */
+	double clock;                /* κ where all kernels of both sides go by it, as with another clock; else 0 */
 	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
 	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of
 	 * a step by which that is more than on the other side, as where another process has the GPU in between. */
@@ -65,7 +65,7 @@ struct exchange {
 	double state, moved; /* … which is at least 0 where the baseline's host was the slower one; `clock`: the same
 	                      * for  the GPU's clock */
 	double clock,
-		unseen;  /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
+		unseen; /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
 	double calls[2]; /* how much lower and higher it may be, as calls of the driver were slower on that side */
 };
 

@@ -215,9 +215,9 @@ static int64_t bytes_brought(const struct run *run, const struct device_run *d, 
 	return bytes >= least ? bytes : 0;
 }
 
-/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. Where the
- * program marks none, a step may well end with what is read back, or with the optimizer's: what the host makes of it
- * goes up in the next one. */
+/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. Where
+ * the program marks none, a step may well end with what is read back, or with the optimizer's: what the host makes of
+ * it goes up in the next one. */
 static int64_t *read_back(const struct run *run, const struct device_run *d, struct arena *arena)
 {
 	const struct trace_ops *ops = &run->trace->ops;

@@ -313,10 +313,9 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	/* what they spend their time on, if that is about as long, or alike: a graph is one operation */
 	const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
 	const bool rest = same && is_a_rest(&run->loops, mine), rest_of_first = is_a_rest(&first->loops, first->loop);
-	const bool most_alike =
-		is_about_as_long(mine_most, most) || pattern_alike(mine_most, most, run->trace->names);
-	const bool with_most = (rest && like->share >= MOST) ||
-	                       (same && rest_of_first && run->loops.list[mine].share >= MOST);
+	const bool most_alike = is_about_as_long(mine_most, most) || pattern_alike(mine_most, most, run->trace->names);
+	const bool with_most =
+		(rest && like->share >= MOST) || (same && rest_of_first && run->loops.list[mine].share >= MOST);
 	if (!wanted && (with_most || (rest && rest_of_first && most_alike))) {
 		if (!most_alike)
 			return NOT_AGREED;

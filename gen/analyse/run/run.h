@@ -176,7 +176,7 @@ struct run {
 	int64_t *lag;
 	/* By step, thousandths of the ln of how many times as long as usual its launches took, each to the next call of
 	 * its thread, but for kinds of launches that take more than a quarter of that time; 0 without any. NULL until
-	 * the rows are gone through, without steps, and where they are of several parts (side/recording.h). */
+	 * the rows are gone through, without steps, and where they are of several processes (side/recording.h). */
 	int64_t *pace;
 	/* By step, the most bytes of device memory that were there at once on one device (side/memory.h); NULL: it is
 	 * not known of all devices, or without steps. */

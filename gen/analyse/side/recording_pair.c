@@ -3,7 +3,6 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/judge/stats.h"
-#include "analyse/run/parts.h"
 #include "base/keymap.h"
 #include "base/sort.h"
 
@@ -364,7 +363,7 @@ void paces_note(const struct paces *p, struct run *run, const struct run *part, 
 {
 	const struct trace *t = part->trace;
 	const uint32_t n = run->steps.n;
-	if (!run->steps.found || run->parts->n > 1)
+	if (!run->steps.found || run->trace->n_processes > 1)
 		return;
 	ARENA_LOCAL(scratch);
 	double *took = ARENA_NEW(&scratch, n, double), *usual = ARENA_NEW(&scratch, n, double), all = 0;
