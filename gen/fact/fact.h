@@ -132,7 +132,7 @@ void facts_add_all(struct facts *facts, struct arena *arena, const struct facts 
 
 /* ---- the table ---- */
 
-enum { FACT_PARAMS = 12 };
+enum { FACT_PARAMS = 13 };
 struct fact_param {
 	const char *name; /* NULL: no more */
 	enum fact_kind kind;

@@ -85,15 +85,15 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	double before = view_time(&a->side[0], a->side[0].headline.step);
 	double after = view_time(&a->side[1], a->side[1].headline.step);
 	bool slower = v->result == VERDICT_SLOWER;
-	const struct fact *other = other_work(a, page->arena);
+	const struct fact *other = other_work(a, page->arena), *in_all = words_in_all(a, page->arena);
 	page_say(&page->top, "headline",
 	         say(FACT_NEW(page->arena, headline, FACT_NO_SIDE, .result = verdict_result_name(v->result),
 	                      .how = how_said(v), .speedup = v->speedup,
 	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
 	                      .longer = after / before - 1, .differs = other ? words_differs(a) : "work",
-	                      .other_work = other, .in_all = words_in_all(a, page->arena)),
+	                      .other_work = other, .in_all = in_all),
 	             page));
-	page_attribute(&page->top, "headline", "class", other ? "result long" : "result");
+	page_attribute(&page->top, "headline", "class", other || in_all ? "result long" : "result");
 	bool one =
 		!v->has_speedup || !view_is_pair(a) || before <= 0; /* a capture beside itself, a step beside a run */
 	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);

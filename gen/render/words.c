@@ -183,7 +183,8 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	                                      : "one",
 	           .speedup = v->speedup, .low = v->lo, .high = v->hi, .said = speedup_of(a, arena),
 	           .times = words_per(a, words_pair(arena, before, after), arena), .profiled = a->while_recorded,
-	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN, .doubted = why != NULL, .why = why);
+	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN, .doubted = why != NULL, .why = why,
+	           .in_all = words_in_all(a, arena));
 }
 
 const char *words_part(const struct analysis *a, struct arena *arena, const struct waterfall_part *part)

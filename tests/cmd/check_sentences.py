@@ -290,10 +290,11 @@ class Sentences(unittest.TestCase):
             steps = round(STEPS * usual[0] / usual[1] * (1.5 if longer else 1))
             pair[1].unlink()
             tiny.write(pair[1], steps=steps, seed=2, load=50_000)
-            text, result = self.said(*pair)
+            text, result = self.said(*pair, "--markdown", self.folder / "r.md")
             self.assertEqual(result["verdict"]["result"], "faster")
             said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) steps: ([\d.]+)\u00d7", text)
             self.assertEqual(bool(said), longer, text)
+            self.assertEqual("; all " in (self.folder / "r.md").read_text(), longer)
             self.assertEqual("faster per step; all " in html.unescape((self.folder / "r.html").read_text()), longer)
             if said:
                 self.assertEqual(abs(int(said[1]) - STEPS) <= 1 and abs(int(said[2]) - steps) <= 1, True, said[0])
