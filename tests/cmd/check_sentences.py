@@ -268,6 +268,9 @@ class Sentences(unittest.TestCase):
         text, result = self.said(*files)
         self.assertIsNone(result["verdict"]["speedup"])
         self.assertIn(" per repetition, of different work ", text)
+        self.assertIn(" Same work: unknown ", text)
+        self.assertNotIn("other conditions", text)
+        self.assertFalse(result["verdict"]["comparable"])
 
     def test_more_steps_of_less_work_ask_for_items(self):
         """A micro-batch of eight became one of 32: a quarter of the steps, each of four times the blocks. As many steps,

@@ -289,10 +289,13 @@ def migrated(p, steps, prefetched):
         p.finish(4)
 
 
-def offloaded(p, steps, to_host):
-    """The optimizer on the device, or on the host: gradients are read back, and weights copied in."""
+def offloaded(p, steps, to_host, behind=False):
+    """The optimizer on the device, or on the host: gradients are read back, and weights copied in; or, where steps end
+    with the optimizer's, as gapline marks them, behind that."""
     for _ in range(steps):
-        p.begin("train_step")
+        p.begin("gapline: step" if behind else "train_step")
+        if to_host and behind:
+            p.copy(1, 24 << 20)
         phase(p, "data", load, 100 * US)
         phase(p, "forward", forward, 6)
         phase(p, "backward", backward, 6)
@@ -300,30 +303,12 @@ def offloaded(p, steps, to_host):
         if to_host:
             p.copy(2, 24 << 20)
             p.host(3 * MS)
-            p.copy(1, 24 << 20)
         else:
             adam(p)
-        p.end()
-        p.finish(4)
-
-
-def offloaded_behind(p, steps, to_host):
-    """Likewise, in steps that end with the optimizer's, as gapline marks them: weights are copied in behind that."""
-    for _ in range(steps):
-        p.begin("gapline: step")
-        if to_host:
+        if to_host and not behind:
             p.copy(1, 24 << 20)
-        phase(p, "data_load", load, 100 * US)
-        phase(p, "forward", forward, 6)
-        phase(p, "backward", backward, 6)
-        p.begin("optimizer")
-        if to_host:
-            p.copy(2, 24 << 20)
-            p.host(3 * MS)
-        else:
-            adam(p)
         p.end()
-        p.finish()
+        p.finish(0 if behind else 4)
 
 
 def reduced(p, steps, parts):
@@ -443,7 +428,8 @@ FIXES = [
     Pair("unified memory is brought before it is needed", (of(migrated, False), of(migrated, True)), {UNKNOWN, JOB, SAME}, {"copy_exposed", "idle"}),
     Pair("all rows of one stretch are lost", (of(training), of(training)), {SAME, UNKNOWN}, set(), 60, doubt=True, edit=lambda p: p.lose(EVERYTHING, 0.3, 0.42)),
     Pair("the optimizer runs on the host", (of(offloaded, False), of(offloaded, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
-    Pair("the optimizer runs on the host, and the step ends with it", (of(offloaded_behind, False), of(offloaded_behind, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
+    Pair("the optimizer runs on the host, and the step ends with it", (of(offloaded, False, True), of(offloaded, True, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, finds={"host_before_copy"}),
+    Pair("the optimizer runs on the host, unmarked", (of(offloaded, False, True), of(offloaded, True, True)), {UNKNOWN}, {"idle:host_code", "copy_exposed"}, 60, (False, False), finds={"host_before_copy"}),
     Pair("another algorithm of the all-reduce", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_AllReduce_Sum_f32_TREE_LL(P)", 1500 * US)])), {SAME, JOB}, {"comm_exposed"}),
     Pair("reduced and gathered instead of all-reduced", (of(reduced, [(SUM, 2400 * US)]), of(reduced, [("ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(P)", 900 * US), ("ncclDevKernel_AllGather_RING_LL(P)", 700 * US)])),
          {SAME, JOB, UNKNOWN}, {"comm_exposed"}),

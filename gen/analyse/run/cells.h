@@ -16,12 +16,12 @@ struct cell_key {
 	bool mutex;         /* the OS call waits for a lock */
 	bool blocked;       /* the launching thread made a blocking call in the gap */
 	bool input;         /* the gap ended with a host-to-device copy of a good part of a step's input */
-	bool returned;      /* … or with one of what was read back before in the same step,
-	                     or came from a peer */
-	bool pageable;      /* the gap ended with a copy from or to pageable memory */
-	bool lasting;       /* the gap is longer than any launch takes: LASTING_GAP */
-	bool alloc; /* after an allocation or free that waited for the GPU: it would have been hidden otherwise */
-	bool once;  /* of a gap like which there are hardly any others: see once.h */
+	bool returned; /* … or with one of what was read back before in the same step, or, unmarked, in the one before,
+	                or came from a peer */
+	bool pageable; /* the gap ended with a copy from or to pageable memory */
+	bool lasting;  /* the gap is longer than any launch takes: LASTING_GAP */
+	bool alloc;    /* after an allocation or free that waited for the GPU: it would have been hidden otherwise */
+	bool once;     /* of a gap like which there are hardly any others: see once.h */
 };
 enum { LASTING_GAP = 1000 * 1000 }; /* ns */
 
