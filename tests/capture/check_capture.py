@@ -204,7 +204,8 @@ class Capture(Case):
             with self.subTest(mode):
                 script = "echo $$ >> pids; sleep 0.4; : base-0.sqlite"
                 _, said = self.capture(
-                    "-o", "x.sqlite", "--", "sh", "-c", script, status=status, env={"STANDIN_NSYS": mode}
+                    "-o", "x.sqlite", "--", "sh", "-c", script, status=status,
+                    env={"STANDIN_NSYS": mode, "STANDIN_STARTED": "pids"},
                 )
                 self.assertIn(words, said)
                 self.assertNotIn("x.sqlite", self.files())

@@ -5,7 +5,8 @@ The target is started in a session of its own, with pipes in front of its output
 command that ends with .sqlite is what is "recorded", # in it counting from 0, or, where graphs are to be traced node by
 node, "nodes" if there is such a file; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
 old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-stream, full-export, no-payloads. STANDIN_ARGS: a file
-that gets the options, STANDIN_EXPORTED one that gets those of exports.
+that gets the options, STANDIN_EXPORTED one that gets those of exports, STANDIN_STARTED one that the target writes to when it
+has started: "dies" is after that.
 """
 
 import os
@@ -26,6 +27,8 @@ def profile(options, target, mode):
     if mode == "refused":
         print("Error: ptrace failed: Operation not permitted")
         return 1
+    started = pathlib.Path(os.environ.get("STANDIN_STARTED", "/dev/null"))
+    before = started.stat().st_size if started.exists() else 0
     report = pathlib.Path(next(o for o in options if o.startswith("--output=")).split("=", 1)[1])
     duration = [float(o.split("=")[1]) for o in options if o.startswith("--duration=")]
     print("Collecting data...")
@@ -43,7 +46,8 @@ def profile(options, target, mode):
 
     signal.signal(signal.SIGINT, end)
     if mode == "dies":
-        time.sleep(0.2)
+        while not started.exists() or started.stat().st_size == before:
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     try:
         child.wait(timeout=duration[0] if duration else None)
