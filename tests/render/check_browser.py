@@ -183,7 +183,7 @@ def main():
         files = sorted(HERE.glob("*.test.mjs"))
         files = [f for f in files if not wanted or f.name.removesuffix(".test.mjs") in wanted]
         assert files, "no such test"
-        sys.exit(subprocess.run(["node", "--test", "--test-concurrency=4", *files], env=env, cwd=HERE).returncode)
+        sys.exit(subprocess.run(["node", "--test", "--test-concurrency=2", *files], env=env, cwd=HERE).returncode)
 
 
 if __name__ == "__main__":
