@@ -1,5 +1,5 @@
 /* Which gaps happened once, counted by hand: fewer than three alike, or fewer than one in a hundred steps
- * and than ten. */
+ * and than ten. Of fewer than eight steps one more of its kind is enough, of two nothing is once. */
 #include "analyse/run/once.h"
 
 #include <setjmp.h>
@@ -50,11 +50,23 @@ static void lengths_tell_them_apart(void **state)
 	assert_int_equal(once_of(5, 40, 5), 0);
 }
 
+/* Three waits for input in three steps, each more than twice as long as the one before, are none of once; one is. */
+static void of_few_steps_nobody_knows(void **state)
+{
+	(void)state;
+	for (uint32_t steps = 1; steps <= 9; steps++) {
+		assert_int_equal(once_of(1, steps, 0), steps > 2);
+		assert_int_equal(once_of(2, steps, 0), steps < 8 ? 0 : 2);
+		assert_int_equal(once_of(3, steps, 110), steps < 8 ? 0 : 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fewer_than_three_are_few),
 		cmocka_unit_test(of_many_steps_one_in_a_hundred_is_few),
+		cmocka_unit_test(of_few_steps_nobody_knows),
 		cmocka_unit_test(lengths_tell_them_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -446,7 +446,7 @@ static void set_apart(struct charge *c)
 {
 	struct run *run = c->run;
 	struct device_run *d = c->d;
-	size_t n = once_select(c->lasting, c->n_lasting, run->n_steps);
+	size_t n = once_select(c->lasting, c->n_lasting, run->steps.found ? run->n_steps : 0);
 	d->once = ARENA_NEW(run->arena, n, struct once_gap);
 	for (size_t i = 0; i < n; i++) {
 		const struct once_candidate *o = &c->lasting[i];

@@ -30,7 +30,10 @@ static int compare_gaps(const void *a, const void *b)
 
 size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 {
-	size_t kept = 0, enough = n_steps > 100 * ONCE_ALIKE ? (n_steps + 99) / 100 : ONCE_ALIKE;
+	const bool few = n_steps && n_steps < ONCE_STEPS;
+	size_t kept = 0, enough = few                          ? n_steps <= 2 ? 1 : 2
+	                          : n_steps > 100 * ONCE_ALIKE ? (n_steps + 99) / 100
+	                                                       : ONCE_ALIKE;
 	enough = enough < ONCE_MOST ? enough : ONCE_MOST;
 	SORT(list, n, compare_candidates);
 	for (size_t i = 0, first = 0, end = 0; i < n; i++) {
@@ -38,7 +41,7 @@ size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 			first = i;
 		if (end < i)
 			end = i;
-		while (end < n && is_same_kind(&list[end], &list[i]) && 2 * list[end].length >= list[i].length)
+		while (end < n && is_same_kind(&list[end], &list[i]) && (few || 2 * list[end].length >= list[i].length))
 			end++;
 		struct once_candidate c = list[i];
 		if (end - first < enough)
