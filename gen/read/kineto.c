@@ -52,17 +52,23 @@ struct clock {
 	bool zero_fails; /* a time of 0 is one that the writer clamped, for all others are far from it */
 };
 
+/* Where most times count from 1970, one that does not is damaged, and the others are not counted from there. */
 static struct clock find_clock(const struct kineto *k)
 {
 	static const int64_t hour = 3600LL * 1000 * 1000 * 1000;
-	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t i = 0; i < k->n_ops + k->n_spans; i++) {
+	const size_t n = k->n_ops + k->n_spans;
+	int64_t first = INT64_MAX, first_late = INT64_MAX;
+	size_t late = 0;
+	for (size_t i = 0; i < n; i++) {
 		int64_t start = i < k->n_ops ? k->ops[i].start : k->spans[i - k->n_ops].start;
 		if (start == 0)
 			continue;
 		first = start < first ? start : first;
-		last = start > last ? start : last;
+		first_late = start > YEAR_2015 && start < first_late ? start : first_late;
+		late += start > YEAR_2015;
 	}
+	if (2 * late > n)
+		first = first_late;
 	if (first == INT64_MAX)
 		return (struct clock){.origin = -1};
 	if (first > hour)
@@ -432,8 +438,8 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 		dropped     ? "its GPU events make no sense and were dropped: the file was changed"
 		: elsewhere ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
 		: k->calls && !launches_any(k)
-			? "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
-			  "recorded, or before and after it (schedule, wait, warmup)"
+			? "CUDA was recorded, and no call gives the GPU work: the program computed on the CPU while it "
+			  "was recorded, or before and after it (schedule, wait, warmup)"
 		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
 			     "profile, in virtual machines, or where another profiler uses CUPTI"
 			   : "CUDA was not among the activities, or the program did not use it";

@@ -6,41 +6,57 @@
 #include <math.h>
 #include <string.h>
 
-enum { MIN_CLOSED = 3 }; /* steps left without the last ones */
+enum { MIN_CLOSED = 3 };                /* steps left without the last ones */
+static const double CUT_MISSING = 0.01; /* of those that ran */
 
-/* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
- * other thread of the process has instances, those of all others. `last`: the start of their latest call that has one.
- */
-static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n, int64_t *last)
+/* The launches of the threads that belong to a step thread, its own, and where no other thread of the process has
+ * instances, all others. */
+struct launched {
+	int64_t *missing; /* start of those without an op, … */
+	size_t n, room;
+	int64_t *ran; /* … and with one */
+	size_t n_ran, room_ran;
+	int64_t last; /* of all calls that have one: when the latest began */
+};
+
+/* Adds those with an op, or without one. */
+static void add_launches(struct steps_build *b, uint32_t i, const uint8_t *launched, bool ran, struct launched *to)
 {
 	const struct trace *t = b->trace;
 	const struct step_thread *s = &b->out->threads[i];
 	bool alone =
 		(i == 0 || s[-1].process != s->process) && (i + 1 == b->out->n_threads || s[1].process != s->process);
-	int64_t *start = NULL;
-	size_t room = 0;
-	*n = 0;
-	*last = INT64_MIN;
 	for (uint32_t u = 0; u < t->n_threads; u++) {
 		if (u != s->thread && (!alone || t->threads[u].process != s->process))
 			continue;
 		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
-			if (launched[c] && t->calls.start[c] > *last)
-				*last = t->calls.start[c];
-			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
+			const int64_t start = t->calls.start[c];
+			to->last = launched[c] && start > to->last ? start : to->last;
+			if (t->calls.class[c] != CALL_LAUNCH || launched[c] != ran)
 				continue;
-			LIST_ADD(&b->scratch, start, *n, room, t->calls.start[c]);
+			if (ran)
+				LIST_ADD(&b->scratch, to->ran, to->n_ran, to->room_ran, start);
+			else
+				LIST_ADD(&b->scratch, to->missing, to->n, to->room, start);
 		}
 	}
-	return start;
 }
 
-static bool is_missing_in(const int64_t *start, size_t n, int64_t from, int64_t to)
+static size_t count_in(const int64_t *start, size_t n, int64_t from, int64_t to)
 {
+	size_t count = 0;
 	for (size_t i = 0; i < n; i++)
-		if (start[i] >= from && start[i] < to)
-			return true;
-	return false;
+		count += start[i] >= from && start[i] < to;
+	return count;
+}
+
+/* Whether the capture ended before the ops of an instance did: they are missing behind all that ran, or many are. A row
+ * that was lost amid the others is no end. */
+static bool is_cut(const struct launched *l, const struct instance *x)
+{
+	const size_t missing = count_in(l->missing, l->n, x->start, x->end);
+	return missing && (count_in(l->missing, l->n, x->start > l->last ? x->start : l->last, x->end) ||
+	                   (double)missing > CUT_MISSING * (double)count_in(l->ran, l->n_ran, x->start, x->end));
 }
 
 void steps_find_cut(struct steps_build *b)
@@ -52,18 +68,19 @@ void steps_find_cut(struct steps_build *b)
 			launched[t->ops.launch[i]] = 1;
 	for (uint32_t i = 0; i < b->out->n_threads; i++) {
 		const struct step_thread *s = &b->out->threads[i];
-		size_t n = 0;
-		int64_t last;
-		const int64_t *missing = missing_of(b, i, launched, &n, &last);
+		struct launched l = {.last = INT64_MIN};
+		add_launches(b, i, launched, false, &l);
+		if (l.n)
+			add_launches(b, i, launched, true, &l);
 		uint32_t first = s->n / 2 < MIN_CLOSED ? s->n / 2 : MIN_CLOSED;
 		/* that may be cut: of the second half, or behind all that ran */
-		while (first < s->n / 2 && s->end[first] <= last)
+		while (first < s->n / 2 && s->end[first] <= l.last)
 			first++;
 		/* where some are missing before, too, that says nothing */
-		bool tells = n && !is_missing_in(missing, n, s->start[0], s->start[first]);
+		bool tells = l.n && !count_in(l.missing, l.n, s->start[0], s->start[first]);
 		for (uint32_t k = s->n; k-- > first;) {
 			struct instance *x = steps_instance(b, b->first[i] + k);
-			x->cut = x->cut || (tells && is_missing_in(missing, n, x->start, x->end));
+			x->cut = x->cut || (tells && is_cut(&l, x));
 			if (!x->cut)
 				break;
 			b->out->n_cut++;
