@@ -248,6 +248,58 @@ def check_noted(table, gapline, folder):
     table.check("and the notes leave something to say", verdict["result"] == "faster", verdict["result"])
 
 
+def check_damaged(table, gapline, folder):
+    """A row that is lost amid the others, or has a time of its own, takes no step away, of one as of three."""
+    for steps in 1, 3:
+        window = Window(0)
+        for number in range(steps):
+            window.step(number, kernels=150)
+        for event in window.events:
+            event["ts"] += 1_610_366_391_944_346
+        whole = shown(gapline, folder, window)
+        kernels = [event for event in window.events if event["cat"] == "kernel"]
+        for what, change in (("lost", lambda event: window.events.remove(event)), ("of 1970", lambda event: event.update(ts=1))):
+            kept = [dict(event) for event in window.events]
+            change(kernels[-75])
+            side = shown(gapline, folder, window)
+            window.events[:] = kept
+            kernels = [event for event in window.events if event["cat"] == "kernel"]
+            period, is_now = (of["devices"][0]["per_step"]["period"] for of in (whole, side))
+            table.check(f"{steps} steps, one row {what}", side["steps"]["measured"] == whole["steps"]["measured"] == steps and
+                        abs(is_now / period - 1) < 0.01, is_now, period)
+
+
+def check_one_step_mirrors(table, gapline, folder):
+    """Two kernels once each, and another one twice in their places: the same job, whichever side has which."""
+    paths = []
+    for side, names in enumerate((("gemm_a", "softmax", "gemm_b"), ("matmul", "softmax", "matmul"))):
+        window = Window(0)
+        begin = window.host
+        for name in names:
+            window.launch(name, 300)
+        window.event("user_annotation", "ProfilerStep#1", begin, window.host - 1)
+        paths.append(window.write(os.path.join(folder, f"one-{side}.json")))
+    for what, pair in ("once each on the baseline", paths), ("on the fixed side", paths[::-1]):
+        work = gapline.report(*pair)[1]["verdict"]["same_work"]
+        table.check(f"one step, two kernels {what}", work == "same_job", work)
+
+
+def check_other_input(table, gapline, folder):
+    """Input of 1.5 kB and of 2 kB speaks for no same job, where the only kernel runs in other blocks."""
+    paths = []
+    for side, size, blocks in ("a", 1500, 1), ("b", 2120, 10), ("c", 1505, 10):
+        window = Window(0)
+        begin = window.host
+        window.copy(size)
+        window.launch("fold", 300)
+        window.event("user_annotation", "ProfilerStep#1", begin, window.host - 1)
+        window.events[-2]["args"]["grid"] = [blocks, 1, 1]
+        paths.append(window.write(os.path.join(folder, f"input-{side}.json")))
+    for fixed, expected in (paths[1], "unknown"), (paths[2], "same_job"):
+        work = gapline.report(paths[0], fixed)[1]["verdict"]["same_work"]
+        table.check(f"input of 1500 bytes against {os.path.basename(fixed)}", work == expected, work)
+
+
 def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-windows-") as folder:
@@ -260,6 +312,9 @@ def main():
         check_twins(table, gapline, folder)
         check_one_run(table, gapline, folder)
         check_noted(table, gapline, folder)
+        check_damaged(table, gapline, folder)
+        check_one_step_mirrors(table, gapline, folder)
+        check_other_input(table, gapline, folder)
     print(f"{table.passed} passed, {table.failed} failed")
     return 1 if table.failed or not table.passed else 0
 

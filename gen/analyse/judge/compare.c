@@ -297,16 +297,19 @@ static void doubt_programs(struct guard *c, const char *input, bool alike)
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
  * job needs something that speaks for it: kernels that are alike, or others in the same places and as much input
- * (`there`) or as much to calculate. */
-static void compare_inputs(struct guard *c, bool differ, bool there, bool calculates)
+ * (bytes) or as much to calculate. */
+static void compare_inputs(struct guard *c, bool differ, const double input[2], bool calculates)
 {
+	const bool there = fmin(input[0], input[1]) >= GUARD_FEW_BYTES;
+	/* by less than would be other work, and too much to be evidence of the same */
+	const bool apart = there && guard_distance(input[0], input[1]) > GUARD_MATERIAL;
 	if (c->alike >= GUARD_NEARLY_ALL || c->out.mismatch)
 		return;
 	if (differ && (c->falls || c->only_times_differ))
 		c->different = true;
 	else if (c->alike >= A_THIRD)
 		return;
-	else if (differ && !calculates)
+	else if ((differ || apart) && !calculates)
 		doubt_programs(c, "differs", false);
 	else if (!(there || calculates) || c->placed < A_HALF)
 		doubt_programs(c, there ? "alike" : "none", there || calculates);
@@ -373,7 +376,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	guard_answers(c);
 	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);
 	guard_find(c, false, calculates);
-	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= GUARD_FEW_BYTES, calculates != NULL);
+	compare_inputs(c, inputs_differ, (const double[2]){x.h2d, y.h2d}, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
 		/* of which kernels one side runs more, guard_kernels has said */
 		add_count(c, "launches", x.launches, y.launches,

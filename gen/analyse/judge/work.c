@@ -236,11 +236,11 @@ static bool changes(const struct search *s, const struct work_row *r, int sign)
 }
 
 /* Whether a kernel runs more often, or may: one that the other side has nowhere needs no more evidence to be what
- * stands in for another, however much its steps differ. */
+ * stands in for another, however much its steps differ, or few they are: of one step its edges could make all. */
 static bool may_grow(const struct search *s, const struct work_row *r)
 {
 	return changes(s, r, 1) ||
-	       (!r->comm && !(r->instances[1 - s->less] > 0) && r->instances[s->less] > s->scale->slack);
+	       (!r->comm && !(r->instances[1 - s->less] > 0) && r->instances[s->less] > fmin(s->scale->slack, 0.5));
 }
 
 enum { PHASE_USED = 1, PHASE_SHRINKS = 2 };
