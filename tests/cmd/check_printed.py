@@ -125,6 +125,14 @@ class Printed(Case):
                 self.assertIn(words, result["text"])
                 self.report([baseline], [fixed], "--require-comparable", status=4)
 
+    def test_few_that_differ_are_different(self):
+        """Ten are needed to say that results agree; one that differs is enough."""
+        for baseline, fixed in (([3.25], [9.99]), (LOSSES[:9], LOSSES[:8] + [9.99])):
+            work, result = self.judged([lines(baseline)], [lines(fixed)])
+            self.assertEqual((work, result["found"]), ("different", "different"), result["text"])
+        falling = lines([0.951 - 0.1 * i for i in range(9)])
+        self.assertIn("matches 9 different numbers", self.judged([falling], [falling])[1]["text"])
+
     def test_where_the_number_is(self):
         """By a group, or the first number behind the match that is no part of a word."""
         shapes = [

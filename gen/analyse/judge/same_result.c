@@ -38,7 +38,20 @@ static size_t count_different(const struct printed_run *run, struct arena *scrat
 		alike = i > 1 && stride[i] - stride[i - 1] <= SAME_STRIDE * largest ? alike + 1 : 1;
 		most = alike > most ? alike : most;
 	}
-	return 2 * most > run->n ? 1 : different;
+	return 2 * most > run->n && run->n >= LEAST ? 1 : different;
+}
+
+/* Why that they agree would prove nothing: they are a count (`counts`), or few. That they differ proves it with one. */
+static const struct fact *too_few(const struct judged *j, bool counts)
+{
+	const struct printed_run *first = &j->of->run[0][0];
+	struct arena scratch = {0};
+	size_t different = count_different(first, &scratch);
+	arena_release(&scratch);
+	if (different >= LEAST || counts != (different == 1 && first->n >= LEAST))
+		return NULL;
+	return FACT_NEW(j->arena, too_few_printed, FACT_NO_SIDE, .pattern = j->of->pattern, .file = first->file,
+	                .counts = counts, .different = (int64_t)different, .least = LEAST);
 }
 
 /* What may stand in the way of holding them against each other, in any run; NULL: nothing. */
@@ -62,13 +75,7 @@ static const struct fact *obstacle(const struct judged *j)
 					                .number = (int64_t)i + 1, .pattern = p->pattern,
 					                .no_number = isnan(run->number[i]), .file = run->file);
 		}
-	struct arena scratch = {0};
-	size_t different = count_different(first, &scratch);
-	arena_release(&scratch);
-	if (different >= LEAST)
-		return NULL;
-	return FACT_NEW(j->arena, too_few_printed, FACT_NO_SIDE, .pattern = p->pattern, .file = first->file,
-	                .counts = different == 1 && first->n >= LEAST, .different = (int64_t)different, .least = LEAST);
+	return too_few(j, true);
 }
 
 /* Relative: 0 of two that are equal. */
@@ -133,6 +140,9 @@ struct same_result same_result_judge(const struct printed *p, struct arena *aren
 		                    .near = distance(a->number[i], b->number[i]) < 1e-4, .one = a->number[i],
 		                    .other = b->number[i]));
 	}
+	why = too_few(&j, false);
+	if (why)
+		return end(&j, RESULT_UNKNOWN, FACT_NEW(arena, result_unknown, FACT_NO_SIDE, .why = why));
 	return end(&j, RESULT_AGREES,
 	           FACT_NEW(arena, result_agrees, FACT_NO_SIDE, .numbers = j.out.numbers, .pattern = p->pattern,
 	                    .tolerance = p->tolerance, .runs = (int64_t)(p->n[0] + p->n[1])));
