@@ -84,8 +84,8 @@ static int check_contents(struct nsys *r)
 	else if (*t->source.incomplete) /* it never came to that */
 		reason = t->source.incomplete;
 	else if (t->calls.n > 0 && !launches_any(r))
-		reason = "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
-			 "recorded";
+		reason = "CUDA was recorded, and no call gives the GPU work: the program computed on the CPU while it "
+			 "was recorded, or ended before";
 	else if (t->calls.n > 0)
 		reason = "CUDA calls were recorded, but nothing from the GPU: usual under WSL2, in virtual machines, "
 			 "without permission to profile, or when the program was killed";

@@ -20,10 +20,70 @@ enum {
 	TYPE_DOMAIN = 75
 };
 
+/* What a call returns when a kernel did not run, or not to its end (CUDA 13.0, Runtime API, cudaError_t; the driver has
+ * the same numbers). After an error that ends the context no kernel runs any more; the others a program may get over.
+ */
+static const struct {
+	int64_t code;
+	const char *what;
+	bool ends;
+} failures[] = {
+	{9, "invalid launch configuration", false},
+	{98, "invalid device function", false},
+	{209, "no kernel image for this GPU", false},
+	{218, "invalid PTX", false},
+	{222, "PTX of a newer version", false},
+	{700, "illegal memory address", true},
+	{701, "too many resources for a launch", false},
+	{702, "launch timeout", true},
+	{710, "failed assertion", true},
+	{715, "illegal instruction", true},
+	{716, "misaligned address", true},
+	{717, "invalid address space", true},
+	{718, "invalid program counter", true},
+	{719, "launch failure", true},
+	{720, "too many blocks for a cooperative launch", false},
+};
+enum { N_FAILURES = sizeof failures / sizeof *failures, FAILED_PERCENT = 1 };
+
+struct failed_calls {
+	size_t calls, n;
+	bool ended;
+	int64_t first; /* when the first of them began … */
+	int kind;      /* … and its index among failures */
+};
+
+static void count_failure(struct failed_calls *failed, int64_t code, int64_t start)
+{
+	failed->calls++;
+	for (int i = 0; code && i < N_FAILURES; i++) {
+		if (failures[i].code != code)
+			continue;
+		failed->ended = failed->ended || failures[i].ends;
+		if (!failed->n++ || start < failed->first) {
+			failed->first = start;
+			failed->kind = i;
+		}
+	}
+}
+
+/* Kernels that failed are not in the profile, and were not lost: the program broke off, or most of them never ran. */
+static void say_failures(struct nsys *r, const struct failed_calls *failed)
+{
+	struct trace_source *source = &r->trace->source;
+	if (*source->incomplete || !failed->n || (!failed->ended && 100 * failed->n < FAILED_PERCENT * failed->calls))
+		return;
+	source->incomplete = arena_format(r->arena, "%zu CUDA %s failed, first with error %lld (%s)", failed->n,
+	                                  failed->n == 1 ? "call" : "calls", (long long)failures[failed->kind].code,
+	                                  failures[failed->kind].what);
+}
+
 int nsys_read_calls(struct nsys *r)
 {
-	enum { NAME, START, END, THREAD, CORRELATION, CLASS, N };
-	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "correlationId", "eventClass"};
+	enum { NAME, START, END, THREAD, CORRELATION, CLASS, RETURNED, N };
+	static const char *const columns[] = {"nameId",        "start",      "end",        "globalTid",
+	                                      "correlationId", "eventClass", "returnValue"};
+	struct failed_calls failed = {0};
 	struct scan s;
 	nsys_scan_numbers(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N, 0);
 	build_reserve(&r->build, ROWS_OF_CALLS, db_guess_rows(&r->db, "CUPTI_ACTIVITY_KIND_RUNTIME"));
@@ -37,7 +97,9 @@ int nsys_read_calls(struct nsys *r)
 			continue;
 		call.flaw = nsys_value_flaw(&s);
 		build_call(&r->build, &call);
+		count_failure(&failed, scan_int_or(&s, RETURNED, 0), call.start);
 	}
+	say_failures(r, &failed);
 	return scan_close(&s);
 }
 

@@ -1,5 +1,6 @@
 /* What is said of runs in which nothing repeats: that a few operations are busy from the first to the last is no
- * bottleneck, and a clock that one side's tool does not record is no other GPU. */
+ * bottleneck, that kernels of few blocks leave most of the GPU idle, and a clock that one side's tool does not record
+ * is no other GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,6 +46,49 @@ static void few_operations_are_no_bottleneck(void **state)
 	}
 }
 
+/* Whether it is said that blocks are few, of ten kernels and more of so many on so many SMs (0: not recorded);
+ * `beside`: another stream runs the same meanwhile. */
+static bool says_few(struct scene *s, int64_t blocks, int64_t sms, bool beside)
+{
+	struct trace *made = ARENA_NEW(&s->arena, 1, struct trace);
+	scene_trace_begin(s);
+	for (int i = 0; i < 10; i++)
+		for (int stream = 7; stream <= 7 + beside; stream++) {
+			const int64_t t = i * (KERNEL + 4 * US);
+			const char *name = arena_format(&s->arena, "kernel_%c%d", 'a' + i, stream);
+			maker_call(&s->m, s->main, t, t + 2 * US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, (uint32_t)stream, OP_KERNEL, t + 4 * US, t + 4 * US + KERNEL, name,
+			         s->correlation);
+		}
+	*made = *maker_link(&s->m);
+	made->gpus = ARENA_NEW(&s->arena, 1, struct trace_gpu);
+	made->n_gpus = 1;
+	made->gpus[0] = (struct trace_gpu){.name = made->ops.name[0], .sm_count = sms};
+	for (uint32_t d = 0; d < made->n_devices; d++)
+		made->devices[d].gpu = 0;
+	for (size_t i = 0; i < made->ops.n; i++)
+		made->ops.bytes[i] = blocks;
+	const struct analysis *a = scene_compare(s, made, made);
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, "gpu_bound") == 0)
+			return strstr(a->findings.list[i].text, "a block runs on one SM") &&
+			       strstr(a->findings.list[i].advice, "Launch more blocks");
+	fail();
+	return false;
+}
+
+/* A quarter of the SMs and less, or four blocks where nobody knows how many SMs there are. */
+static void few_blocks_leave_the_gpu_idle(void **state)
+{
+	assert_true(says_few(*state, 1, 108, false));
+	assert_true(says_few(*state, 27, 108, false));
+	assert_false(says_few(*state, 28, 108, false));
+	assert_false(says_few(*state, 0, 108, false)); /* not recorded */
+	assert_true(says_few(*state, 4, 0, false));
+	assert_false(says_few(*state, 5, 0, false));
+	assert_false(says_few(*state, 1, 108, true)); /* side by side they may fill it */
+}
+
 /* Two clocks that are recorded and differ are other GPUs. */
 static void an_unknown_clock_is_no_other_gpu(void **state)
 {
@@ -71,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(few_operations_are_no_bottleneck),
+		SCENE(few_blocks_leave_the_gpu_idle),
 		SCENE(an_unknown_clock_is_no_other_gpu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

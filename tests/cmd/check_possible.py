@@ -172,6 +172,17 @@ def repeat_kernels(db):
         db.execute(f"INSERT INTO {KERNELS} SELECT ?, ?, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName, graphNodeId FROM {KERNELS} WHERE correlationId = ?", (half, end, correlation))
 
 
+def fail_launches(code, *steps):
+    """The launches of those steps returned an error, and their kernels never ran."""
+
+    def edit(db):
+        for step in steps:
+            db.execute(f"UPDATE {CALLS} SET returnValue = ? WHERE correlationId > ? AND correlationId < ?", (code, step * PER_STEP, (step + 1) * PER_STEP))
+            lose_kernels(db, step, 1)
+
+    return edit
+
+
 def nothing(db):
     pass
 
@@ -182,11 +193,12 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
-SENTENCES = LOST, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
+LOST, FAILED, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "40 CUDA calls failed, first with error 222 (PTX of a newer version). So there is no verdict", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
+SENTENCES = LOST, FAILED, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
+    "launches that failed": (nothing, fail_launches(222, *range(20, 28)), FAILED, [], 1),
     "all copies lost": (copies, lambda db: [copies(db), db.execute(f"DELETE FROM {COPIES}")], LOST, [], 1),
     "copies that copy nothing": (copies, lambda db: [copies(db), db.execute(f"DELETE FROM {COPIES} WHERE correlationId % 3")], None, [], 1),
     "lost at the end": (nothing, lambda db: lose_kernels(db, 55, 5), None, [], 1),

@@ -94,7 +94,7 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	print(FIXTURE_INCONCLUSIVE, false, &arena, &out);
 	assert_non_null(
 		strstr(out.data, "Inconclusive 2.30" TIMES ", measured 6 and 21 times: too few for an interval\n"));
-	assert_non_null(strstr(out.data, "  next        At least 20 measured steps per side are needed.\n"));
+	assert_non_null(strstr(out.data, "  next        Capture at least 20 measured steps per side.\n"));
 	assert_non_null(
 		strstr(out.data, "  gate        Needs ≥ 1.50×; inconclusive: too little data for an interval.\n"));
 	buf_release(&out);

@@ -236,12 +236,14 @@ static void add_other(struct facts *said, const struct evidence *e, const struct
 		         .unit = rule_unit(e));
 }
 
-/* How sure the comparison with the other side is. */
-static void add_doubts(struct facts *said, const struct pair *p, size_t r, const struct evidence *e)
+/* How sure the comparison with the other side is. No more of a cost is the profiler's than all of it. */
+static void add_doubts(struct finding *f, const struct pair *p, size_t r, const struct evidence *e)
 {
+	struct facts *said = &f->more;
+	const int s = p->recorded_more[1] > 0;
 	if (status_if(p, r, false) != status_if(p, r, true))
-		FACT_ADD(said, e->arena, may_be_recording, p->recorded_more[1] > 0,
-		         .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e));
+		FACT_ADD(said, e->arena, may_be_recording, s, .most = fmin(p->recorded_more[s], f->per_step[s]),
+		         .unit = rule_unit(e));
 	if (is_unknown(p, e->rule))
 		FACT_ADD(said, e->arena, ranks_missing_there, 1);
 }
@@ -287,7 +289,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	if (after) {
 		f->status = status_of(p, r);
 		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
-		add_doubts(&f->more, p, r, e);
+		add_doubts(f, p, r, e);
 	}
 	f->text = say_fact(fact, e->names, e->arena);
 	for (uint32_t i = 0; i < f->more.n; i++)

@@ -7,11 +7,14 @@
 
 /* ---- holes ---- */
 
-static const struct fact *find_holes(const struct run_holes *h, const char *file, struct arena *arena)
+static const struct fact *find_holes(const struct run_table *run, struct arena *arena)
 {
+	const struct run_holes *h = &run->holes;
+	const char *file = run->file, *why = run->source.incomplete;
 	if ((double)h->lost > EVIDENCE_LOST * (double)h->launches)
 		return FACT_NEW(arena, kernels_lost, FACT_NO_SIDE, .lost = (int64_t)h->lost,
-		                .launches = (int64_t)h->launches, .file = file);
+		                .launches = (int64_t)h->launches, .file = file, .told = *why,
+		                .why = *why ? arena_copy(arena, why, strlen(why)) : NULL);
 	if (h->jumps && h->to == h->from)
 		return FACT_NEW(arena, steps_lost, FACT_NO_SIDE, .file = file, .stretches = (int64_t)h->jumps);
 	return h->jumps ? FACT_NEW(arena, step_numbers_jump, FACT_NO_SIDE, .file = file, .jumps = (int64_t)h->jumps,
@@ -152,7 +155,7 @@ const struct fact *possible_recording(const struct side_facts *facts, int n_side
 	const struct fact *why = NULL;
 	for (int s = 0; s < n_sides; s++) {
 		for (size_t r = 0; r < facts[s].n_runs && !why; r++)
-			why = find_holes(&facts[s].runs[r].holes, facts[s].runs[r].file, arena);
+			why = find_holes(&facts[s].runs[r], arena);
 		if (!why)
 			why = facts[s].ranks_apart;
 	}

@@ -241,6 +241,45 @@ static double count_tiny(const struct side *side, double *time)
 	return n;
 }
 
+/* A block runs on one SM: where most of the kernels' time is of kernels with so few that three quarters of the SMs have
+ * none, a GPU that is busy all the time is mostly unused. Not where kernels run side by side, and fill it together. */
+static const double FEW_OF_SMS = 0.25, FEW_TIME = 0.5, SIDE_BY_SIDE = 1.1;
+static const int64_t FEW_BLOCKS = 4; /* where nobody recorded how many SMs there are */
+
+struct few_blocks {
+	const struct run_kernel *longest; /* of those with few; NULL: they are not most of the time */
+	double share;                     /* of the kernels' time that they have */
+	int64_t sms;                      /* of the smallest GPU; 0: not known */
+};
+
+static struct few_blocks find_few_blocks(const struct evidence *e)
+{
+	struct few_blocks out = {0};
+	double all = 0, few = 0;
+	for (size_t r = 0; r < e->facts->n_runs; r++)
+		for (uint32_t i = 0; i < e->facts->runs[r].n_gpus; i++) {
+			const int64_t sms = e->facts->runs[r].gpus[i].sm_count;
+			out.sms = sms && (!out.sms || sms < out.sms) ? sms : out.sms;
+		}
+	const double limit = out.sms ? FEW_OF_SMS * (double)out.sms : (double)FEW_BLOCKS;
+	for (size_t r = 0; r < e->facts->n_runs; r++)
+		for (uint32_t i = 0; i < e->facts->runs[r].n_kernels; i++) {
+			const struct run_kernel *k = &e->facts->runs[r].kernels[i];
+			all += k->ns;
+			if (k->comm || k->unsized || k->blocks > limit * (double)k->n)
+				continue;
+			few += k->ns;
+			out.longest = !out.longest || k->ns > out.longest->ns ? k : out.longest;
+		}
+	out.share = all > 0 ? few / all : 0;
+	double added = 0;
+	for (uint32_t i = 0; i < e->side->n_kernels; i++)
+		added += e->side->kernels[i].per_step / fmax(1, e->side->n_devices);
+	if (out.share < FEW_TIME || added > SIDE_BY_SIDE * e->side->budget.compute)
+		out.longest = NULL;
+	return out;
+}
+
 /* A run without steps lasts from its first operation to its last: few fill it whatever the program waits for. */
 static const uint64_t FEW_OPS = 10;
 
@@ -266,11 +305,23 @@ void find_gpu_bound(struct evidence *e)
 		e->per_step = b->compute;
 }
 
+static const struct fact *tell_few_blocks(const struct evidence *e, const struct few_blocks *few)
+{
+	const struct run_kernel *k = few->longest;
+	return FACT_NEW(e->arena, few_blocks, e->side_no, .share = few->share, .kernel = k->name,
+	                .blocks = (int64_t)ceil(k->blocks / (double)k->n), .sms = few->sms ? few->sms : FACT_UNKNOWN);
+}
+
 const struct fact *tell_gpu_bound(const struct evidence *e)
 {
+	const struct few_blocks few = find_few_blocks(e);
 	double tiny = rule_value(e, "tiny"), time = rule_value(e, "tiny_time");
+	const bool many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount;
 	return FACT_NEW(e->arena, gpu_bound, e->side_no, RULE_COSTS(e), .period = rule_value(e, "period"),
 	                .pages = rule_value(e, "overlapped") >= MANY * rule_period(e),
-	                .many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount, .tiny = tiny,
-	                .tiny_time = time, .limit = TINY, .profiler = e->facts->amd ? "rocprof" : "ncu");
+	                .kernels = many_tiny     ? "tiny"
+	                           : few.longest ? "few_blocks"
+	                                         : "others",
+	                .tiny = tiny, .tiny_time = time, .limit = TINY, .profiler = e->facts->amd ? "rocprof" : "ncu",
+	                .few = many_tiny || !few.longest ? NULL : tell_few_blocks(e, &few));
 }
