@@ -170,18 +170,18 @@ static void draw_recording(const struct analysis *a, int side, double y, double 
 	svg_share(rect, "width", added / most);
 }
 
-/* The bar is of the mean step, which may hold steps that the headline sets aside. */
+/* The bar is of the mean step, which may hold steps that the headline sets aside, or that no timed run timed. */
 static void draw_heading(const struct analysis *a, int side, double y, struct arena *arena, xmlNode *svg)
 {
 	const struct side *s = &a->side[side];
 	const char *time = format_time(arena, view_time(s, s->headline.step));
 	const char *mean = format_time(arena, view_time(s, s->budget.period));
-	const bool recording = has_recording(a) && a->recorded_apart;
-	const struct fact *what =
-		FACT_NEW(arena, bar_is, side, .whose = view_side(s, arena), .time = time,
-	                 .of = a->items_name ? "item" : view_unit(s), .item = view_item(a, arena),
-	                 .mean = a->verdict.measured == VERDICT_STOPWATCH || strcmp(time, mean) == 0 ? NULL : mean,
-	                 .profiled = recording ? format_time(arena, view_time(s, s->headline.recorded_timed)) : NULL);
+	const bool recording = has_recording(a) && a->recorded_apart, timed = a->verdict.measured == VERDICT_STOPWATCH;
+	const char *profiled = recording ? format_time(arena, view_time(s, s->headline.recorded_timed)) : NULL;
+	const struct fact *what = FACT_NEW(arena, bar_is, side, .whose = view_side(s, arena), .time = time,
+	                                   .of = a->items_name ? "item" : view_unit(s), .item = view_item(a, arena),
+	                                   .mean = timed || strcmp(time, mean) == 0 ? NULL : mean, .profiled = profiled,
+	                                   .all = timed && profiled && strcmp(profiled, mean) != 0 ? mean : NULL);
 	xmlNode *ink = svg_filled(svg, "ink", "#111");
 	svg_attribute(svg_text(ink, 0, y, ANCHOR_START, say_fact(what, NULL, arena)), "font-weight", "bold");
 }

@@ -210,15 +210,15 @@ class Words:
         runs = [of["stopwatch_run_ms"] if verdict["measured"] == "stopwatch" else [run["series"]["mean_ms"] for run in side["runs"] if run["series"]] for of, side in zip(steps, self.sides)]
         ticks = []
         for tag, text in self.page.words["verdict"]:
-            head = re.fullmatch(rf"(baseline|fixed)(?:: .*)?, (?P<step>{TIME}) per (?:step|run)(?:; mean (?P<mean>{TIME}))?(?:; profiled (?P<profiled>{TIME}))?", text)
+            head = re.fullmatch(rf"(baseline|fixed)(?:: .*)?, (?P<step>{TIME}) per (?:step|run)(?:; mean (?P<mean>{TIME}))?(?:; profiled (?P<profiled>{TIME})(?: \(all profiled steps: (?P<all>{TIME})\))?)?", text)
             timed = re.fullmatch(rf"without a profiler: ({TIME})|the profiler added (?P<more>{TIME})", text)
             named = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
             time = re.search(TIME + "$", text)
             if head:
                 side = self.result[head[1]]
                 self.claim(is_time(head["step"], side["steps"]["period_ms"]["mean"]), "a step", text)
-                self.claim(not head["mean"] or is_time(head["mean"], side["budget"]["per_step"]["period"]), "a mean step", text)
-                self.claim(not head["profiled"] or is_time(head["profiled"], side["steps"]["recorded_timed_ms"]), "a profiled step", text)
+                for key, ms in ("mean", side["budget"]["per_step"]["period"]), ("profiled", side["steps"]["recorded_timed_ms"]), ("all", side["budget"]["per_step"]["period"]):
+                    self.claim(not head[key] or is_time(head[key], ms), f"a step, {key}", text)
             elif timed:
                 added = [s["recorded_timed_ms"] - s["stopwatch_ms"] for s in steps]
                 found = [is_time(timed["more"], ms) if timed["more"] else is_time(timed[1], s["stopwatch_ms"]) for s, ms in zip(steps, added)]
