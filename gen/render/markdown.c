@@ -217,6 +217,20 @@ static void caveat(struct sheet *s, bool *said, const char *text)
 	*said = true;
 }
 
+/* What the interval does not hold, or holds only as far as it is said; what was said as a doubt is not said again. */
+static void put_reasons(struct sheet *s, bool *said, const char *const *doubts, size_t n)
+{
+	const struct verdict *v = &s->a->verdict;
+	for (uint32_t i = v->result == VERDICT_INCONCLUSIVE; i < v->reasons.n; i++) {
+		const struct fact *fact = v->reasons.list[i];
+		const char *text = say_fact(fact, s->a->names, &s->arena);
+		bool known = fact == v->typical_line || fact_info[fact->id].severity != FACT_CAVEAT;
+		for (size_t k = 0; k < n && !known; k++)
+			known = strcmp(doubts[k], text) == 0;
+		caveat(s, said, known ? "" : text);
+	}
+}
+
 /* Other work first: it makes a verdict worth little. Then every fact that could turn the result round; what else is to
  * be known of the data stands in the report. Without a number to doubt, why there is none. */
 static void put_caveats(struct sheet *s)
@@ -238,6 +252,7 @@ static void put_caveats(struct sheet *s)
 		caveat(s, &said, say_fact(v->reasons.list[0], a->names, &s->arena));
 	for (size_t i = 0; i < n; i++) /* what the sides differ in may be what there is to doubt */
 		caveat(s, &said, strcmp(doubts[i], first) ? doubts[i] : "");
+	put_reasons(s, &said, doubts, n);
 	markdown_raw(&s->md, said ? "\n" : "");
 	add(s);
 }
