@@ -2,8 +2,8 @@
 #ifndef GAPLINE_DIGEST_DECODER_H
 #define GAPLINE_DIGEST_DECODER_H
 
+#include "base/numbers.h"
 #include "digest/layout.h"
-#include "digest/numbers.h"
 #include "trace/trace.h"
 
 enum { SECTIONS_MAX = 256 };

@@ -1,4 +1,4 @@
-#include "digest/numbers.h"
+#include "base/numbers.h"
 #include "say/say.h"
 #include "table/check.h"
 #include "table/fields.h"

@@ -1,6 +1,6 @@
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/sort.h"
-#include "digest/numbers.h"
 #include "table/fields.h"
 #include "table/table.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/keymap.h"
 #include "base/list.h"
-#include "trace/order.h"
 
 #include <string.h>
 
@@ -45,61 +44,29 @@ struct again_ranges *again_count_ranges(const struct trace *t, struct arena *are
 	return list;
 }
 
-/* Rows of one kind, in their order. */
-struct rows {
-	uint32_t *list;
-	size_t n;
-};
-
-/* Leaves of the rows of `from` these, NULL: all, with the columns that are asked for of such rows. */
-static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, const struct rows *kept,
-                       struct arena *arena)
+/* Leaves of the rows of `from` all, or none. */
+static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, bool left, struct arena *arena)
 {
 	const struct columns *all = &COLUMNS[rows];
-	size_t n = kept ? kept->n : *columns_rows((struct trace *)from, rows);
+	size_t n = left ? *columns_rows((struct trace *)from, rows) : 0;
 	for (size_t c = 0; c < all->n; c++) {
-		const void *values = c < all->n_left ? columns_get(from, rows, &all->column[c]) : NULL;
-		size_t size = all->column[c].size;
-		void *left = !values ? NULL : kept ? arena_take(arena, n, size) : arena_keep(arena, values, n, size);
-		if (values && kept)
-			order_take(left, values, size, n, kept->list);
-		columns_set(to, rows, &all->column[c], left);
+		const void *values = columns_get(from, rows, &all->column[c]);
+		columns_set(to, rows, &all->column[c],
+		            values ? arena_keep(arena, values, n, all->column[c].size) : NULL);
 	}
 	*columns_rows(to, rows) = n;
 }
 
 void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 {
-	ARENA_LOCAL(scratch);
 	struct trace whole = *t;
-	const struct rows none = {0};
-	struct rows ops = {ARENA_TAKE(&scratch, t->ops.n, uint32_t), 0},
-		    calls = {ARENA_TAKE(&scratch, t->calls.n, uint32_t), 0};
-	bool *launches = ARENA_NEW(&scratch, t->calls.n, bool);
-	uint32_t *number = ARENA_TAKE(&scratch, t->calls.n, uint32_t);
 	part->ops = t->ops.n;
 	part->owned = t->calls.in_operator || t->calls.in_module || t->calls.in_outermost || t->calls.in_line;
 	part->ranges = again_count_ranges(t, arena, &part->n_ranges);
 	again_print(&t->ops, part->print);
-	for (uint32_t i = 0; i < t->ops.n; i++) {
-		if (t->ops.kind[i] != OP_COMM)
-			continue;
-		ops.list[ops.n++] = i;
-		if (t->ops.launch[i] != TRACE_NONE)
-			launches[t->ops.launch[i]] = true;
-	}
-	for (uint32_t i = 0; i < t->calls.n; i++) {
-		number[i] = launches[i] ? (uint32_t)calls.n : TRACE_NONE;
-		if (launches[i])
-			calls.list[calls.n++] = i;
-	}
-	leave_rows(t, &whole, ROWS_OF_OPS, &ops, arena);
-	leave_rows(t, &whole, ROWS_OF_CALLS, &calls, arena);
-	leave_rows(t, &whole, ROWS_OF_COMM_CALLS, NULL, arena);
+	comm_kernels_pack(t, arena, &part->comm);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
-		if (rows != ROWS_OF_OPS && rows != ROWS_OF_CALLS && rows != ROWS_OF_COMM_CALLS)
-			leave_rows(t, &whole, rows, again_is_held(rows) ? NULL : &none, arena);
-	columns_renumber(t, ROWS_OF_OPS, COLUMN_CALL, number);
+		leave_rows(t, &whole, rows, again_is_held(rows) || rows == ROWS_OF_COMM_CALLS, arena);
 	trace_order(t, arena);
 }
 

@@ -4,6 +4,7 @@
 #define GAPLINE_TRACE_AGAIN_H
 
 #include "trace/columns.h"
+#include "trace/comm_kernels.h"
 
 /* How often a thread has ranges of a name. */
 struct again_ranges {
@@ -28,6 +29,7 @@ struct trace_again {
 	/* Where the part's begin in the run's lists; trace_merge fills them. */
 	uint32_t first_process, first_thread, first_device;
 	/* Of its rows: */
+	struct comm_kernels comm;
 	size_t ops;
 	struct again_ranges *ranges; /* in the order in which they first occur */
 	uint32_t n_ranges;
@@ -48,8 +50,7 @@ static inline bool again_is_held(enum columns_of rows)
 }
 
 /* Leaves of a linked trace the rows that trace.h says are held, in `arena`, and notes in `part` what is known of the
- * others. Of communication kernels stays what tells when one ran and was launched, and which one it is. `arena` holds
- * everything of the trace that is no row. */
+ * others. `arena` holds everything of the trace that is no row. */
 void again_leave(struct trace *trace, struct trace_again *part, struct arena *arena);
 
 /* Files [first, first + n) of the run as a trace of their own, linked, with times on the run's clock and what the run

@@ -180,11 +180,10 @@ int64_t clock_offset_at(const struct clock_offset *o, int64_t time)
 }
 
 void clock_transfers_add(struct clock_transfers *transfers, const struct trace *t, const struct comm_calls *calls,
-                         const struct comm_op *op, uint32_t host, int64_t launched, int64_t start, int64_t end,
-                         struct arena *arena)
+                         const struct comm_op *op, uint32_t host, const struct comm_kernel *kernel, struct arena *arena)
 {
 	const struct trace_comm_calls *c = &t->comm_calls;
-	uint32_t process = t->devices[t->ops.device[op->op]].process;
+	uint32_t process = t->devices[kernel->device].process;
 	for (uint32_t i = 0; i < op->n; i++) {
 		uint32_t call = calls->calls[op->first + i];
 		const char *name = names_text(t->names, c->name[call]);
@@ -198,9 +197,9 @@ void clock_transfers_add(struct clock_transfers *transfers, const struct trace *
 		                                 .to = send ? c->peer[call] : me->rank,
 		                                 .send = send,
 		                                 .host = host,
-		                                 .launched = launched,
-		                                 .start = start,
-		                                 .end = end});
+		                                 .launched = kernel->launched,
+		                                 .start = kernel->start,
+		                                 .end = kernel->end});
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "trace/comm_calls.h"
+#include "trace/comm_kernels.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,9 +57,9 @@ struct clock_transfers {
 	size_t n, room;
 };
 
-/* Adds what kernel `op` of the trace was launched for. `launched`, `start` and `end`: its times. */
+/* Adds what a kernel of the trace was launched for, `op`. Its times are those of `host`. */
 void clock_transfers_add(struct clock_transfers *transfers, const struct trace *trace, const struct comm_calls *calls,
-                         const struct comm_op *op, uint32_t host, int64_t launched, int64_t start, int64_t end,
+                         const struct comm_op *op, uint32_t host, const struct comm_kernel *kernel,
                          struct arena *arena);
 
 /* Pairs of a transfer from host a to host b and one back, of the same two ranks: nothing has arrived before its sending

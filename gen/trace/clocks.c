@@ -63,11 +63,6 @@ static int compare_kernels(const void *a, const void *b, void *streams)
 
 /* ---- what is there ---- */
 
-static int64_t launched(const struct trace *t, size_t i)
-{
-	return t->ops.launch[i] == TRACE_NONE ? t->ops.start[i] : t->calls.start[t->ops.launch[i]];
-}
-
 static void find_hosts(struct aligning *c, struct arena *arena, struct host_clocks *out)
 {
 	size_t room = 0;
@@ -90,45 +85,52 @@ static void find_hosts(struct aligning *c, struct arena *arena, struct host_cloc
 	out->n = n > 1 ? n : 0;
 }
 
+/* Of one file, whose first device is the run's `first`. `known`: by name, 1 synchronising, 2 not, 0 not asked. */
+static void add_kernels(struct aligning *c, size_t part, uint32_t first, uint8_t *known)
+{
+	const struct trace *t = c->parts[part].trace;
+	const struct time_map *map = &c->parts[part].map;
+	ARENA_LOCAL(scratch);
+	struct comm_calls calls;
+	size_t n;
+	struct comm_kernel *list = comm_kernels_of(t, 0, &scratch, &n);
+	comm_calls_find(t, &scratch, &calls);
+	for (size_t i = 0; i < n; i++) {
+		struct comm_kernel *k = &list[i];
+		if (k->end == k->start)
+			continue;
+		k->start = time_map_of(map, k->start);
+		k->end = time_map_of(map, k->end);
+		const struct comm_op *of = comm_calls_of(&calls, k->op);
+		uint32_t call = of ? calls.calls[of->first] : 0, name = of ? t->comm_calls.name[call] : k->name;
+		if (of)
+			clock_transfers_add(&c->transfers, t, &calls, of, c->host_of[part], k, &c->scratch);
+		if (!known[name])
+			known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
+		if (known[name] != 1)
+			continue;
+		LIST_ADD(&c->scratch, c->kernels, c->n, c->room,
+		         (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
+		                         .name = name,
+		                         .stream = k->stream,
+		                         .host = c->host_of[part],
+		                         .device = first + k->device,
+		                         .launched = k->launched,
+		                         .start = k->start,
+		                         .end = k->end});
+	}
+}
+
 static void find_kernels(struct aligning *c)
 {
 	uint32_t device = 0;
-	const struct names *names = c->parts[0].trace->names;
-	uint8_t *known = ARENA_NEW(&c->scratch, names->n, uint8_t); /* by name: 1 synchronising, 2 not */
+	uint8_t *known = ARENA_NEW(&c->scratch, c->parts[0].trace->names->n, uint8_t);
 	for (size_t p = 0; p < c->n_parts; p++)
-		for (size_t i = 0; i < c->parts[p].trace->ops.n; i++)
-			c->room += c->parts[p].trace->ops.kind[i] == OP_COMM;
+		c->room += comm_kernels_count(c->parts[p].trace);
 	c->kernels = ARENA_TAKE(&c->scratch, c->room, struct kernel);
 	for (size_t p = 0; p < c->n_parts; p++) {
-		const struct trace *t = c->parts[p].trace;
-		const struct time_map *map = &c->parts[p].map;
-		struct comm_calls calls;
-		comm_calls_find(t, &c->scratch, &calls);
-		for (size_t i = 0; i < t->ops.n; i++) {
-			if (t->ops.kind[i] != OP_COMM || t->ops.end[i] == t->ops.start[i])
-				continue;
-			const struct comm_op *of = comm_calls_of(&calls, (uint32_t)i);
-			uint32_t call = of ? calls.calls[of->first] : 0;
-			uint32_t name = of ? t->comm_calls.name[call] : t->ops.name[i];
-			int64_t start = time_map_of(map, t->ops.start[i]), end = time_map_of(map, t->ops.end[i]);
-			if (of)
-				clock_transfers_add(&c->transfers, t, &calls, of, c->host_of[p], launched(t, i), start,
-				                    end, &c->scratch);
-			if (!known[name])
-				known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
-			if (known[name] != 1)
-				continue;
-			LIST_ADD(&c->scratch, c->kernels, c->n, c->room,
-			         (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
-			                         .name = name,
-			                         .stream = t->ops.stream[i],
-			                         .host = c->host_of[p],
-			                         .device = device + t->ops.device[i],
-			                         .launched = launched(t, i),
-			                         .start = start,
-			                         .end = end});
-		}
-		device += t->n_devices;
+		add_kernels(c, p, device, known);
+		device += c->parts[p].trace->n_devices;
 	}
 }
 

@@ -10,9 +10,6 @@
 		offsetof(struct trace_##kind, member), sizeof *((struct trace_##kind *)0)->member, (role), (origin)    \
 	}
 
-/* What again_leave leaves comes first, so that ties between rows that it left fall as they did among all rows. */
-enum { LEFT_OF_OPS = 8, LEFT_OF_CALLS = 2 };
-
 static const struct column OPS[] = {
 	COLUMN(ops, start, COLUMN_TIME, COLUMN_READ),
 	COLUMN(ops, end, COLUMN_TIME, COLUMN_READ),
@@ -96,15 +93,14 @@ static const struct column LEVELS[] = {
 	COLUMN(levels, device, COLUMN_DEVICE, COLUMN_READ),
 };
 
-#define TABLE_LEAVING(left, member, list, first)                                                                       \
+#define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
-		offsetof(struct trace, member), (first), (list), sizeof(list) / sizeof *(list), (left)                 \
+		offsetof(struct trace, member), (first), (list), sizeof(list) / sizeof *(list)                         \
 	}
-#define TABLE(member, list, first) TABLE_LEAVING(sizeof(list) / sizeof *(list), member, list, first)
 const struct columns COLUMNS[COLUMNS_OF] = {
-	[ROWS_OF_OPS] = TABLE_LEAVING(LEFT_OF_OPS, ops, OPS, 0),
+	[ROWS_OF_OPS] = TABLE(ops, OPS, 0),
 	[ROWS_OF_RANGES] = TABLE(ranges, RANGES, offsetof(struct trace, first_range)),
-	[ROWS_OF_CALLS] = TABLE_LEAVING(LEFT_OF_CALLS, calls, CALLS, offsetof(struct trace, first_call)),
+	[ROWS_OF_CALLS] = TABLE(calls, CALLS, offsetof(struct trace, first_call)),
 	[ROWS_OF_OS_CALLS] = TABLE(os_calls, OS_CALLS, offsetof(struct trace, first_os_call)),
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),

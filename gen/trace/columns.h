@@ -51,7 +51,6 @@ struct columns {
 	size_t first; /* where the list of each thread's first row stands in a trace; 0: there is none */
 	const struct column *column;
 	size_t n;
-	size_t n_left; /* the first of them: those of rows that again_leave leaves */
 };
 
 extern const struct columns COLUMNS[COLUMNS_OF];

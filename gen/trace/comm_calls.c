@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "trace/comm_kernels.h"
 
 #include <stdlib.h>
 
@@ -41,12 +42,14 @@ static size_t find_launches(const struct trace *t, struct arena *scratch, struct
 {
 	struct launch *list = NULL;
 	size_t n = 0, room = 0;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t launch = t->ops.launch[i];
-		if (t->ops.kind[i] != OP_COMM || launch == TRACE_NONE || (t->ops.flags[i] & OPF_GRAPH_NODE))
-			continue;
-		LIST_ADD(scratch, list, n, room,
-		         (struct launch){t->calls.thread[launch], (uint32_t)i, t->calls.start[launch]});
+	for (uint32_t piece = 0; piece < comm_kernels_pieces(t); piece++) {
+		ARENA_LOCAL(kernels);
+		size_t more;
+		const struct comm_kernel *k = comm_kernels_of(t, piece, &kernels, &more);
+		for (size_t i = 0; i < more; i++)
+			if (k[i].thread != TRACE_NONE) {
+				LIST_ADD(scratch, list, n, room, (struct launch){k[i].thread, k[i].op, k[i].launched});
+			}
 	}
 	SORT(list, n, compare_launches);
 	*out = list;

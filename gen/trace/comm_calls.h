@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-/* A kernel, an index into trace.ops, and what it was launched for: calls[first] … calls[first + n − 1]. */
+/* A kernel (comm_kernel.op), and what it was launched for: calls[first] … calls[first + n − 1]. */
 struct comm_op {
 	uint32_t op, first, n;
 };

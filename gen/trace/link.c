@@ -191,6 +191,8 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 			t->again[i].ids[k] = ids[t->again[i].ids[k]];
 		for (uint32_t k = 0; k < t->again[i].n_ranges; k++)
 			t->again[i].ranges[k].name = ids[t->again[i].ranges[k].name];
+		for (uint32_t k = 0; k < t->again[i].comm.n_kinds; k++)
+			t->again[i].comm.kinds[k].name = ids[t->again[i].comm.kinds[k].name];
 	}
 }
 

@@ -214,14 +214,15 @@ static void map_times(struct trace *t, const struct time_map *map)
 }
 
 /* Rows that are not held stay where they are. Before the lists of `from` are joined. */
-static void join_again(struct trace *t, struct trace *from, const struct time_map *map, struct arena *arena,
-                       struct arena *scratch)
+static void join_again(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)
 {
 	if (!from->again)
 		return;
-	columns_renumber(from, ROWS_OF_OPS, COLUMN_CALL,
-	                 counting_from((uint32_t)t->calls.n, (uint32_t)from->calls.n, scratch));
 	struct trace_again part = *from->again;
+	const struct comm_kernels *before = &t->again[t->n_again - 1].comm;
+	part.comm.first = before->first + before->n;
+	part.comm.bytes = arena_keep(arena, part.comm.bytes, part.comm.n_bytes, 1);
+	part.comm.kinds = arena_keep(arena, part.comm.kinds, part.comm.n_kinds, sizeof *part.comm.kinds);
 	part.kept = arena_keep(arena, part.kept, part.n_kept, 1);
 	part.ids = arena_keep(arena, part.ids, part.n_ids, sizeof *part.ids);
 	part.told = arena_keep(arena, part.told, part.n_ids, sizeof *part.told);
@@ -257,7 +258,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 	for (size_t i = 1; i < n; i++) {
 		ARENA_LOCAL(scratch);
 		struct trace *from = parts[i].trace;
-		join_again(out, from, &parts[i].map, arena, &scratch);
+		join_again(out, from, &parts[i].map, arena);
 		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);

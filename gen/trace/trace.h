@@ -483,8 +483,8 @@ struct trace {
 	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
-	/* Rows that are not held (again.h): of ops only communication kernels are here, of calls their launches, and
-	 * all that NCCL, samples of threads, and these about Python's lock say. NULL: all rows are here. */
+	/* Rows that are not held (again.h): here is only what NCCL, samples of threads, and these about Python's lock
+	 * say, and of ops there are communication kernels (comm_kernels.h). NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
 };

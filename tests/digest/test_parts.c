@@ -429,11 +429,16 @@ static void test_rows_are_not_held(void **state)
 	for (uint32_t i = 0; i < run->n_again; i++)
 		ops += run->again[i].ops;
 	assert_int_equal(ops, held->ops.n);
-	for (size_t i = 0; i < run->ops.n; i++)
-		assert_int_equal(run->ops.kind[i], OP_COMM);
-	assert_true(run->ops.n && run->ops.n < ops / 2);
-	assert_int_equal(run->calls.n, run->ops.n);
-	assert_int_equal(run->ranges.n, 0);
+	assert_true(run->ops.n == 0 && run->calls.n == 0 && run->ranges.n == 0);
+	size_t n_kernels, n, at = 0;
+	const struct comm_kernel *kernels = comm_kernels_of(held, 0, &arena, &n_kernels);
+	for (uint32_t piece = 0; piece < comm_kernels_pieces(run); piece++) {
+		const struct comm_kernel *of = comm_kernels_of(run, piece, &arena, &n);
+		for (size_t i = 0; i < n; i++, at++)
+			assert_true(of[i].op == at && of[i].start == kernels[at].start &&
+			            of[i].device == kernels[at].device && of[i].thread == kernels[at].thread);
+	}
+	assert_true(n_kernels && at == n_kernels && n_kernels < ops / 2);
 	struct trace whole;
 	again_load(run, 0, 3, AGAIN_ALL, &arena, &whole);
 	assert_int_equal(whole.ops.n, held->ops.n);

@@ -1,7 +1,9 @@
 #include "analyse/judge/possible.h"
 
 #include "analyse/judge/evidence.h"
+#include "base/list.h"
 #include "base/sort.h"
+#include "trace/comm_kernels.h"
 
 #include <string.h>
 
@@ -37,11 +39,17 @@ static int by_start(const void *a, const void *b)
 /* When the communication kernels of a run ran, on the wall clock. */
 static struct meeting *find_meetings(const struct trace *t, size_t *n, struct arena *arena)
 {
-	struct meeting *list = ARENA_NEW(arena, t->ops.n, struct meeting);
-	for (size_t i = 0; i < t->ops.n && t->source.started != TRACE_NO_TIME; i++)
-		if (t->ops.kind[i] == OP_COMM)
-			list[(*n)++] = (struct meeting){t->source.started + t->ops.start[i],
-			                                t->source.started + t->ops.end[i]};
+	struct meeting *list = NULL;
+	size_t room = 0;
+	for (uint32_t piece = 0; piece < comm_kernels_pieces(t) && t->source.started != TRACE_NO_TIME; piece++) {
+		ARENA_LOCAL(kernels);
+		size_t more;
+		const struct comm_kernel *k = comm_kernels_of(t, piece, &kernels, &more);
+		for (size_t i = 0; i < more; i++) {
+			LIST_ADD(arena, list, *n, room,
+			         (struct meeting){t->source.started + k[i].start, t->source.started + k[i].end});
+		}
+	}
 	SORT(list, *n, by_start);
 	return list;
 }

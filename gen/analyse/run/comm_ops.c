@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/comm_calls.h"
+#include "trace/comm_kernels.h"
 
 #include <string.h>
 
@@ -159,40 +160,57 @@ static bool is_alone(const struct view *v, const struct collective_op *op, uint3
 	return v->from && op->step == TRACE_NONE && (op->launched < v->from[process] || op->launched >= v->to[process]);
 }
 
-static void add_op(struct view *v, uint32_t i, uint32_t device)
+static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device)
 {
 	const struct trace *t = v->run->trace;
 	const struct trace_comm_calls *c = &t->comm_calls;
-	struct collective_op op = {.start = t->ops.start[i],
-	                           .end = t->ops.end[i],
-	                           .launched = op_launch_start(t, i),
+	const uint32_t process = t->devices[k->device].process;
+	struct collective_op op = {.start = k->start,
+	                           .end = k->end,
+	                           .launched = k->launched,
 	                           .rank = device,
-	                           .step = v->run->steps.found ? v->run->steps.op_step[i] : 0,
-	                           .phase = v->run->op_phase[i],
-	                           .stream = t->ops.stream[i],
-	                           .arrived = t->ops.start[i],
+	                           .step = v->run->steps.found ? v->run->steps.op_step[k->op] : 0,
+	                           .phase = v->run->op_phase[k->op],
+	                           .stream = k->stream,
+	                           .arrived = k->start,
 	                           .bytes = -1,
 	                           .partner = UINT32_MAX};
-	struct comm_row row = {.name = t->ops.name[i]};
-	const struct comm_op *of = comm_calls_of(&v->calls, i);
+	struct comm_row row = {.name = k->name};
+	const struct comm_op *of = comm_calls_of(&v->calls, k->op);
 	if (of && is_one_operation(v, of)) {
 		row.name = c->name[v->calls.calls[of->first]];
 		row.comm = c->comm[v->calls.calls[of->first]];
-		const struct comm_member *m =
-			comm_calls_member(&v->calls, row.comm, t->devices[t->ops.device[i]].process);
+		const struct comm_member *m = comm_calls_member(&v->calls, row.comm, process);
 		row.ranks = m && m->ranks != TRACE_NONE ? m->ranks : 0;
 	}
 	op.bytes = of ? 0 : -1;
-	for (uint32_t k = 0; of && k < of->n; k++)
-		op.bytes += c->bytes[v->calls.calls[of->first + k]];
-	bool alone = is_alone(v, &op, op_process(t, i));
+	for (uint32_t i = 0; of && i < of->n; i++)
+		op.bytes += c->bytes[v->calls.calls[of->first + i]];
+	bool alone = is_alone(v, &op, process);
 	size_t before = v->n_transfers;
 	bool point = !alone && (of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device));
 	row.kind = point ? COMM_POINT : note_root(v, of, &op) || synchronises(v, row.name) ? COMM_TOGETHER : COMM_OTHER;
-	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, op_process(t, i));
+	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, process);
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
 	LIST_ADD(&v->scratch, list->op, list->n, list->room, op);
+}
+
+/* The kernels of all devices that are the run's. */
+static void add_ops(struct view *v)
+{
+	const struct trace *t = v->run->trace;
+	uint32_t *device_of = ARENA_NEW(&v->scratch, t->n_devices, uint32_t); /* 1 + an index into the run's */
+	for (uint32_t d = 0; d < v->run->n_devices; d++)
+		device_of[v->run->devices[d].device] = d + 1;
+	for (uint32_t piece = 0; piece < comm_kernels_pieces(t); piece++) {
+		ARENA_LOCAL(kernels);
+		size_t n;
+		const struct comm_kernel *list = comm_kernels_of(t, piece, &kernels, &n);
+		for (size_t i = 0; i < n; i++)
+			if (device_of[list[i].device] && list[i].end > list[i].start)
+				add_op(v, &list[i], device_of[list[i].device] - 1);
+	}
 }
 
 /* What all ranks recorded, where one of them lacks the beginning. */
@@ -300,15 +318,9 @@ void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *aren
 	find_devices(&v);
 	find_shared(&v);
 	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
-	for (size_t i = 0; i < t->ops.n; i++)
-		together->room += t->ops.kind[i] == OP_COMM;
+	together->room = comm_kernels_count(t);
 	together->op = ARENA_TAKE(ops, together->room, struct collective_op);
-	for (uint32_t d = 0; d < run->n_devices; d++) {
-		const struct trace_device *device = &t->devices[run->devices[d].device];
-		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
-			if (t->ops.kind[i] == OP_COMM && t->ops.end[i] > t->ops.start[i])
-				add_op(&v, i, d);
-	}
+	add_ops(&v);
 	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, ops, &out->collectives);
 	match_by_stream(&v, tolerance);
 	point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);

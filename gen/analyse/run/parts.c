@@ -92,8 +92,9 @@ void parts_prepare(struct run *run)
 		return;
 	}
 	/* of the communication kernels, the parts fill them */
-	run->op_phase = ARENA_NEW(run->arena, run->trace->ops.n, uint32_t);
-	run->steps.op_step = run->steps.found ? ARENA_NEW(run->arena, run->trace->ops.n, uint32_t) : NULL;
+	size_t n = comm_kernels_count(run->trace);
+	run->op_phase = ARENA_NEW(run->arena, n, uint32_t);
+	run->steps.op_step = run->steps.found ? ARENA_NEW(run->arena, n, uint32_t) : NULL;
 }
 
 struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
@@ -131,16 +132,14 @@ struct run *parts_open_charged(const struct run *run, uint32_t i, struct arena *
 /* Steps and phases of the part's communication kernels, which the run holds in the same order. */
 static void note_comm_ops(struct run *run, uint32_t i, const struct run *part)
 {
-	const struct trace *whole = run->trace, *t = part->trace;
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		uint32_t to = whole->devices[run->parts->list[i].first_device + d].first_op;
-		for (uint32_t op = t->devices[d].first_op; op < t->devices[d].first_op + t->devices[d].n_ops; op++) {
-			if (t->ops.kind[op] != OP_COMM)
-				continue;
-			if (run->steps.op_step)
-				run->steps.op_step[to] = part->steps.op_step[op];
-			run->op_phase[to++] = part->op_phase[op];
-		}
+	const struct trace_ops *ops = &part->trace->ops;
+	uint32_t to = run->trace->again[run->parts->list[i].first].comm.first;
+	for (size_t op = 0; op < ops->n; op++) {
+		if (ops->kind[op] != OP_COMM)
+			continue;
+		if (run->steps.op_step)
+			run->steps.op_step[to] = part->steps.op_step[op];
+		run->op_phase[to++] = part->op_phase[op];
 	}
 }
 

@@ -1,7 +1,7 @@
 /* Integers as bytes: seven bits a byte, low ones first, the eighth says that more follow (LEB128). Signed ones
  * alternate: 0, −1, 1, −2 … are 0, 1, 2, 3 … */
-#ifndef GAPLINE_DIGEST_NUMBERS_H
-#define GAPLINE_DIGEST_NUMBERS_H
+#ifndef GAPLINE_BASE_NUMBERS_H
+#define GAPLINE_BASE_NUMBERS_H
 
 #include "base/buf.h"
 
