@@ -92,9 +92,10 @@ static void find(struct state *s, const struct job *j)
 	struct step_marks marks;
 	const struct trace *t = make(s, j, &marks);
 	struct steps_part part;
-	steps_of_part(t, &marks, &s->arena, false, &part);
+	steps_of_part(t, &marks, &s->arena, true, &part);
 	steps_join(t, &marks, &part, 1, &s->arena, &s->steps);
-	memcpy(s->instance, part.instance, part.n * sizeof *part.instance); /* in the same order */
+	for (uint32_t i = 0; i < part.n; i++)
+		s->instance[i].step = part.step[i]; /* in the same order */
 }
 
 /* Every instance is of the step that it was put in as, counted from the first that all ranks recorded. */

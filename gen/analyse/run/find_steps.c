@@ -251,12 +251,13 @@ static bool find_span(const struct looking *f)
 	struct steps *s = &run->steps;
 	int64_t start = INT64_MAX, end = INT64_MIN;
 	for (uint32_t i = 0; i < run->parts->n; i++) {
-		const struct steps_part *part = &f->steps[i];
-		for (uint32_t k = 0; k < part->n; k++) {
-			if (k && part->instance[k].process == part->instance[k - 1].process)
+		ARENA_LOCAL(scratch);
+		const struct instance *x = steps_of_one(&f->steps[i], &scratch);
+		for (uint32_t k = 0; k < f->steps[i].n; k++) {
+			if (k && x[k].process == x[k - 1].process)
 				return false;
-			start = part->instance[k].start < start ? part->instance[k].start : start;
-			end = part->instance[k].end > end ? part->instance[k].end : end;
+			start = x[k].start < start ? x[k].start : start;
+			end = x[k].end > end ? x[k].end : end;
 		}
 	}
 	*s = (struct steps){.span_named = true, .span_start = start};

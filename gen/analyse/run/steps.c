@@ -1,5 +1,6 @@
 #include "analyse/run/steps.h"
 
+#include "analyse/run/instances.h"
 #include "analyse/run/steps_align.h"
 #include "analyse/run/steps_ends.h"
 #include "analyse/run/steps_lanes.h"
@@ -93,7 +94,6 @@ static void fill_threads(struct steps_build *b)
 		t->start = ARENA_TAKE(b->arena, t->n, int64_t);
 		t->end = ARENA_TAKE(b->arena, t->n, int64_t);
 		t->until = t->end; /* as long as none overlap */
-		t->step = ARENA_TAKE(b->arena, t->n, uint32_t);
 		for (uint32_t k = 0; k < t->n; k++) {
 			const struct instance *x = steps_instance(b, b->first[i] + k);
 			t->start[k] = x->start;
@@ -148,9 +148,10 @@ static int64_t *last_ends(struct steps_build *b)
 }
 
 /* What the ops say of places and lanes. */
-static void ask_ops(struct steps_build *b, struct arena *arena)
+static void ask_ops(struct steps_build *b)
 {
 	const struct trace *t = b->trace;
+	struct arena *arena = &b->scratch;
 	b->own_start = ARENA_TAKE(arena, b->marks->n, int64_t);
 	b->own_end = ARENA_TAKE(arena, b->marks->n, int64_t);
 	b->own_time = ARENA_NEW(arena, b->marks->n, double);
@@ -292,9 +293,7 @@ static uint32_t end_steps(struct steps_build *b, uint32_t n)
 		if (steps_instance(b, p)->step != TRACE_NONE || steps_instance(b, p)->unmeasured)
 			inside += b->own_time[p];
 	s->coverage = b->all_time > 0 ? inside / b->all_time : 0;
-	for (uint32_t i = 0; i < s->n_threads; i++)
-		for (uint32_t k = 0; k < s->threads[i].n; k++)
-			s->threads[i].step[k] = steps_instance(b, b->first[i] + k)->step;
+	steps_fill_threads(b);
 	return merged;
 }
 
@@ -364,25 +363,42 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	find_threads(&b);
 	fill_threads(&b);
 	b.at = ARENA_TAKE(at ? arena : &b.scratch, trace->ops.n, uint32_t);
-	b.lane = ARENA_TAKE(arena, marks->n, uint32_t);
+	b.lane = ARENA_TAKE(&b.scratch, marks->n, uint32_t);
 	steps_find_lanes(&b);
 	steps_find_cut(&b);
-	*out = (struct steps_part){.n = marks->n, .n_cut = proposed.n_cut, .at = at ? b.at : NULL};
-	out->instance = ARENA_TAKE(arena, marks->n, struct instance);
-	out->lane = b.lane;
-	ask_ops(&b, arena);
-	for (uint32_t p = 0; p < marks->n; p++)
-		out->instance[p] = *steps_instance(&b, p);
-	out->n_lanes = b.n_lanes;
-	out->own_start = b.own_start;
-	out->own_end = b.own_end;
-	out->own_time = b.own_time;
-	out->own_work = b.own_work;
-	out->all_time = b.all_time;
-	out->after = b.after;
-	out->communicates = b.communicates;
-	out->begin = b.begin;
+	ask_ops(&b);
+	*out = (struct steps_part){.n_cut = proposed.n_cut,
+	                           .n_lanes = b.n_lanes,
+	                           .all_time = b.all_time,
+	                           .after = b.after,
+	                           .communicates = arena_keep(arena, b.communicates, b.n_lanes, sizeof(bool)),
+	                           .begin = b.begin,
+	                           .at = at ? b.at : NULL};
+	instances_pack(&b, arena, out);
 	arena_release(&b.scratch);
+}
+
+/* Room for what is said of n instances. */
+static void make_room(struct steps_build *b, struct step_marks *marks, uint32_t n)
+{
+	marks->n = n;
+	marks->instance = ARENA_TAKE(&b->scratch, n, struct instance);
+	b->marks = marks;
+	b->lane = ARENA_TAKE(&b->scratch, n, uint32_t);
+	b->own_start = ARENA_TAKE(&b->scratch, n, int64_t);
+	b->own_end = ARENA_TAKE(&b->scratch, n, int64_t);
+	b->own_time = ARENA_TAKE(&b->scratch, n, double);
+	b->own_work = ARENA_TAKE(&b->scratch, n, struct step_work);
+}
+
+struct instance *steps_of_one(const struct steps_part *part, struct arena *arena)
+{
+	struct steps_build b = {0};
+	struct step_marks marks = {0};
+	make_room(&b, &marks, part->n);
+	instances_unpack(part, 0, 0, &b);
+	arena_adopt(arena, &b.scratch);
+	return marks.instance;
 }
 
 void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
@@ -393,37 +409,21 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	                         .domain = like->domain,
 	                         .written = like->written,
 	                         .requests = like->requests};
-	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out, .begin = INT64_MAX};
+	struct steps_build b = {.trace = trace, .arena = arena, .out = out, .begin = INT64_MAX};
+	uint32_t n_instances = 0, at = 0, lanes = 0;
 	for (size_t i = 0; i < n; i++) {
 		b.begin = parts[i].begin < b.begin ? parts[i].begin : b.begin;
-		all.n += parts[i].n;
+		n_instances += parts[i].n;
 		b.n_lanes += parts[i].n_lanes;
 	}
-	all.instance = ARENA_TAKE(&b.scratch, all.n, struct instance);
-	b.lane = ARENA_TAKE(&b.scratch, all.n, uint32_t);
-	b.own_start = ARENA_TAKE(&b.scratch, all.n, int64_t);
-	b.own_end = ARENA_TAKE(&b.scratch, all.n, int64_t);
-	b.own_time = ARENA_TAKE(&b.scratch, all.n, double);
-	b.own_work = ARENA_TAKE(&b.scratch, all.n, struct step_work);
+	make_room(&b, &all, n_instances);
 	b.communicates = ARENA_TAKE(&b.scratch, b.n_lanes, bool);
 	*out = steps_proposed(&all);
-	uint32_t at = 0, lanes = 0;
 	for (size_t i = 0; i < n; at += parts[i].n, lanes += parts[i].n_lanes, i++) {
-		struct steps_part *part = &parts[i];
-		for (uint32_t p = 0; p < part->n; p++) {
-			struct instance *to = &all.instance[at + p];
-			*to = part->instance[p];
-			to->process += part->first_process;
-			to->thread += part->first_thread;
-			b.lane[at + p] = lanes + part->lane[p];
-		}
-		memcpy(b.own_start + at, part->own_start, part->n * sizeof *b.own_start);
-		memcpy(b.own_end + at, part->own_end, part->n * sizeof *b.own_end);
-		memcpy(b.own_time + at, part->own_time, part->n * sizeof *b.own_time);
-		memcpy(b.own_work + at, part->own_work, part->n * sizeof *b.own_work);
-		memcpy(b.communicates + lanes, part->communicates, part->n_lanes * sizeof *b.communicates);
-		b.all_time += part->all_time;
-		out->n_cut += part->n_cut;
+		instances_unpack(&parts[i], at, lanes, &b);
+		memcpy(b.communicates + lanes, parts[i].communicates, parts[i].n_lanes * sizeof *b.communicates);
+		b.all_time += parts[i].all_time;
+		out->n_cut += parts[i].n_cut;
 	}
 	find_threads(&b);
 	fill_threads(&b);
@@ -432,9 +432,11 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	order_threads(out);
 	out->found = out->n >= 2;
 	at = 0;
-	for (size_t i = 0; i < n; at += parts[i].n, i++)
-		for (uint32_t p = 0; p < parts[i].n; p++)
-			parts[i].instance[p].step = all.instance[at + p].step;
+	for (size_t i = 0; i < n; at += parts[i].n, i++) {
+		parts[i].step = parts[i].at ? ARENA_TAKE(arena, parts[i].n, uint32_t) : NULL;
+		for (uint32_t p = 0; p < parts[i].n && parts[i].step; p++)
+			parts[i].step[p] = all.instance[at + p].step;
+	}
 	arena_release(&b.scratch);
 }
 
@@ -442,7 +444,7 @@ uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena
 {
 	uint32_t *step = ARENA_TAKE(arena, n_ops, uint32_t);
 	for (size_t i = 0; i < n_ops; i++)
-		step[i] = part->at[i] == TRACE_NONE ? TRACE_NONE : part->instance[part->at[i]].step;
+		step[i] = part->at[i] == TRACE_NONE ? TRACE_NONE : part->step[part->at[i]];
 	return step;
 }
 

@@ -67,7 +67,7 @@ struct step_thread {
 	uint32_t n;
 	bool overlap; /* some are open at the same time */
 	int64_t *start, *end;
-	uint32_t *step; /* TRACE_NONE: left out */
+	uint32_t *step; /* TRACE_NONE: left out; threads may have one list in common */
 	int64_t *until; /* the latest end up to this one */
 };
 
@@ -143,25 +143,22 @@ struct steps {
 /* What one part of a run (parts.h) says of the instances that it proposes. */
 struct steps_part {
 	uint32_t first_process, first_thread; /* of the run, that are the part's first ones: who asks fills them */
-	struct instance *instance; /* by thread and start, n of them; process and thread as the part counts them */
-	uint32_t n, n_lanes, n_cut;
-	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
-	bool *communicates; /* by rank */
-	int64_t *own_start; /* by instance: when its ops begin … */
-	int64_t *own_end;   /* … and end, INT64_MIN: it has none … */
-	double *own_time;   /* … and their lengths added up … */
-	double all_time;    /* … and those of all ops … */
-	double after;       /* … and of those that were launched after their process's last one that is whole */
-	struct step_work *own_work; /* by instance */
-	int64_t begin;              /* when the first one of the part begins on the GPU */
-	uint32_t *at; /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */
+	const char *bytes;                    /* its instances, by thread and start, and what their ops say … */
+	size_t n_bytes;                       /* … packed (instances.h) */
+	uint32_t n, n_lanes, n_cut;           /* instances, ranks, instances that the end of the capture cuts */
+	bool *communicates;                   /* by rank */
+	double all_time;                      /* lengths of all ops added up … */
+	double after;   /* … and of those that were launched after their process's last instance that is whole */
+	int64_t begin;  /* when the first one of the part begins on the GPU */
+	uint32_t *at;   /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for … */
+	uint32_t *step; /* … where it was, by instance, once steps are joined: its step, TRACE_NONE: none */
 };
 
 /* `at`: whether it is asked for. Everything lives in `arena`. */
 void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, bool at,
                    struct steps_part *out);
 
-/* Steps of what all parts propose, but for `op_step`: that is the parts'. Fills the parts' instances' `step`.
+/* Steps of what all parts propose, but for `op_step`: that is the parts'.
  * out->found is false when fewer than two instances end. `trace`: the run's; `like`: what is proposed, without
  * instances. Everything lives in `arena`. */
 void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
@@ -170,6 +167,9 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 /* The same of instances that are given by their ops; who knows which ops are whose reads `op_step` off the instances.
  */
 void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out);
+
+/* The instances of a part, as the run counts processes and threads, in `arena`. */
+struct instance *steps_of_one(const struct steps_part *part, struct arena *arena);
 
 /* By op of a part of which that was asked: its step. After steps_join. */
 uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena *arena);

@@ -73,19 +73,22 @@ static struct beside find_beside(const struct steps_build *b, const struct lane 
 	return out;
 }
 
-static struct lane lane_of(const struct steps_build *b, const uint32_t *place, uint32_t n, struct arena *scratch)
+/* When its GPU work begins and ends: asked of the lane that others are compared with. */
+static void find_times(struct steps_build *b, struct lane *lane)
 {
-	struct lane lane = {place, n, ARENA_TAKE(scratch, n, int64_t), ARENA_TAKE(scratch, n, int64_t)};
 	int64_t latest = INT64_MIN, earliest = INT64_MAX;
-	for (uint32_t k = 0; k < n; k++) {
-		latest = b->own_end[place[k]] > latest ? b->own_end[place[k]] : latest;
-		lane.until[k] = latest;
+	lane->until = ARENA_TAKE(&b->scratch, lane->count, int64_t);
+	lane->from = ARENA_TAKE(&b->scratch, lane->count, int64_t);
+	for (uint32_t k = 0; k < lane->count; k++) {
+		uint32_t p = lane->place[k];
+		latest = b->own_end[p] > latest ? b->own_end[p] : latest;
+		lane->until[k] = latest;
 	}
-	for (uint32_t k = n; k-- > 0;) {
-		earliest = b->own_start[place[k]] < earliest ? b->own_start[place[k]] : earliest;
-		lane.from[k] = earliest;
+	for (uint32_t k = lane->count; k-- > 0;) {
+		uint32_t p = lane->place[k];
+		earliest = b->own_start[p] < earliest ? b->own_start[p] : earliest;
+		lane->from[k] = earliest;
 	}
-	return lane;
 }
 
 static uint64_t host_of(const struct steps_build *b, const struct lane *lane)
@@ -142,7 +145,7 @@ struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, co
 	uint32_t with = 0;                                         /* … they are compared with */
 	bool communicates = true;
 	for (uint32_t l = 0; l < b->n_lanes; l++) {
-		lanes[l] = lane_of(b, place, count[l], &b->scratch);
+		lanes[l] = (struct lane){.place = place, .count = count[l]};
 		place += count[l];
 		with = count[l] > count[with] ? l : with;
 		out.n = count[l] < out.n ? count[l] : out.n;
@@ -151,6 +154,7 @@ struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, co
 	if (b->n_lanes < 2 || !communicates || !out.n)
 		return out;
 	bool several = false;
+	find_times(b, &lanes[with]);
 	for (uint32_t l = 0; l < b->n_lanes; l++) {
 		if (l == with)
 			continue;

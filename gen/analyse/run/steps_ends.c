@@ -281,3 +281,28 @@ void steps_find_grids(struct steps_build *b)
 	for (uint32_t k = 0; k < s->n; k++)
 		s->grid[k] = of[k].kernels > 0 ? llround((double)of[k].blocks / (double)of[k].kernels) : 0;
 }
+
+/* By instance of a thread, its step. `all`: 0, 1, 2 … */
+static uint32_t *steps_of_thread(const struct steps_build *b, uint32_t i, uint32_t *all)
+{
+	const uint32_t n = b->out->threads[i].n, from = steps_instance(b, b->first[i])->step;
+	bool in_turn = true;
+	for (uint32_t k = 0; k < n; k++)
+		in_turn = in_turn && from != TRACE_NONE && steps_instance(b, b->first[i] + k)->step == from + k;
+	if (in_turn)
+		return all + from;
+	uint32_t *own = ARENA_TAKE(b->arena, n, uint32_t);
+	for (uint32_t k = 0; k < n; k++)
+		own[k] = steps_instance(b, b->first[i] + k)->step;
+	return own;
+}
+
+void steps_fill_threads(struct steps_build *b)
+{
+	struct steps *s = b->out;
+	uint32_t *all = ARENA_TAKE(b->arena, s->n, uint32_t); /* most threads have one after the other */
+	for (uint32_t k = 0; k < s->n; k++)
+		all[k] = k;
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		s->threads[i].step = steps_of_thread(b, i, all);
+}

@@ -37,6 +37,9 @@ uint32_t steps_part_stretches(struct steps_build *b, uint32_t n, int64_t *begins
 /* What lies before the steps that `begins` names: `before` steps have become one with the first. */
 void steps_find_pauses(struct steps *s, const int64_t *begins, uint32_t before, struct arena *arena);
 
+/* Fills the steps of the threads' instances, once these have theirs. */
+void steps_fill_threads(struct steps_build *build);
+
 /* Fills steps.grid, once instances have their steps. */
 void steps_find_grids(struct steps_build *build);
 
