@@ -32,6 +32,11 @@ static inline void number_put(struct buf *to, uint64_t v)
 	to->data[to->n] = 0;
 }
 
+static inline void number_put_signed(struct buf *to, int64_t v)
+{
+	number_put(to, number_fold(v));
+}
+
 /* A text: its length, and its bytes. */
 static inline void number_put_text(struct buf *to, const char *text)
 {
@@ -45,6 +50,11 @@ struct taken {
 	const unsigned char *at, *end;
 	bool bad;
 };
+
+static inline struct taken number_open(const char *bytes, size_t n)
+{
+	return (struct taken){(const unsigned char *)bytes, (const unsigned char *)bytes + n, false};
+}
 
 /* The groups of seven bits of up to eight bytes, beside each other. */
 static inline uint64_t number_join(uint64_t v)
@@ -77,6 +87,11 @@ static inline uint64_t number_take(struct taken *from)
 	}
 	from->bad = true;
 	return 0;
+}
+
+static inline int64_t number_take_signed(struct taken *from)
+{
+	return number_unfold(number_take(from));
 }
 
 /* How many numbers the bytes hold. */

@@ -54,9 +54,9 @@ void comm_kernels_pack(const struct trace *t, struct arena *arena, struct comm_k
 			LIST_ADD(&scratch, kinds, out->n_kinds, room, *k);
 		}
 		number_put(&bytes, kind);
-		number_put(&bytes, number_fold(k->start - before));
+		number_put_signed(&bytes, k->start - before);
 		number_put(&bytes, (uint64_t)(k->end - k->start));
-		number_put(&bytes, number_fold(k->start - k->launched));
+		number_put_signed(&bytes, k->start - k->launched);
 	}
 	out->bytes = arena_keep(arena, bytes.data, bytes.n, 1);
 	out->n_bytes = bytes.n;
@@ -93,16 +93,15 @@ struct comm_kernel *comm_kernels_of(const struct trace *t, uint32_t piece, struc
 	const struct trace_again *file = &t->again[piece];
 	const struct comm_kernels *from = &file->comm;
 	struct comm_kernel *list = ARENA_TAKE(arena, from->n, struct comm_kernel);
-	struct taken bytes = {(const unsigned char *)from->bytes, (const unsigned char *)from->bytes + from->n_bytes,
-	                      false};
+	struct taken bytes = number_open(from->bytes, from->n_bytes);
 	int64_t before = 0;
 	*n = from->n;
 	for (uint32_t i = 0; i < from->n; i++) {
 		struct comm_kernel *k = &list[i];
 		*k = from->kinds[number_take(&bytes)];
-		k->start = before + number_unfold(number_take(&bytes));
+		k->start = before + number_take_signed(&bytes);
 		before = k->start + (int64_t)number_take(&bytes);
-		k->launched = time_map_of(&file->map, k->start - number_unfold(number_take(&bytes)));
+		k->launched = time_map_of(&file->map, k->start - number_take_signed(&bytes));
 		k->start = time_map_of(&file->map, k->start);
 		k->end = time_map_of(&file->map, before);
 		k->op = i;

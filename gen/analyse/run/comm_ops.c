@@ -1,6 +1,7 @@
 #include "analyse/run/comm_ops.h"
 
 #include "analyse/run/collectives.h"
+#include "analyse/run/parts.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/sort.h"
@@ -160,7 +161,7 @@ static bool is_alone(const struct view *v, const struct collective_op *op, uint3
 	return v->from && op->step == TRACE_NONE && (op->launched < v->from[process] || op->launched >= v->to[process]);
 }
 
-static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device)
+static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device, uint32_t step, uint32_t phase)
 {
 	const struct trace *t = v->run->trace;
 	const struct trace_comm_calls *c = &t->comm_calls;
@@ -169,8 +170,8 @@ static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device)
 	                           .end = k->end,
 	                           .launched = k->launched,
 	                           .rank = device,
-	                           .step = v->run->steps.found ? v->run->steps.op_step[k->op] : 0,
-	                           .phase = v->run->op_phase[k->op],
+	                           .step = step,
+	                           .phase = phase,
 	                           .stream = k->stream,
 	                           .arrived = k->start,
 	                           .bytes = -1,
@@ -203,13 +204,18 @@ static void add_ops(struct view *v)
 	uint32_t *device_of = ARENA_NEW(&v->scratch, t->n_devices, uint32_t); /* 1 + an index into the run's */
 	for (uint32_t d = 0; d < v->run->n_devices; d++)
 		device_of[v->run->devices[d].device] = d + 1;
+	struct parts_comm of_ops = {.run = v->run};
 	for (uint32_t piece = 0; piece < comm_kernels_pieces(t); piece++) {
 		ARENA_LOCAL(kernels);
 		size_t n;
 		const struct comm_kernel *list = comm_kernels_of(t, piece, &kernels, &n);
-		for (size_t i = 0; i < n; i++)
-			if (device_of[list[i].device] && list[i].end > list[i].start)
-				add_op(v, &list[i], device_of[list[i].device] - 1);
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t device = device_of[list[i].device];
+			uint32_t step, phase;
+			parts_comm_next(&of_ops, &list[i], &step, &phase);
+			if (device && list[i].end > list[i].start)
+				add_op(v, &list[i], device - 1, step, phase);
+		}
 	}
 }
 

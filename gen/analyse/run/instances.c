@@ -21,16 +21,6 @@ static float take_count(struct taken *from)
 	return count;
 }
 
-static void put_signed(struct buf *to, int64_t v)
-{
-	number_put(to, number_fold(v));
-}
-
-static int64_t take_signed(struct taken *from)
-{
-	return number_unfold(number_take(from));
-}
-
 void instances_pack(const struct steps_build *b, struct arena *arena, struct steps_part *out)
 {
 	BUF_LOCAL(bytes);
@@ -47,12 +37,12 @@ void instances_pack(const struct steps_build *b, struct arena *arena, struct ste
 			number_put(&bytes, x->thread);
 			number_put(&bytes, b->lane[p]);
 		}
-		put_signed(&bytes, x->start - before);
-		put_signed(&bytes, x->end - x->start);
+		number_put_signed(&bytes, x->start - before);
+		number_put_signed(&bytes, x->end - x->start);
 		before = x->end;
 		if (works) {
-			put_signed(&bytes, b->own_start[p] - x->start);
-			put_signed(&bytes, b->own_end[p] - b->own_start[p]);
+			number_put_signed(&bytes, b->own_start[p] - x->start);
+			number_put_signed(&bytes, b->own_end[p] - b->own_start[p]);
 			number_put(&bytes, (uint64_t)b->own_time[p]); /* whole nanoseconds */
 			put_count(&bytes, b->own_work[p].kernels);
 			put_count(&bytes, b->own_work[p].blocks);
@@ -65,8 +55,7 @@ void instances_pack(const struct steps_build *b, struct arena *arena, struct ste
 
 void instances_unpack(const struct steps_part *part, uint32_t at, uint32_t first_lane, struct steps_build *to)
 {
-	struct taken bytes = {(const unsigned char *)part->bytes, (const unsigned char *)part->bytes + part->n_bytes,
-	                      false};
+	struct taken bytes = number_open(part->bytes, part->n_bytes);
 	struct instance like = {.step = TRACE_NONE};
 	int64_t before = 0;
 	uint32_t lane = 0;
@@ -82,12 +71,12 @@ void instances_unpack(const struct steps_part *part, uint32_t at, uint32_t first
 		x->cut = bits & CUT;
 		x->other_start = bits & OTHER_START;
 		x->opens = bits & OPENS;
-		x->start = before + take_signed(&bytes);
-		x->end = before = x->start + take_signed(&bytes);
+		x->start = before + number_take_signed(&bytes);
+		x->end = before = x->start + number_take_signed(&bytes);
 		const bool works = bits & WORKS;
 		to->lane[p] = lane;
-		to->own_start[p] = works ? x->start + take_signed(&bytes) : INT64_MAX;
-		to->own_end[p] = works ? to->own_start[p] + take_signed(&bytes) : INT64_MIN;
+		to->own_start[p] = works ? x->start + number_take_signed(&bytes) : INT64_MAX;
+		to->own_end[p] = works ? to->own_start[p] + number_take_signed(&bytes) : INT64_MIN;
 		to->own_time[p] = works ? (double)number_take(&bytes) : 0;
 		to->own_work[p].kernels = works ? take_count(&bytes) : 0;
 		to->own_work[p].blocks = works ? take_count(&bytes) : 0;

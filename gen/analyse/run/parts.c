@@ -87,14 +87,8 @@ static void prepare(const struct run *run, uint32_t i, struct run *part)
 
 void parts_prepare(struct run *run)
 {
-	if (run->parts->held) {
+	if (run->parts->held)
 		prepare(run, 0, run);
-		return;
-	}
-	/* of the communication kernels, the parts fill them */
-	size_t n = comm_kernels_count(run->trace);
-	run->op_phase = ARENA_NEW(run->arena, n, uint32_t);
-	run->steps.op_step = run->steps.found ? ARENA_NEW(run->arena, n, uint32_t) : NULL;
 }
 
 struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
@@ -129,18 +123,39 @@ struct run *parts_open_charged(const struct run *run, uint32_t i, struct arena *
 
 /* ---- charge ---- */
 
-/* Steps and phases of the part's communication kernels, which the run holds in the same order. */
-static void note_comm_ops(struct run *run, uint32_t i, const struct run *part)
+/* TRACE_NONE is −1, and 0 without steps. */
+static void note_comm_ops(struct run *run, struct run_part *of, const struct run *part)
 {
 	const struct trace_ops *ops = &part->trace->ops;
-	uint32_t to = run->trace->again[run->parts->list[i].first].comm.first;
+	BUF_LOCAL(bytes);
+	int64_t before = 0;
 	for (size_t op = 0; op < ops->n; op++) {
 		if (ops->kind[op] != OP_COMM)
 			continue;
-		if (run->steps.op_step)
-			run->steps.op_step[to] = part->steps.op_step[op];
-		run->op_phase[to++] = part->op_phase[op];
+		int64_t step = run->steps.found ? (int32_t)part->steps.op_step[op] : 0;
+		number_put_signed(&bytes, step - before);
+		number_put(&bytes, part->op_phase[op]);
+		before = step;
 	}
+	of->comm = arena_keep(run->arena, bytes.data, bytes.n, 1);
+	of->comm_bytes = bytes.n;
+}
+
+void parts_comm_next(struct parts_comm *at, const struct comm_kernel *k, uint32_t *step, uint32_t *phase)
+{
+	const struct run_parts *parts = at->run->parts;
+	if (parts->held) {
+		*step = at->run->steps.found ? at->run->steps.op_step[k->op] : 0;
+		*phase = at->run->op_phase[k->op];
+		return;
+	}
+	for (; at->bytes.at == at->bytes.end; at->next++) {
+		at->bytes = number_open(parts->list[at->next].comm, parts->list[at->next].comm_bytes);
+		at->step = 0;
+	}
+	at->step += number_take_signed(&at->bytes);
+	*step = (uint32_t)at->step;
+	*phase = (uint32_t)number_take(&at->bytes);
 }
 
 /* What stays of the devices of a part whose rows are forgotten. */
@@ -165,32 +180,11 @@ static void take_devices(struct run *run, uint32_t i, const struct run *part)
 	}
 }
 
-/* What each measured step of a device consists of. */
-static void divide_steps(const struct run *run, const struct run *part, uint32_t d, struct device_run *out)
-{
-	ARENA_LOCAL(scratch);
-	double *ns[RANK_PARTS] = {NULL};
-	for (int p = 0; p < RANK_PARTS; p++)
-		if (p != RANK_WAITING && p != RANK_IDLE)
-			ns[p] = ARENA_NEW(&scratch, run->n_steps, double);
-	rank_steps_divide(part, d, out->step_end, ns);
-	for (int p = 0; p < RANK_PARTS; p++) {
-		bool some = false;
-		for (uint32_t k = 0; ns[p] && k < run->n_steps; k++)
-			some = some || ns[p][k] > 0;
-		if (some)
-			out->step_part[p] = arena_keep(run->arena, ns[p], run->n_steps, sizeof *ns[p]);
-	}
-}
-
 /* What ranks are compared by. */
 static void note_steps(struct run *run, const struct run *part, uint32_t d, struct device_run *out)
 {
-	out->step_end = ARENA_TAKE(run->arena, run->steps.n, int64_t);
-	if (run->steps.found) {
-		rank_steps_ends(part, d, out->step_end);
-		divide_steps(run, part, d, out);
-	}
+	if (run->steps.found)
+		rank_steps_keep(run, part, d, out);
 	beside_find(part->trace, part->devices[d].device, run->arena, &out->beside);
 }
 
@@ -207,7 +201,7 @@ void parts_charge(struct run *run, uint32_t i, struct run *part)
 	run_note_startup(run, part->trace);
 	if (part != run) {
 		take_devices(run, i, part);
-		note_comm_ops(run, i, part);
+		note_comm_ops(run, &run->parts->list[i], part);
 	}
 	for (uint32_t d = 0; d < part->n_devices && run->ranked; d++)
 		note_steps(run, part, d, &run->devices[first + d]);

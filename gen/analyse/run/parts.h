@@ -9,11 +9,17 @@
 #include "analyse/run/marks.h"
 #include "analyse/run/run.h"
 #include "analyse/run/work_phases.h"
+#include "base/numbers.h"
 #include "trace/columns.h"
+#include "trace/comm_kernels.h"
 
 struct run_part {
 	uint32_t first, n;                                  /* files, of trace.again */
 	uint32_t first_process, first_thread, first_device; /* of the run, that are the part's first ones */
+	/* Of its communication kernels, in their order, the step and the phase that each is of, packed; filled when it
+	 * is charged, if its rows are not held. */
+	const char *comm;
+	size_t comm_bytes;
 };
 
 struct run_parts {
@@ -29,6 +35,16 @@ void parts_begin(struct run *run, const struct trace *trace, struct arena *arena
 
 /* The rows of a part, of kinds 1 << enum columns_of, in `arena`. */
 const struct trace *parts_rows(const struct run *run, uint32_t i, unsigned rows, struct arena *arena);
+
+/* Steps and phases of the run's communication kernels, one after the other, once it is charged. Zero-initialise, but
+ * for the run. */
+struct parts_comm {
+	const struct run *run;
+	uint32_t next; /* the next part */
+	struct taken bytes;
+	int64_t step; /* of the last one */
+};
+void parts_comm_next(struct parts_comm *at, const struct comm_kernel *kernel, uint32_t *step, uint32_t *phase);
 
 /* The last piece of run_find_phases: steps and phases of what rows the run itself holds. */
 void parts_prepare(struct run *run);

@@ -1,5 +1,7 @@
 #include "analyse/run/rank_steps.h"
 
+#include "base/numbers.h"
+
 bool rank_steps_marked(const struct run *run, uint32_t d)
 {
 	uint32_t process = run->trace->devices[run->devices[d].device].process;
@@ -61,4 +63,39 @@ void rank_steps_divide(const struct run *run, uint32_t d, const int64_t *end, do
 			until[p] = t->ops.end[i] > until[p] ? t->ops.end[i] : until[p];
 		}
 	}
+}
+
+/* What is kept of it; waiting is found later, and idle time is the rest. */
+static bool is_kept(int part)
+{
+	return part != RANK_WAITING && part != RANK_IDLE;
+}
+
+void rank_steps_keep(const struct run *run, const struct run *part, uint32_t d, struct device_run *out)
+{
+	ARENA_LOCAL(scratch);
+	BUF_LOCAL(bytes);
+	int64_t *end = ARENA_TAKE(&scratch, run->steps.n, int64_t);
+	double *ns[RANK_PARTS] = {NULL};
+	for (int p = 0; p < RANK_PARTS; p++)
+		ns[p] = is_kept(p) ? ARENA_NEW(&scratch, run->n_steps, double) : NULL;
+	rank_steps_ends(part, d, end);
+	rank_steps_divide(part, d, end, ns);
+	for (uint32_t k = 0; k < run->steps.n; k++)
+		number_put_signed(&bytes, end[k] - (k ? end[k - 1] : 0));
+	for (int p = 0; p < RANK_PARTS; p++)
+		for (uint32_t k = 0; ns[p] && k < run->n_steps; k++)
+			number_put(&bytes, (uint64_t)ns[p][k]); /* whole nanoseconds */
+	out->own_steps = arena_keep(run->arena, bytes.data, bytes.n, 1);
+	out->own_steps_bytes = bytes.n;
+}
+
+void rank_steps_kept(const struct run *run, const struct device_run *device, int64_t *end, double *const *part)
+{
+	struct taken bytes = number_open(device->own_steps, device->own_steps_bytes);
+	for (uint32_t k = 0; k < run->steps.n; k++)
+		end[k] = (k ? end[k - 1] : 0) + number_take_signed(&bytes);
+	for (int p = 0; part && p < RANK_PARTS; p++)
+		for (uint32_t k = 0; is_kept(p) && k < run->n_steps; k++)
+			part[p][k] = (double)number_take(&bytes);
 }

@@ -9,8 +9,16 @@
  * communicates and has none, nobody marked the steps of this rank. */
 bool rank_steps_marked(const struct run *run, uint32_t d);
 
-/* When each step of device `d` (an index into run.devices) ended, of a run whose rows are there (parts_charge keeps it
- * in struct device_run, and what rank_steps_divide says); `end` has room for run.steps.n. The run has steps. */
+/* Keeps in `out`, a device of `run`, when each step of device `d` of `part`, an index into its devices, ended, and what
+ * it did in each measured one: what the two below say. The run has steps. */
+void rank_steps_keep(const struct run *run, const struct run *part, uint32_t d, struct device_run *out);
+
+/* What was kept of it: `end` has room for run.steps.n. `part`, of all but waiting, for run.n_steps each, idle time
+ * unwritten; NULL: not wanted. */
+void rank_steps_kept(const struct run *run, const struct device_run *device, int64_t *end, double *const *part);
+
+/* When each step of device `d` (an index into run.devices) ended, of a run whose rows are there; `end` has room for
+ * run.steps.n. The run has steps. */
 void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
 
 /* What the device did in each measured step, by `end`: ns that it computed, communicated, copied and was idle, each

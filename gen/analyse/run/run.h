@@ -57,10 +57,10 @@ struct device_run {
 	struct place_sums places; /* where threads are in the cells, by their index; empty: run.places is NULL */
 	struct once_gap *once;    /* in order of time; see once.h */
 	uint32_t n_once;
-	/* Where ranks are compared, when the device's own steps end (rank_steps.h), by step, what each measured one
-	 * consists of, and what runs beside communication; else NULL. */
-	int64_t *step_end;
-	double *step_part[RANK_PARTS]; /* NULL: nothing of it in any; waiting, which is found later; idle, the rest */
+	/* Where ranks are compared, the device's own steps, packed (rank_steps.h), and what runs beside communication;
+	 * else NULL. */
+	const char *own_steps;
+	size_t own_steps_bytes;
 	struct comm_beside beside;
 	bool communicates;  /* ran a communication kernel in the window */
 	int64_t unlooked;   /* ns of `idle` that may have been a wait for Python's lock: nobody looked */

@@ -1,8 +1,10 @@
 #include "analyse/run/waiting.h"
 
 #include "analyse/run/bubbles.h"
+#include "analyse/run/rank_steps.h"
 #include "base/arena.h"
 #include "base/list.h"
+#include "base/numbers.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -18,12 +20,13 @@ struct view {
 	int64_t *before;            /* … and for how long it computed before each stretch of computing */
 	struct bubble_list bubbles; /* of the device at hand */
 	size_t n_of_device, past;   /* its ops, and how many of these nobody waits in any more */
-	struct rank_wait *waits;    /* of all devices, one after the other: a list each would leave as much in pieces */
-	size_t n_waits, waits_room;
-	int64_t *since, *met;    /* by op of the device at hand, and by row */
-	bool *seen;              /* by row: the device at hand has such kernels */
-	const int64_t *step_end; /* of the device at hand: by step */
-	double *waited;          /* by measured step: exposed waiting, ns */
+	struct buf waits;           /* of all devices, packed, until kernels are forgotten … */
+	size_t n_waits;             /* … of the device at hand … */
+	int64_t waited_until;       /* … and when the last of them ended */
+	int64_t *since, *met;       /* by op of the device at hand, and by row */
+	bool *seen;                 /* by row: the device at hand has such kernels */
+	int64_t *step_end;          /* of the device at hand: by step */
+	double *waited;             /* by measured step: exposed waiting, ns */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -70,14 +73,38 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 	if (i == v->n_of_device)
 		return;
 	const struct collective_op *op = v->of_device[i];
-	LIST_ADD(&v->scratch, v->waits, v->n_waits, v->waits_room,
-	         (struct rank_wait){.start = wait->start,
-	                            .end = wait->end,
-	                            .since = v->since[i],
-	                            .came = op->start,
-	                            .last = op->arrived,
-	                            .whom = op->partner,
-	                            .bubble = bubble});
+	number_put_signed(&v->waits, wait->start - v->waited_until);
+	number_put_signed(&v->waits, wait->end - wait->start);
+	number_put_signed(&v->waits, wait->start - op->start);
+	number_put_signed(&v->waits, op->start - v->since[i]);
+	number_put_signed(&v->waits, op->arrived - wait->end);
+	number_put(&v->waits, (uint64_t)op->partner << 1 | bubble);
+	v->waited_until = wait->end;
+	v->n_waits++;
+}
+
+/* What was noted, as lists of all ranks that have `n` each. */
+static void take_waits(struct view *v, struct rank_waits *of_rank, size_t n_ranks)
+{
+	struct taken bytes = number_open(v->waits.data, v->waits.n);
+	size_t n = 0;
+	for (size_t r = 0; r < n_ranks; r++)
+		n += of_rank[r].n;
+	struct rank_wait *next = ARENA_TAKE(&v->scratch, n, struct rank_wait);
+	for (size_t r = 0; r < n_ranks; r++) {
+		int64_t until = 0;
+		of_rank[r].list = next;
+		for (size_t i = 0; i < of_rank[r].n; i++, next++) {
+			next->start = until + number_take_signed(&bytes);
+			until = next->end = next->start + number_take_signed(&bytes);
+			next->came = next->start - number_take_signed(&bytes);
+			next->since = next->came - number_take_signed(&bytes);
+			next->last = next->end + number_take_signed(&bytes);
+			const uint64_t whom = number_take(&bytes);
+			next->whom = (uint32_t)(whom >> 1);
+			next->bubble = whom & 1;
+		}
+	}
 }
 
 /* When the ranks of each of the device's kernels had met before, in a kernel of the same communicator and operation. */
@@ -176,7 +203,7 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 	v->past = 0;
 	find_since(v);
 	if (run->steps.found) {
-		v->step_end = run->devices[d].step_end;
+		rank_steps_kept(run, &run->devices[d], v->step_end, NULL);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
 	v->bubbles =
@@ -260,19 +287,19 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
-	v.waits_room = v.all.n; /* in most kernels a rank waits once */
-	v.waits = ARENA_TAKE(&v.scratch, v.waits_room, struct rank_wait);
+	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	struct rank_waits *waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		ARENA_LOCAL(scratch);
-		size_t before = v.n_waits;
+		v.n_waits = 0;
+		v.waited_until = 0;
 		look_at_device(&v, &run->devices[d].beside, &scratch);
 		divide(&v, d, arena, &out->device[d]);
-		waits[d].n = v.n_waits - before;
+		waits[d].n = v.n_waits;
 	}
 	arena_release(&v.ops);
-	for (uint32_t d = 0; d < run->n_devices; v.waits += waits[d++].n)
-		waits[d].list = v.waits;
+	take_waits(&v, waits, run->n_devices);
+	buf_release(&v.waits);
 	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
 	blame_find(waits, run->n_devices, out->tolerance >= 0, waited_for);
 	for (uint32_t d = 0; d < run->n_devices; d++)
@@ -282,18 +309,11 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	arena_release(&v.scratch);
 }
 
-/* A wait among all. */
-struct one {
-	struct rank_wait *wait;
-	uint32_t rank;
-};
-
 /* Later ones first: whom a rank waited for before it was late, it waited for earlier. */
-static int compare_ones(const void *a, const void *b)
+static int compare_waits(const void *a, const void *b)
 {
-	const struct one *x = a, *y = b;
-	return DESCENDING(x->wait->last, y->wait->last) ?: DESCENDING(x->wait->start, y->wait->start)
-		?: ASCENDING(x->rank, y->rank);
+	const struct rank_wait *x = *(struct rank_wait *const *)a, *y = *(struct rank_wait *const *)b;
+	return DESCENDING(x->last, y->last) ?: DESCENDING(x->start, y->start) ?: ASCENDING(x->rank, y->rank);
 }
 
 /* The part of a wait that lies in [from, to). */
@@ -320,20 +340,18 @@ static int64_t waited(const struct rank_waits *waits, int64_t from, int64_t to)
 }
 
 /* Which part of a wait is for the work of the one that is waited for, 0 to 1. */
-static double own_part(const struct one *one, const struct rank_waits *of_rank, int64_t whom_waited)
+static double own_part(const struct rank_wait *w, const struct rank_waits *of_rank, int64_t whom_waited)
 {
-	const struct rank_wait *w = one->wait;
-	int64_t mine = w->came - w->since - waited(&of_rank[one->rank], w->since, w->came);
+	int64_t mine = w->came - w->since - waited(&of_rank[w->rank], w->since, w->came);
 	double more = (double)(w->last - w->since - whom_waited - mine), all = (double)(w->last - w->came);
 	return more >= all ? 1 : more <= 0 ? 0 : more / all;
 }
 
-static void pass_on(const struct one *one, struct rank_waits *of_rank, double *ns)
+static void pass_on(struct rank_wait *w, struct rank_waits *of_rank, double *ns)
 {
-	struct rank_wait *w = one->wait;
 	struct rank_waits *theirs = &of_rank[w->whom];
 	int64_t all = w->weight > 0 ? waited(theirs, w->since, w->last) : 0;
-	double own = all ? own_part(one, of_rank, all) : 1, rest = (1 - own) * w->weight;
+	double own = all ? own_part(w, of_rank, all) : 1, rest = (1 - own) * w->weight;
 	ns[w->whom] += own * w->weight;
 	w->passed_on = true;
 	for (size_t i = first_after(theirs, w->since); rest > 0 && i < theirs->n && theirs->list[i].start < w->last;
@@ -351,19 +369,20 @@ void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, doubl
 	size_t n = 0;
 	for (uint32_t r = 0; r < n_ranks; r++)
 		n += of_rank[r].n;
-	struct one *all = ARENA_NEW(&scratch, n, struct one);
+	struct rank_wait **all = ARENA_TAKE(&scratch, n, struct rank_wait *);
 	n = 0;
 	for (uint32_t r = 0; r < n_ranks; r++)
 		for (size_t i = 0; i < of_rank[r].n; i++) {
 			struct rank_wait *w = &of_rank[r].list[i];
 			w->weight = w->bubble ? 0 : (double)(w->end - w->start);
 			w->passed_on = false;
-			all[n++] = (struct one){w, r};
+			w->rank = r;
+			all[n++] = w;
 			if (!follow)
 				ns[w->whom] += w->weight;
 		}
 	if (n && follow)
-		SORT(all, n, compare_ones);
+		SORT(all, n, compare_waits);
 	for (size_t i = 0; i < n && follow; i++)
-		pass_on(&all[i], of_rank, ns);
+		pass_on(all[i], of_rank, ns);
 }

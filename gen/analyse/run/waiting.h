@@ -42,13 +42,14 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 /* A stretch in which all that a rank does is to wait for another one. Times in ns, on one clock. */
 struct rank_wait {
 	int64_t start, end;
-	int64_t since;  /* when both had entered what they met in before … */
-	int64_t came;   /* … when the rank came to what it waits in, and … */
-	int64_t last;   /* … the other one, at `end` or later */
-	uint32_t whom;  /* the other one: the last one of a collective, or a transfer's other end */
-	bool bubble;    /* in a send or receive */
-	bool passed_on; /* used while all is found … */
-	double weight;  /* … likewise */
+	int64_t since;         /* when both had entered what they met in before … */
+	int64_t came;          /* … when the rank came to what it waits in, and … */
+	int64_t last;          /* … the other one, at `end` or later */
+	uint32_t whom;         /* the other one: the last one of a collective, or a transfer's other end */
+	uint32_t rank : 30,    /* used while all is found: whose it is … */
+		passed_on : 1; /* … likewise … */
+	uint32_t bubble : 1;   /* it is in a send or receive */
+	double weight;         /* … likewise */
 };
 
 /* The stretches of a rank, in order of time; none overlap. */

@@ -55,22 +55,13 @@ static void add_rank(const struct run *run, const struct rank_map *map, float *c
 	}
 }
 
-/* What step `i` has of a part. */
-static double held_of(const double *part, uint32_t i)
-{
-	return part ? part[i] : 0;
-}
-
 /* The parts of a device's steps. Its own step is known to be without what it waited. */
-static void find_parts(const struct run *run, uint32_t at, const double *own, double *const *part)
+static void find_parts(const struct run *run, uint32_t at, const double *own, int64_t *end, double *const *part)
 {
-	const int64_t *end = run->devices[at].step_end;
-	double *const *held = run->devices[at].step_part;
+	rank_steps_kept(run, &run->devices[at], end, part);
 	for (uint32_t i = 0; i < run->n_steps; i++) {
 		uint32_t k = run->warmup + i;
-		double step = (double)(end[k] - end[k - 1]), moving = held_of(held[RANK_MOVING], i);
-		part[RANK_COMPUTE][i] = held_of(held[RANK_COMPUTE], i);
-		part[RANK_COPY][i] = held_of(held[RANK_COPY], i);
+		double step = (double)(end[k] - end[k - 1]), moving = part[RANK_MOVING][i];
 		part[RANK_IDLE][i] = step - part[RANK_COMPUTE][i] - moving - part[RANK_COPY][i];
 		part[RANK_WAITING][i] = step - own[i];
 		part[RANK_MOVING][i] = fmax(0, moving - part[RANK_WAITING][i]);
@@ -116,6 +107,7 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 	double *part[RANK_PARTS], mean = 0, known = 0;
 	if (!run->steps.found || n_places < 2)
 		return out;
+	int64_t *end = ARENA_TAKE(&scratch, run->steps.n, int64_t);
 	own = begin(run, n_places, RANK_MAP_ROWS, RANK_MAP_COLUMNS, arena, &out.own);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		cells[p] = begin(run, n_places, RANK_PART_ROWS, RANK_PART_COLUMNS, arena, &out.parts[p]);
@@ -126,7 +118,7 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 		if (!rank_steps_marked(run, at))
 			continue;
 		add_rank(run, &out.own, own, run->place[at], device->step);
-		find_parts(run, at, device->step, part);
+		find_parts(run, at, device->step, end, part);
 		for (int p = 0; p < RANK_PARTS; p++)
 			add_rank(run, &out.parts[p], cells[p], run->place[at], part[p]);
 		mean += device->own;
