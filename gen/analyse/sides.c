@@ -133,8 +133,9 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 		run_begin(run_of(&tasks[i]));
 		run_of(&tasks[i])->by_loop = options->loop != NULL;
 	}
+	malloc_trim(0); /* what ten thousand files lived in, in pieces … */
 	parallel_each(n, find_steps, tasks);
-	malloc_trim(0); /* what ten thousand ranks said of their ranges is not asked again */
+	malloc_trim(0); /* … and what they said of their ranges is not asked again */
 	for (size_t i = 0; i < n; i++)
 		if (tasks[i].result < 0) {
 			*err = tasks[i].err;

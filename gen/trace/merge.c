@@ -17,8 +17,16 @@ static void *join_lists(struct arena *arena, void *list, uint32_t *count, const 
 	return list;
 }
 
+/* The same where there is room (make_room). */
+static void append(void *list, uint32_t *count, const void *more, uint32_t n, size_t size)
+{
+	if (n)
+		memcpy((char *)list + *count * size, more, n * size);
+	*count += n;
+}
+
 /* The number of each GPU of `from` in `t`; those that are new there are added. */
-static const uint32_t *join_gpus(struct trace *t, const struct trace *from, struct arena *arena, struct arena *scratch)
+static const uint32_t *join_gpus(struct trace *t, const struct trace *from, struct arena *scratch)
 {
 	uint32_t *number = ARENA_NEW(scratch, from->n_gpus, uint32_t), before = t->n_gpus;
 	for (uint32_t i = 0; i < from->n_gpus; i++) {
@@ -27,7 +35,7 @@ static const uint32_t *join_gpus(struct trace *t, const struct trace *from, stru
 			g++;
 		if (g == before) {
 			g = t->n_gpus;
-			t->gpus = join_lists(arena, t->gpus, &t->n_gpus, &from->gpus[i], 1, sizeof *t->gpus);
+			append(t->gpus, &t->n_gpus, &from->gpus[i], 1, sizeof *t->gpus);
 		}
 		number[i] = g;
 	}
@@ -77,7 +85,7 @@ static void join_things(struct trace *t, struct trace *from, const struct time_m
 	uint32_t processes = t->n_processes;
 	const uint32_t *thread = counting_from(t->n_threads, from->n_threads, scratch);
 	const uint32_t *device = counting_from(t->n_devices, from->n_devices, scratch);
-	const uint32_t *gpu = join_gpus(t, from, arena, scratch);
+	const uint32_t *gpu = join_gpus(t, from, scratch);
 	for (uint32_t i = 0; i < from->n_threads; i++)
 		from->threads[i].process += processes;
 	for (uint32_t i = 0; i < from->n_devices; i++) {
@@ -88,10 +96,9 @@ static void join_things(struct trace *t, struct trace *from, const struct time_m
 	for (size_t i = 0; i < from->n_gpu_samples; i++)
 		from->gpu_samples[i].gpu = gpu[from->gpu_samples[i].gpu];
 	join_metrics(t, from, map, gpu, arena);
-	t->processes = join_lists(arena, t->processes, &t->n_processes, from->processes, from->n_processes,
-	                          sizeof *t->processes);
-	t->threads = join_lists(arena, t->threads, &t->n_threads, from->threads, from->n_threads, sizeof *t->threads);
-	t->devices = join_lists(arena, t->devices, &t->n_devices, from->devices, from->n_devices, sizeof *t->devices);
+	append(t->processes, &t->n_processes, from->processes, from->n_processes, sizeof *t->processes);
+	append(t->threads, &t->n_threads, from->threads, from->n_threads, sizeof *t->threads);
+	append(t->devices, &t->n_devices, from->devices, from->n_devices, sizeof *t->devices);
 	const uint32_t *frame = stacks_join(&t->stacks, &from->stacks, arena, scratch);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
 		columns_renumber(from, rows, COLUMN_FRAME, frame);
@@ -231,13 +238,26 @@ static void join_again(struct trace *t, const struct trace *from, const struct t
 	part.first_process = t->n_processes;
 	part.first_thread = t->n_threads;
 	part.first_device = t->n_devices;
-	t->again = join_lists(arena, t->again, &t->n_again, &part, 1, sizeof part);
+	append(t->again, &t->n_again, &part, 1, sizeof part);
 }
 
-/* Each kind of rows gets its room once: to grow with every file would move what there is as often. */
+/* Each list and kind of rows gets its room once: to grow with every file would move what there is as often. */
 static void make_room(struct trace *t, const struct merge_part *parts, size_t n, size_t room[COLUMNS_OF],
                       struct arena *arena)
 {
+	size_t processes = 0, threads = 0, devices = 0, gpus = 0;
+	for (size_t i = 0; i < n; i++) {
+		processes += parts[i].trace->n_processes;
+		threads += parts[i].trace->n_threads;
+		devices += parts[i].trace->n_devices;
+		gpus += parts[i].trace->n_gpus;
+	}
+	t->processes = arena_extend(arena, t->processes, t->n_processes, processes, sizeof *t->processes);
+	t->threads = arena_extend(arena, t->threads, t->n_threads, threads, sizeof *t->threads);
+	t->devices = arena_extend(arena, t->devices, t->n_devices, devices, sizeof *t->devices);
+	t->gpus = arena_extend(arena, t->gpus, t->n_gpus, gpus, sizeof *t->gpus);
+	if (t->again)
+		t->again = arena_extend(arena, t->again, t->n_again, n, sizeof *t->again);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
 		for (size_t i = 0; i < n; i++)
 			room[rows] += *columns_rows(parts[i].trace, rows);

@@ -1,11 +1,24 @@
 #include "analyse/run/collectives.h"
 #include "base/sort.h"
 
-static int compare_ops(const void *a, const void *b)
+/* Kernels in an order of their own, numbers of them: they stay where they are. */
+struct ordered {
+	struct collective_op *ops;
+	const uint32_t *order;
+};
+
+static struct collective_op *op_at(const struct ordered *of, size_t i)
 {
-	const struct collective_op *x = a, *y = b;
+	return &of->ops[of->order[i]];
+}
+
+static int compare_ops(const void *a, const void *b, void *ops)
+{
+	const struct collective_op *x = (struct collective_op *)ops + *(const uint32_t *)a,
+				   *y = (struct collective_op *)ops + *(const uint32_t *)b;
 	return ASCENDING(x->key, y->key) ?: ASCENDING(x->step, y->step) ?: ASCENDING(x->rank, y->rank)
-		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
+		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
+		?: ASCENDING(x, y);
 }
 
 static int compare_collectives(const void *a, const void *b)
@@ -14,14 +27,22 @@ static int compare_collectives(const void *a, const void *b)
 	return ASCENDING(x->step, y->step) ?: ASCENDING(x->last, y->last) ?: ASCENDING(x->waited, y->waited);
 }
 
+/* It is of no collective. */
+static void leave_alone(struct collective_op *op)
+{
+	op->matched = false;
+	op->partner = UINT32_MAX;
+	op->arrived = op->start;
+}
+
 /* The ops of one key in one step: where those of each rank that has some begin; 0: ranks disagree about their number.
  */
-static size_t count_each(const struct collective_op *ops, size_t n, size_t *first, uint32_t *n_ranks)
+static size_t count_each(const struct ordered *of, size_t from, size_t to, size_t *first, uint32_t *n_ranks)
 {
-	size_t each = 0, begin = 0;
+	size_t each = 0, begin = from;
 	*n_ranks = 0;
-	for (size_t i = 1; i <= n; i++) {
-		if (i < n && ops[i].rank == ops[begin].rank)
+	for (size_t i = from + 1; i <= to; i++) {
+		if (i < to && op_at(of, i)->rank == op_at(of, begin)->rank)
 			continue;
 		if (each && i - begin != each)
 			return 0;
@@ -38,13 +59,13 @@ static int64_t length(const struct collective_op *op)
 }
 
 /* The k-th op of every rank as one collective. False where they cannot be one. */
-static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ranks, size_t k, bool one_clock,
+static bool match(const struct ordered *of, const size_t *first, uint32_t n_ranks, size_t k, bool one_clock,
                   int64_t tolerance, struct collective *out)
 {
-	const struct collective_op *last = &ops[first[0] + k];
+	const struct collective_op *last = op_at(of, first[0] + k);
 	int64_t first_end = last->end;
 	for (uint32_t r = 1; r < n_ranks; r++) {
-		const struct collective_op *op = &ops[first[r] + k];
+		const struct collective_op *op = op_at(of, first[r] + k);
 		if (one_clock ? op->start > last->start : length(op) < length(last))
 			last = op;
 		first_end = op->end < first_end ? op->end : first_end;
@@ -59,7 +80,7 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 	                           .bytes = last->bytes};
 	int64_t shortest = length(last), entered = last->start;
 	for (uint32_t r = 0; r < n_ranks; r++) {
-		struct collective_op *op = &ops[first[r] + k];
+		struct collective_op *op = op_at(of, first[r] + k);
 		op->matched = true;
 		op->partner = last->rank;
 		op->arrived = one_clock ? entered : op->start + length(op) - shortest;
@@ -71,12 +92,12 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 }
 
 /* The same of a broadcast or a reduce. */
-static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_t n_ranks, size_t k, int64_t tolerance,
+static bool match_rooted(const struct ordered *of, const size_t *first, uint32_t n_ranks, size_t k, int64_t tolerance,
                          struct collective *out)
 {
-	const struct collective_op *root = NULL, *last = &ops[first[0] + k];
+	const struct collective_op *root = NULL, *last = op_at(of, first[0] + k);
 	for (uint32_t r = 0; r < n_ranks; r++) {
-		const struct collective_op *op = &ops[first[r] + k];
+		const struct collective_op *op = op_at(of, first[r] + k);
 		if (op->root != last->root)
 			return false;
 		root = op->rank == op->root ? op : root;
@@ -87,7 +108,7 @@ static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_
 	bool from_root = root->bound == BOUND_BY_ROOT;
 	const struct collective_op *for_whom = from_root ? root : last;
 	for (uint32_t r = 0; r < n_ranks; r++) {
-		const struct collective_op *op = &ops[first[r] + k];
+		const struct collective_op *op = op_at(of, first[r] + k);
 		if ((op == root) != from_root && for_whom->start > op->end + tolerance)
 			return false;
 	}
@@ -99,7 +120,7 @@ static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_
 	                           .bytes = root->bytes};
 	int64_t entered = for_whom->start;
 	for (uint32_t r = 0; r < n_ranks; r++) {
-		struct collective_op *op = &ops[first[r] + k];
+		struct collective_op *op = op_at(of, first[r] + k);
 		op->matched = true;
 		op->partner = for_whom->rank;
 		op->arrived = op->start;
@@ -111,21 +132,20 @@ static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_
 	return true;
 }
 
-/* All ops of one key. */
-static void match_key(struct collective_op *ops, size_t n, size_t *first, bool one_clock, int64_t tolerance,
-                      struct collectives *out)
+/* All ops of one key, those from `from` to `to` in the order. */
+static void match_key(const struct ordered *of, size_t from, size_t to, size_t *first, bool one_clock,
+                      int64_t tolerance, struct collectives *out)
 {
 	size_t before = out->n, refused = 0, end;
-	for (size_t i = 0; i < n; i = end) {
+	for (size_t i = from; i < to; i = end) {
 		uint32_t n_ranks;
-		for (end = i + 1; end < n && ops[end].step == ops[i].step; end++)
+		const bool all = op_at(of, i)->bound == BOUND_ALL;
+		for (end = i + 1; end < to && op_at(of, end)->step == op_at(of, i)->step; end++)
 			;
-		size_t each = count_each(ops + i, end - i, first, &n_ranks);
+		size_t each = count_each(of, i, end, first, &n_ranks);
 		for (size_t k = 0; k < each && n_ranks > 1; k++)
-			if (ops[i].bound == BOUND_ALL
-			            ? match(ops + i, first, n_ranks, k, one_clock, tolerance, &out->list[out->n])
-			            : one_clock &&
-			                      match_rooted(ops + i, first, n_ranks, k, tolerance, &out->list[out->n]))
+			if (all ? match(of, first, n_ranks, k, one_clock, tolerance, &out->list[out->n])
+			        : one_clock && match_rooted(of, first, n_ranks, k, tolerance, &out->list[out->n]))
 				out->n++;
 			else
 				refused++;
@@ -133,28 +153,27 @@ static void match_key(struct collective_op *ops, size_t n, size_t *first, bool o
 	if (20 * refused <= out->n - before + refused)
 		return;
 	out->n = before;
-	for (size_t i = 0; i < n; i++) {
-		ops[i].matched = false;
-		ops[i].partner = UINT32_MAX;
-		ops[i].arrived = ops[i].start;
-	}
+	for (size_t i = from; i < to; i++)
+		leave_alone(op_at(of, i));
 }
 
 void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
                        struct arena *arena, struct collectives *out)
 {
-	size_t *first = ARENA_NEW(arena, (size_t)n_ranks + 1, size_t), end;
+	ARENA_LOCAL(scratch);
+	size_t *first = ARENA_NEW(&scratch, (size_t)n_ranks + 1, size_t), end;
+	uint32_t *order = ARENA_TAKE(&scratch, n, uint32_t);
+	const struct ordered of = {ops, order};
 	*out = (struct collectives){.list = ARENA_TAKE(arena, n / 2 + 1, struct collective)};
 	for (size_t i = 0; i < n; i++) {
-		ops[i].matched = false;
-		ops[i].partner = UINT32_MAX;
-		ops[i].arrived = ops[i].start;
+		leave_alone(&ops[i]);
+		order[i] = (uint32_t)i;
 	}
-	SORT(ops, n, compare_ops);
+	SORT_BY(order, n, compare_ops, ops);
 	for (size_t i = 0; i < n; i = end) {
-		for (end = i + 1; end < n && ops[end].key == ops[i].key; end++)
+		for (end = i + 1; end < n && op_at(&of, end)->key == op_at(&of, i)->key; end++)
 			;
-		match_key(ops + i, end - i, first, one_clock, tolerance, out);
+		match_key(&of, i, end, first, one_clock, tolerance, out);
 	}
 	for (size_t i = 0; i < n; i++)
 		out->unmatched += !ops[i].matched;

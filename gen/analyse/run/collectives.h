@@ -64,8 +64,7 @@ struct collectives {
  * `tolerance` (ns) is what two ranks' times may be apart although they are the same. Without one clock, the last one is
  * the one whose kernel is shortest, and the others waited for what theirs are longer; broadcasts and reduces are not
  * matched then. In those, who neither is the root nor waits for it moves data all the time: by when it could have left
- * nobody knows. Ties go to the lower rank.
- * `ops` are sorted by it. */
+ * nobody knows. Ties go to the lower rank. */
 void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
                        struct arena *arena, struct collectives *out);
 
