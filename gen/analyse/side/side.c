@@ -14,6 +14,7 @@
 #include "analyse/side/rows.h"
 #include "analyse/side/startup.h"
 #include "analyse/side/timeline.h"
+#include "base/keymap.h"
 #include "base/parallel.h"
 
 #include <malloc.h>
@@ -29,14 +30,26 @@ struct identity {
 	uint32_t ordinal;
 };
 
-static struct identity identity_of(const struct run *run, uint32_t at, const bool *uses_devices)
+static struct identity identity_of(const struct run *run, uint32_t at, const uint32_t *place)
 {
 	const struct trace *t = run->trace;
 	const struct trace_device *device = &t->devices[run->devices[at].device];
-	struct identity id = {t->processes[device->process].rank, 0, device->ordinal};
-	for (uint32_t p = 0; p < device->process; p++)
-		id.process += uses_devices[p] && t->processes[p].rank == id.rank;
-	return id;
+	return (struct identity){t->processes[device->process].rank, place[device->process], device->ordinal};
+}
+
+/* By process, its place among those with devices that have the same rank. */
+static uint32_t *places_of(const struct trace *t, struct arena *arena)
+{
+	uint32_t *place = ARENA_NEW(arena, t->n_processes, uint32_t), *n = ARENA_NEW(arena, t->n_processes, uint32_t);
+	bool *uses_devices = ARENA_NEW(arena, t->n_processes, bool);
+	struct keymap ranks;
+	keymap_init(&ranks, arena);
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		uses_devices[t->devices[d].process] = true;
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		if (uses_devices[p])
+			place[p] = n[keymap_add(&ranks, (uint32_t)t->processes[p].rank)]++;
+	return place;
 }
 
 static bool is_same(const struct identity *a, const struct identity *b)
@@ -58,11 +71,9 @@ static uint32_t places_find(struct run *runs, size_t n)
 	for (size_t r = 0; r < n; r++) {
 		struct run *run = &runs[r];
 		run->place = ARENA_NEW(run->arena, run->n_devices, uint32_t);
-		bool *uses_devices = ARENA_NEW(&scratch, run->trace->n_processes, bool);
-		for (uint32_t d = 0; d < run->trace->n_devices; d++)
-			uses_devices[run->trace->devices[d].process] = true;
+		const uint32_t *places = places_of(run->trace, &scratch);
 		for (uint32_t d = 0; d < run->n_devices; d++) {
-			struct identity id = identity_of(run, d, uses_devices);
+			struct identity id = identity_of(run, d, places);
 			/* mostly in the same place as in the run before */
 			uint32_t place = d < n_places && is_same(&known[d], &id) ? d : 0;
 			while (place < n_places && !is_same(&known[place], &id))
