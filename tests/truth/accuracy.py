@@ -30,13 +30,14 @@ PAGE = ROOT / "docs" / "method" / "accuracy.md"
 HEAD = """# What gapline says of known faults
 
 Each row is a program with one known fault and its fix ([workloads](../../workloads)), recorded on H100s and H200s
-([examples/truth](../../examples/truth)). One recorded run a side is analysed here, so intervals are wider than in a report
-with timed runs. *Why* is what the report names, *explained* its share of the change, *right* whether every part that
-is named is where the fault is known to lie ([truth.md](../../workloads/truth.md)). Phases of the middle sizes have
+([examples/truth](../../examples/truth)). One recorded run per side says *why*. The *result* is that of the timed runs beside it,
+in 40 rows; in the 12 of nsys and in no-change, which have none, it is that of the recorded run, so its interval is wider.
+*Why* is what the report names. *Explained* is its share of the change: parts are recorded and the change is timed, so the share
+is over 100 % where the recorded runs differ by more. *Right* is whether every part that is named is where the fault is known to lie ([truth.md](../../workloads/truth.md)). Phases of the middle sizes have
 neutral names (a, b, c). `tests/truth/accuracy.py` makes this page from the captures, and a test compares it; what is
 wrong stays listed as wrong.
 
-| program, fault | what was changed | result | why: what changed, ms a step | explained | right | same work |
+| program, fault | what was changed | result | why: what changed, ms per step | explained | right | same work |
 |---|---|---|---|--:|---|---|
 """
 
@@ -49,7 +50,7 @@ the backward pass computes again ([made_work.py](../../tests/support/made_work.p
 names, other numbers of blocks, less work under the same names. *Right* is for *why* (the part, and the kernel that is
 named) and for *same work*; `unknown` is right where no profile tells.
 
-| what was changed | result | why: what changed, ms a step | same work | right |
+| what was changed | result | why: what changed, ms per step | same work | right |
 |---|---|---|---|---|
 """
 
@@ -58,9 +59,9 @@ REAL = """
 ## Real programs
 
 Fixes of real programs, recorded by nsys, gapline or the PyTorch profiler; from Rodinia on they are strangers', whose
-repositories publish both sides. One recorded run a side. *Right* is for *why*: it names nothing but what was changed.
+repositories publish both sides. One recorded run per side. *Right* is for *why*: it names nothing but what was changed.
 
-| program | what was changed | result | why: what changed, ms a step | explained | same work | right |
+| program | what was changed | result | why: what changed, ms per step | explained | same work | right |
 |---|---|---|---|--:|---|---|
 """
 CAPTURES = ROOT.parent / "shared" / "captures"
@@ -90,7 +91,7 @@ Each row is a made program in the spirit of a real one and a change of it ([made
 launches, waits and copies, and its GPU. *True* is the speedup of the same two programs over a long run. *Right* is for everything: the direction, the interval, gates, *same work*
 and *why*; where a recording cannot be true, that nothing is decided.
 
-| what was changed | true | result | why: what changed, ms a step | same work | right |
+| what was changed | true | result | why: what changed, ms per step | same work | right |
 |---|---|---|---|---|---|
 """
 

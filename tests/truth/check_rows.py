@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """The arithmetic of rows.py on numbers small enough to be worked out by hand, and truth.tsv against the programs."""
+import collections
+import json
 import math
 import os
 import re
@@ -77,8 +79,53 @@ def check_truth_page():
     assert wanted == text, "docs/method/truth.md: run tests/truth/truth.py page"
 
 
+def check_prose():
+    """README, and the pages that it links, say the numbers that the tables have."""
+    def read(name):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            return " ".join(file.read().split()).casefold()
+
+    with open(os.path.join(ROOT, "examples", "truth", "table.json"), encoding="utf-8") as file:
+        table = json.load(file)
+    with open(os.path.join(ROOT, "examples", "truth", "same-twice.tsv"), encoding="utf-8") as file:
+        twice = [line.split("\t")[2] for line in file][1:]
+    programs = {row["pair"].split("+")[0] for row in table}
+    faults = {row["pair"].split("+")[0] for row in table if "share" in row}
+    shares = sorted(row["share"] for row in table if "share" in row)
+    landed = sum(share >= 0.95 for share in shares)
+    rest = len(shares) - landed
+    clocks = [abs(row["off"]) for row in table if "off" in row]
+    agree = f"in {sum(off <= 0.004 for off in clocks)} of {len(clocks)} rows with timed runs"
+    assert len(clocks) - 1 == sum(off <= 0.004 for off in clocks), "one row is said to be further off"
+    single = sum((collections.Counter(row.get("repeats")) for row in table), collections.Counter())
+    assert not {"faster", "slower"} & {*single, *twice}, "a pair of a program with itself has a direction"
+    same = f"{len(twice)} in timed runs and {single.total()} recorded"
+    least = f"The other {['no', 'one', 'two', 'three', 'four'][rest]} have {100 * shares[0]:.0f} to {100 * shares[rest - 1]:.0f} %"
+    changes = [int(n) for n in re.findall(r"(\d+) changes: ", read("docs/method/accuracy.md"))]
+    made, _, whole = changes
+    wanted = {
+        "README.md": (
+            f"[{len(programs)} programs](workloads), {len(faults)} with a fault", agree, f"in {landed} of {len(shares)} rows with a fault",
+            f"**0 of {len(twice) + single.total()}** pairs", same, f"these {len(table)} rows and of {sum(changes)} changes, {made + whole} of them made"),
+        "docs/method/truth.md": (
+            agree, f"{landed} of {len(shares)} rows have at least 95 %", f"{len(table)} in all: {len(programs)} programs",
+            f"Of [{len(twice)} pairs](../../examples/truth/same-twice.tsv)", f"`unchanged` {single['unchanged']} times of {single.total()}"),
+        "docs/method/verdict.md": (agree.replace(" with timed runs", " ([examples/truth]"),),
+        "docs/method/accuracy.md": (f"in {len(clocks)} rows;", f"{len(table)} rows, "),
+        "examples/truth/README.md": (
+            f"That is so in {len(clocks)} rows", f"{len(twice)} comparisons, none with a direction ({twice.count('unchanged')} *unchanged*; "
+            f"{twice.count('inconclusive')} inconclusive"),
+    }  # fmt: skip
+    for page in "README.md", "docs/method/truth.md":
+        assert least.casefold() in read(page), f"{page} does not say: {least}"
+    for page, texts in wanted.items():
+        for text in texts:
+            assert text.casefold() in read(page), f"{page} does not say: {text}"
+
+
 if __name__ == "__main__":
     check_truth_page()
+    check_prose()
     check_accounts()
     check_programs()
     check_pairs()

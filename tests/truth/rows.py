@@ -419,7 +419,7 @@ def short_table(table, words):
     lines = ["| what is true | what gapline says | and there | promised, measured | speedup (recorded) | by its own clock | verdict |",
              "|---|---|--:|--:|--:|--:|---|"]
     for name, row in largest.items():
-        amount = f" {row['injected_ms']:.2f} ms a step: {words[name]}" if "share" in row else f" {words[name]}"
+        amount = f" {row['injected_ms']:.2f} ms per step: {words[name]}" if "share" in row else f" {words[name]}"
         least = f"{row['least_ms']:.2f} to " if row.get("least_ms") else ""
         ceiling = f"{least}{row['ceiling_ms']:.2f}, {row['measured_ms']:.2f} ms" if row.get("ceiling_ms") else ""
         lines.append("| " + " | ".join([

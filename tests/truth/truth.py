@@ -2,7 +2,7 @@
 """Holds what gapline says against what is true (workloads/truth.md).
 
     truth.py capture FOLDER --build BUILD [--pairs A,B] [--nth 0] …     on a machine with GPUs: runs and captures
-    truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
+    truth.py judge FOLDER [--table TABLE] [--against TABLE.json] [--kept TABLE]   anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
     truth.py reports FOLDER                                             a report of each pair, into FOLDER/reports
     truth.py page                                                       puts the short table into docs/method/truth.md
@@ -11,8 +11,10 @@ FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys 
 stopwatch.jsonl and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
 captures.tar.xz with them, unless that is large), and gapline's report.html. An interrupted capture goes on with what is missing. `judge`
 exits with 1 when a row does not meet what truth.tsv demands, or with --against when a row got worse than in that
-table; with 77 when there is no FOLDER."""
+table, or with --kept when TABLE.md, TABLE.tsv or what docs/method/truth.md takes from TABLE.json is not what was found;
+with 77 when there is no FOLDER."""
 import argparse
+import itertools
 import json
 import os
 import re
@@ -163,6 +165,13 @@ def unpack(folder, scratch):
     return to
 
 
+def write(table, name):
+    with open(name + ".md", "w", encoding="utf-8") as file:
+        file.write(table.markdown())
+    table.write_json(name + ".json")
+    table.write_tsv(name + ".tsv")
+
+
 def judge(args):
     if not os.path.isdir(args.folder):
         say(f"skipped: {args.folder} is not there")
@@ -172,17 +181,31 @@ def judge(args):
         table = rows.Table(pairs, args.folder, args.gapline, lambda folder: unpack(folder, scratch))
     if not table.rows:
         raise SystemExit(f"{args.folder}: no captured pair is here")
-    text = table.markdown()
     if args.table:
-        with open(args.table + ".md", "w", encoding="utf-8") as file:
-            file.write(text)
-        table.write_json(args.table + ".json")
-        table.write_tsv(args.table + ".tsv")
-    print(text)
-    problems = table.worse_than(args.against) if args.against else table.problems()
+        write(table, args.table)
+    print(table.markdown())
+    problems = table.worse_than(args.against) if args.against else [] if args.kept else table.problems()
+    problems += not_kept(table, args.kept) if args.kept else []
     for problem in problems:
         say(problem)
     return 1 if problems else 0
+
+
+def not_kept(table, kept):
+    """The first line of each kept file that is another one now."""
+    words = rows.faults(os.path.join(ROOT, "workloads", "README.md"))
+    with tempfile.TemporaryDirectory() as scratch:
+        made = os.path.join(scratch, "table")
+        write(table, made)
+        for ending in (".md", ".tsv", ".json"):
+            texts = []
+            for name in (kept, made):
+                with open(name + ending, encoding="utf-8") as file:
+                    texts.append(rows.short_table(json.load(file), words) if ending == ".json" else file.read())
+            for was, now in itertools.zip_longest(*(text.splitlines() for text in texts)):
+                if was != now:
+                    yield f"{kept}{ending} has\n  {was}\nand gapline says\n  {now}\n(judge --table {kept}, then page, write it down)"
+                    break
 
 
 # ---- pack ----
@@ -287,6 +310,7 @@ def main():
     j.add_argument("--gapline", default=default)
     j.add_argument("--table", help="write it to TABLE.md, TABLE.tsv and TABLE.json")
     j.add_argument("--against", help="the JSON of an earlier table")
+    j.add_argument("--kept", help="what --table wrote: TABLE.md, TABLE.tsv and TABLE.json are to be the same")
     p = commands.add_parser("pack")
     p.add_argument("folder")
     p.add_argument("to")
