@@ -1,7 +1,7 @@
 """check_recipes.py GAPLINE INJECT_TESTS_FOLDER
 
 The recipes of examples/ci: their scripts run on the profiles in examples/, and on a program that uses the stand-in for CUDA,
-with a stand-in for curl that plays the forge and notes what it was asked; their YAML is well-formed, and has the keys that their safety rests on.
+with a stand-in for curl that plays the forge and notes what it was asked; their YAML is well-formed, and has the keys that their safety rests on. Their git lines run several times in one checkout.
 In CI (support/amount.py) a comment that is there already is written over with the result that is worth least alone."""
 
 import json
@@ -288,6 +288,50 @@ def check_yaml():
     assert jenkins.count("{") == jenkins.count("}") and "publishHTML" in jenkins and "gapline-out/gapline.xml" in jenkins
 
 
+def git(folder, *words):
+    return subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def worktree_lines():
+    """What each recipe does with git, as its own text: from the folder of the job, with the merge request's checkout in a folder of it."""
+    import yaml
+
+    steps = yaml.safe_load((CI / "github/gapline.yml").read_text())["jobs"]["compare"]["steps"]
+    script = yaml.safe_load((CI / "gitlab/gapline.gitlab-ci.yml").read_text())["gapline"]["script"]
+    jenkins = re.findall(r"sh '(.*)'", (CI / "jenkins/Jenkinsfile").read_text())
+    return (("github", "fixed", next(step["run"] for step in steps if step.get("id") == "base")),
+            ("gitlab", ".", "\n".join(line for line in script if "worktree" in line)),
+            ("jenkins", ".", "\n".join(line for line in jenkins if "worktree" in line)))  # fmt: skip
+
+
+def check_worktrees(folder):
+    """Jobs after each other on one runner, whose checkout is cleaned between them as forges do it, or not."""
+    origin = folder / "origin"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    (origin / "train").write_text("0")
+    git(origin, "add", "train")
+    git(origin, "commit", "-qm", "0")
+    for name, checkout, lines in worktree_lines():
+        assert "worktree add" in lines, name
+        job = folder / name
+        job.mkdir()
+        subprocess.run(["git", "clone", "-q", origin, job / checkout], check=True)
+        for number, clean in enumerate(("nothing", "git clean", "nothing", "git clean", "nothing")):
+            if clean != "nothing":
+                git(job / checkout, "clean", "-ffdxq")
+            git(origin, "commit", "-q", "--allow-empty", "-m", f"base {number}")
+            base = git(origin, "rev-parse", "HEAD")
+            git(job / checkout, "fetch", "-q", "origin")
+            git(job / checkout, "checkout", "-q", "--detach", base)
+            git(job / checkout, "commit", "-q", "--allow-empty", "-m", "change")
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", lines], cwd=job, capture_output=True, text=True, env={
+                "PATH": os.environ["PATH"], "HOME": str(folder), "GITHUB_OUTPUT": str(job / "github_output"), "CI_MERGE_REQUEST_DIFF_BASE_SHA": base})  # fmt: skip
+            assert done.returncode == 0, f"{name}, job {number + 1} on this runner, {clean} cleaned: {done.stderr}"
+            assert git(job / "baseline", "rev-parse", "HEAD") == base, f"{name}: the baseline is another commit"
+            (job / "baseline" / "train").write_text("built")
+
+
 def main():
     from shutil import which
 
@@ -302,6 +346,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_yaml()
+        check_worktrees(folder)
         gapline, inject = map(pathlib.Path, sys.argv[1:3])
         check_profiles(gapline, folder)
         if (inject / "fake_cupti").exists():
