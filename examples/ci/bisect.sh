@@ -16,7 +16,7 @@
 # built or fails. Wrong options end the search (128).
 set -uo pipefail
 
-[ -n "${BASELINE-}" ] && [ -n "${FIXED-}" ] || { sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 128; }
+[ -n "${BASELINE-}" ] && [ -n "${FIXED-}" ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 128; }
 commit=$(git rev-parse --short HEAD) || exit 128
 out=${OUT:-$(mktemp -d)} && mkdir -p -- "$out" || exit 128
 more=()

@@ -34,7 +34,7 @@ int file_open(const char *path, int64_t *size, struct err *err)
 	else if (S_ISDIR(st.st_mode))
 		err_set(err, "%s: is a folder; name one file in it", path);
 	else if (!S_ISREG(st.st_mode))
-		err_set(err, "%s: is not a regular file; save the profile to a file first", path);
+		err_set(err, "%s: is not a regular file; save it to a file first", path);
 	else {
 		*size = st.st_size;
 		return fd;

@@ -102,6 +102,8 @@ if PLAYS:
     play(GAPLINE, sys.argv[3:])
 with tempfile.TemporaryDirectory() as name:
     statuses(pathlib.Path(name))
+bare = subprocess.run([BISECT], env=GIT, capture_output=True, text=True)
+assert bare.returncode == 128 and bare.stderr.endswith("Wrong options end the search (128).\n"), bare.stderr  # the text is whole
 right, wrong = 0, []
 for seed in range(SEARCHES):
     with tempfile.TemporaryDirectory() as name:

@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -82,6 +83,15 @@ def check_page(path, words):
     return text
 
 
+def check_job(trend, proof, other):
+    """The guide's line for a job fails at the commit with which the change was proven, and at no other."""
+    guide = (pathlib.Path(__file__).resolve().parents[2] / "docs/guide/history.md").read_text(encoding="utf-8")
+    program = re.search(r"jq -e --arg commit .*?'(.*?)' trend.json", guide, re.DOTALL)[1]
+    for commit, status in ((proof, 1), (other, 0)) if shutil.which("jq") else ():
+        done = subprocess.run(["jq", "-e", "--arg", "commit", commit, program, trend], capture_output=True, text=True)
+        assert done.returncode == status, (commit, done.stdout, done.stderr)
+
+
 def check_steps(folder):
     """200 commits of 0.5 % noise, added by twenty writers at a time in any order: the step and the way back are found at
     their commits, with what the profiles were made with."""
@@ -144,6 +154,7 @@ def check_steps(folder):
                 handle.commit()
                 early = report(folder, db)["series"][0]["changes"]
                 assert [c["commit"] for c in early] == [names[STEP]], early
+                check_job(folder / "trend.json", names[found], names[found - 1])
     handle.close()
     assert not report(folder, db)["series"][0]["changes"]
     print(f"{COMMITS} commits by {WRITERS} writers at once: both changes at their commits, proven with the "
