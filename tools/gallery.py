@@ -23,9 +23,6 @@ import rows
 import truth
 
 TRUTH, PAGE = ROOT / "examples/truth", ROOT / "examples/gallery/index.html"
-# From what the first picture shows to what is told by one number only; at the end what is no improvement.
-ORDER = ["input-stall", "sync-every-step", "pageable-copy", "copy-serial", "tiny-kernels", "alloc-in-loop", "module-load", "host-lock",
-         "gil-loader", "nccl-serial", "straggler", "kernel-bound", "no-change", "regression"]
 HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -41,8 +38,9 @@ summary { cursor: pointer }
 </head>
 <body>
 <h1>Find the fault</h1>
-<p>Each report compares a CUDA program that has one known fault with its fix, recorded on NVIDIA GPUs. Open it, look at the
-timeline, decide what the GPU waited for; then unfold the answer. The programs are in <a
+<p>Each report compares two versions of a CUDA program, recorded on NVIDIA GPUs. In twelve the first has one known fault and the
+second its fix. In one the programs are the same, in one the "fix" is slower. The report names what it found: look at its timeline
+first, and decide what the GPU waited for. Then read the report, and unfold what is true. The programs are in <a
 href="../../workloads/README.md">workloads</a>; how right gapline is over all sizes stands in <a
 href="../truth/table.md">a table</a>.</p>
 <ol>
@@ -79,23 +77,23 @@ def says(result, finding):
     if found:
         return f"{said} {found[0].split('. ')[0].rstrip('.')}."
     if parts:
-        return f"{said} {parts[0]['kind'].replace('_', ' ').capitalize()} changed by {parts[0]['delta_ms']:+.2f} ms a step.".replace("-", "−")
+        return f"{said} {parts[0]['kind'].replace('_', ' ').capitalize()} changed by {parts[0]['delta_ms']:+.2f} ms per step.".replace("-", "−")
     return said
 
 
 def page_of(gapline):
     pairs = {pair.name: pair for pair in rows.read_pairs(ROOT / "workloads/truth.tsv") if pair.name == pair.program}
     faults, out = rows.faults(ROOT / "workloads/README.md"), HEAD
-    if set(pairs) != set(ORDER):
-        sys.exit(f"in another order: {sorted(set(pairs) ^ set(ORDER))}")
+    if set(pairs) != set(rows.GALLERY):
+        sys.exit(f"in another order: {sorted(set(pairs) ^ set(rows.GALLERY))}")
     with tempfile.TemporaryDirectory(prefix="gapline-gallery-") as scratch:
-        for number, name in enumerate(ORDER, 1):
+        for number, name in enumerate(rows.GALLERY, 1):
             size = largest(pairs[name])
             folder = pathlib.Path(truth.unpack(str(TRUTH / f"{name}-{size}"), scratch))
             said = says(result_of(gapline, folder, f"{scratch}/result.json"), pairs[name].finding)
             fault = faults[name].replace("`", "")
             fault = fault if fault.startswith("cuda") else f"{fault[0].upper()}{fault[1:]}" if fault != "none" else "There is none: the same program twice"
-            out += (f'<li><a href="../truth/reports/{name}.html">Report {number}</a>\n<details><summary>The answer</summary>'
+            out += (f'<li><a href="../truth/reports/{name}.html">Report {number}</a>\n<details><summary>What is true</summary>'
                     f"<p><b>{html.escape(fault)}.</b> Gapline says: {html.escape(said)}</p></details></li>\n")
     return out + FOOT
 
@@ -124,12 +122,12 @@ def main():
         pictures()
         return 0
     kept = PAGE.read_text(encoding="utf-8")
-    missing = [name for name in ORDER if not (TRUTH / "reports" / f"{name}.html").exists()]
+    missing = [name for name in rows.GALLERY if not (TRUTH / "reports" / f"{name}.html").exists()]
     for said, line in zip(page.splitlines(), kept.splitlines()):
         if said != line:
             print(f"the gallery has\n  {line}\nand gapline says\n  {said}\n(--refresh writes it down)")
             return 1
-    print(f"{len(ORDER)} faults; without a report: {missing}")
+    print(f"{len(rows.GALLERY)} reports; without a report: {missing}")
     return int(page != kept or bool(missing))
 
 

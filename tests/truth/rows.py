@@ -9,6 +9,11 @@ import subprocess
 import tempfile
 
 
+# The gallery's order: from what the first picture shows to what is told by one number only; at the end what is no improvement.
+GALLERY = ["input-stall", "sync-every-step", "pageable-copy", "copy-serial", "tiny-kernels", "alloc-in-loop", "module-load", "host-lock",
+           "gil-loader", "nccl-serial", "straggler", "kernel-bound", "no-change", "regression"]
+
+
 class Pair(collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict work")):
     __slots__ = ()
 
