@@ -59,7 +59,7 @@ const struct record RECORD_DIAGNOSTIC = RECORD_OF(diagnostic_fields);
 #undef S
 
 #define S struct trace_gpu
-static const struct field gpu_fields[] = {NAME(name), INT(clock_hz)};
+static const struct field gpu_fields[] = {NAME(name), INT(clock_hz), INT(sm_count)};
 static const struct record gpu = RECORD_OF(gpu_fields);
 #undef S
 
