@@ -280,9 +280,8 @@ static void take_side(const struct analyse_options *options, int s, struct arena
 	side->name = options->name[s] ? options->name[s] : side->name;
 	side->quality.notes = (struct facts){0};
 	facts_add_all(&side->quality.notes, arena, &from->side[options->table_side[s]].quality.notes);
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, from_report, FACT_NO_SIDE,
-	                      .steps = side->steps.origin == STEPS_BY_PATTERN && !together ? "found" : "marked"));
+	QUALITY_FIND(&side->quality, arena, from_report, FACT_NO_SIDE,
+	             .steps = side->steps.origin == STEPS_BY_PATTERN && !together ? "found" : "marked");
 }
 
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
@@ -366,15 +365,8 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const struct side_facts *facts = &job->facts;
 	const struct verdict_side steps = series_of(facts, built, false, arena);
 	struct latencies times;
-	for (size_t r = 0; r < job->n; r++) {
-		const struct run_table *run = &facts->runs[r];
-		const struct verdict_run one = {.period = run->period,
-		                                .n = run->n_periods,
-		                                .grid = run->n_grids ? run->grid : NULL,
-		                                .opened = run->opened,
-		                                .shrinks = run->shrinks};
-		series_of_run(&one, warmup, arena, &series[r]);
-	}
+	for (size_t r = 0; r < job->n; r++)
+		series_of_run(&steps.runs[r], warmup, arena, &series[r]);
 	if (stopwatch)
 		timed = facts->timed;
 	const struct headline headline = headline_alone(built, series, &timed);

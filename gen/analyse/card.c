@@ -302,12 +302,8 @@ const struct card_once *card_once(const struct analysis *a, struct arena *arena,
 	return list;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct card_slope *x = a, *y = b;
-	double d = fmax(y->time[0], y->time[1]) - fmax(x->time[0], x->time[1]);
-	return d > 0 ? 1 : d < 0 ? -1 : strcmp(x->name, y->name);
-}
+SORT_ORDER(by_time, struct card_slope,
+           DESCENDING(fmax(x->time[0], x->time[1]), fmax(y->time[0], y->time[1])) ?: strcmp(x->name, y->name))
 
 static bool launches(const struct side *side, uint32_t outermost)
 {

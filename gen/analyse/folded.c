@@ -46,11 +46,7 @@ static void find_quantiles(const struct rank *ranks, uint32_t n, struct folded *
 	}
 }
 
-static int most_unusual_first(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	return DESCENDING(x->far, y->far) ?: ASCENDING(x->device, y->device);
-}
+SORT_ORDER(most_unusual_first, struct rank, DESCENDING(x->far, y->far) ?: ASCENDING(x->device, y->device))
 
 static void choose(struct rank *ranks, const struct side *s, struct folded *out)
 {

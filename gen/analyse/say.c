@@ -1,17 +1,15 @@
 #include "analyse/say.h"
 
 #include "base/format.h"
+#include "base/list.h"
 #include "say/say.h"
-
-#include <string.h>
 
 void say_gpu(struct say_gpus *s, struct arena *arena, const struct names *names, const struct trace_gpu *gpu)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->said[i]->name == gpu->name && s->said[i]->clock_hz == gpu->clock_hz)
 			return;
-	s->said = arena_grow(arena, s->said, s->n, s->n + 1, sizeof *s->said);
-	s->said[s->n++] = gpu;
+	LIST_PUT(arena, s->said, s->n, gpu);
 	const char *name = names_text(names, gpu->name);
 	if (gpu->clock_hz)
 		name = arena_format(arena, "%s at up to %.0f MHz", name, (double)gpu->clock_hz / 1e6);

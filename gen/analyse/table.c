@@ -15,100 +15,78 @@ static uint64_t table_copy_key(const struct copy_result *copy)
 
 static uint32_t rows_of(const struct side *s, enum table_kind kind)
 {
+	const uint32_t n[] = {
+		[TABLE_PHASES] = s->n_phases,        [TABLE_IDLE] = s->budget.n_rows,
+		[TABLE_KERNELS] = s->n_kernels,      [TABLE_OPERATORS] = s->n_operators,
+		[TABLE_OUTERMOST] = s->n_outermost,  [TABLE_MODULES] = s->n_modules,
+		[TABLE_LINES] = s->n_lines,          [TABLE_CALLS] = s->n_api,
+		[TABLE_RANGES] = s->n_ranges,        [TABLE_COPIES] = s->n_copies,
+		[TABLE_STARTUP] = s->startup.n_rows,
+	};
+	return n[kind];
+}
+
+struct values {
+	uint64_t key;
+	double time, gpu, count, bytes;
+};
+
+static struct values values_of_owner(const struct owner_result *own)
+{
+	return (struct values){.key = own->name, .time = own->per_step, .count = own->instances};
+}
+
+static struct values values_of_nested(const struct owner_result *all)
+{
+	return (struct values){.key = all->name, .time = all->all, .gpu = all->per_step, .count = all->all_instances};
+}
+
+static struct values values_of(const struct side *s, enum table_kind kind, uint32_t i)
+{
 	switch (kind) {
 	case TABLE_PHASES:
-		return s->n_phases;
+		return (struct values){.key = s->phases[i].name, .time = s->phases[i].cost};
 	case TABLE_IDLE:
-		return s->budget.n_rows;
+		return (struct values){.key = (uint64_t)s->budget.rows[i].cause << 32 | s->budget.rows[i].phase,
+		                       .time = s->budget.rows[i].per_step};
 	case TABLE_KERNELS:
-		return s->n_kernels;
+		return (struct values){
+			.key = s->kernels[i].name, .time = s->kernels[i].per_step, .count = s->kernels[i].instances};
 	case TABLE_OPERATORS:
-		return s->n_operators;
+		return values_of_owner(&s->operators[i]);
 	case TABLE_OUTERMOST:
-		return s->n_outermost;
+		return values_of_owner(&s->outermost[i]);
 	case TABLE_MODULES:
-		return s->n_modules;
+		return values_of_nested(&s->modules[i]);
 	case TABLE_LINES:
-		return s->n_lines;
+		return values_of_nested(&s->lines[i]);
 	case TABLE_CALLS:
-		return s->n_api;
+		return (struct values){.key = s->api[i].name, .time = s->api[i].per_step, .count = s->api[i].calls};
 	case TABLE_RANGES:
-		return s->n_ranges;
+		return (struct values){.key = (uint64_t)s->ranges[i].domain << 32 | s->ranges[i].name,
+		                       .time = s->ranges[i].host,
+		                       .gpu = s->ranges[i].gpu,
+		                       .count = s->ranges[i].instances};
 	case TABLE_COPIES:
-		return s->n_copies;
+		return (struct values){.key = table_copy_key(&s->copies[i]),
+		                       .time = s->copies[i].per_step,
+		                       .count = s->copies[i].instances,
+		                       .bytes = s->copies[i].bytes};
 	case TABLE_STARTUP:
-		return s->startup.n_rows;
+		return (struct values){.key = s->startup.row[i].part, .time = s->startup.row[i].ns};
 	}
-	return 0;
+	return (struct values){0};
 }
 
 static struct table_row one_row(const struct side *s, enum table_kind kind, uint32_t i, int side)
 {
-	struct table_row row = {.at = {-1, -1}};
-	double time = 0, gpu = 0, count = 0, bytes = 0;
-	switch (kind) {
-	case TABLE_PHASES:
-		row.key = s->phases[i].name;
-		time = s->phases[i].cost;
-		break;
-	case TABLE_IDLE:
-		row.key = (uint64_t)s->budget.rows[i].cause << 32 | s->budget.rows[i].phase;
-		time = s->budget.rows[i].per_step;
-		break;
-	case TABLE_KERNELS:
-		row.key = s->kernels[i].name;
-		time = s->kernels[i].per_step;
-		count = s->kernels[i].instances;
-		break;
-	case TABLE_OPERATORS:
-		row.key = s->operators[i].name;
-		time = s->operators[i].per_step;
-		count = s->operators[i].instances;
-		break;
-	case TABLE_OUTERMOST:
-		row.key = s->outermost[i].name;
-		time = s->outermost[i].per_step;
-		count = s->outermost[i].instances;
-		break;
-	case TABLE_MODULES:
-		row.key = s->modules[i].name;
-		time = s->modules[i].all;
-		gpu = s->modules[i].per_step;
-		count = s->modules[i].all_instances;
-		break;
-	case TABLE_LINES:
-		row.key = s->lines[i].name;
-		time = s->lines[i].all;
-		gpu = s->lines[i].per_step;
-		count = s->lines[i].all_instances;
-		break;
-	case TABLE_CALLS:
-		row.key = s->api[i].name;
-		time = s->api[i].per_step;
-		count = s->api[i].calls;
-		break;
-	case TABLE_RANGES:
-		row.key = (uint64_t)s->ranges[i].domain << 32 | s->ranges[i].name;
-		time = s->ranges[i].host;
-		gpu = s->ranges[i].gpu;
-		count = s->ranges[i].instances;
-		break;
-	case TABLE_COPIES:
-		row.key = table_copy_key(&s->copies[i]);
-		time = s->copies[i].per_step;
-		count = s->copies[i].instances;
-		bytes = s->copies[i].bytes;
-		break;
-	case TABLE_STARTUP:
-		row.key = s->startup.row[i].part;
-		time = s->startup.row[i].ns;
-		break;
-	}
+	const struct values v = values_of(s, kind, i);
+	struct table_row row = {.key = v.key, .at = {-1, -1}};
 	row.at[side] = i;
-	row.time[side] = time;
-	row.gpu[side] = gpu;
-	row.count[side] = count;
-	row.bytes[side] = bytes;
+	row.time[side] = v.time;
+	row.gpu[side] = v.gpu;
+	row.count[side] = v.count;
+	row.bytes[side] = v.bytes;
 	return row;
 }
 
@@ -130,21 +108,12 @@ static double longest(const struct table_row *row)
 	return fmax(fmax(row->time[0], row->time[1]), fmax(row->gpu[0], row->gpu[1]));
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct table_row *x = a, *y = b;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
+SORT_ORDER(by_key, struct table_row, ASCENDING(x->key, y->key))
 
-static int by_time(const void *a, const void *b)
-{
-	const struct table_row *x = a, *y = b;
-	double d = longest(y) - longest(x);
-	for (int side = 0; side < 2 && !(d > 0) && !(d < 0); side++) /* −1, which is none, comes last */
-		if (x->at[side] != y->at[side])
-			return (uint64_t)x->at[side] < (uint64_t)y->at[side] ? -1 : 1;
-	return d > 0 ? 1 : d < 0 ? -1 : 0;
-}
+SORT_ORDER(by_time, struct table_row,
+           DESCENDING(longest(x), longest(y)) /* −1, which is none, comes last */
+                   ?: ASCENDING((uint64_t)x->at[0], (uint64_t)y->at[0])
+                              ?: ASCENDING((uint64_t)x->at[1], (uint64_t)y->at[1]))
 
 static uint32_t join_equal(struct table_row *row, uint32_t n)
 {

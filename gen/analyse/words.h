@@ -33,6 +33,12 @@ const char *cause_name(enum cause cause);    /* "host_code" */
 const char *cause_label(enum cause cause);   /* "host code" … a few words for a reader */
 const char *cause_meaning(enum cause cause); /* one sentence for a legend or tooltip */
 
+/* The time that a launching thread had for itself, at work or waiting for another one. */
+static inline bool cause_is_host(enum cause cause)
+{
+	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL || cause == CAUSE_HANDOVER;
+}
+
 /* What a program did before its first step; in the order in which that mostly happens. */
 enum startup_part {
 	STARTUP_BEFORE_CUDA,    /* until the process's first CUDA call: imports, arguments, data */

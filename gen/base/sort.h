@@ -35,6 +35,21 @@ double sort_median(double *list, size_t n);
 #define ASCENDING(x, y) (((x) > (y)) - ((x) < (y)))
 #define DESCENDING(x, y) ASCENDING(y, x)
 
+/* Defines that order of `x` and `y`, two items of a type: SORT_ORDER(by_end, struct span, ASCENDING(x->end, y->end));
+ * and qsort_r's, which has a context by the name given. */
+#define SORT_ORDER(name, type, ...)                                                                                    \
+	static int name(const void *sort_x, const void *sort_y)                                                        \
+	{                                                                                                              \
+		const type *x = sort_x, *y = sort_y;                                                                   \
+		return __VA_ARGS__;                                                                                    \
+	}
+#define SORT_ORDER_BY(name, type, context, ...)                                                                        \
+	static int name(const void *sort_x, const void *sort_y, void *context)                                         \
+	{                                                                                                              \
+		const type *x = sort_x, *y = sort_y;                                                                   \
+		return __VA_ARGS__;                                                                                    \
+	}
+
 /* Of two intervals, for qsort's order: the one that starts first, then the one that ends last, so that an interval
  * comes before those inside it. 0 where they are the same. */
 static inline int sort_nested(int64_t start_a, int64_t end_a, int64_t start_b, int64_t end_b)

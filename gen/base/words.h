@@ -19,4 +19,15 @@ static inline bool words_have(const char *list, const char *word, size_t n,
 	return false;
 }
 
+/* Whether a text begins with a word of the list. */
+static inline bool words_begin(const char *list, const char *text)
+{
+	for (size_t length; *(list += strspn(list, " ")); list += length) {
+		length = strcspn(list, " ");
+		if (strncmp(list, text, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 #endif

@@ -4,7 +4,6 @@
 #include "analyse/side/budgets.h"
 #include "analyse/side/quality.h"
 #include "base/keymap.h"
-#include "base/list.h"
 #include "base/sort.h"
 #include "trace/owners.h"
 
@@ -74,10 +73,9 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	bound_rows(&side->budget, left_out, rest.name, names, arena);
 	for (uint32_t d = 0; d < side->n_devices; d++)
 		bound_rows(&side->devices[d].budget, left_out, rest.name, names, arena);
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all - between,
-	                      .what = side->phases_by_work ? "work_phases" : "phases",
-	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept - 1 - between));
+	QUALITY_FIND(&side->quality, arena, rows_added_up, FACT_NO_SIDE, .all = all - between,
+	             .what = side->phases_by_work ? "work_phases" : "phases",
+	             .ranges = conditions_ranges(&side->source, &side->source), .listed = kept - 1 - between);
 }
 
 /* ---- kernels ---- */
@@ -101,9 +99,8 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 		if (rest[comm].instances > 0)
 			side->kernels[kept++] = rest[comm];
 	side->n_kernels = kept;
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "kernels", .ranges = "ranges",
-	                      .listed = BOUND_ROWS - 2));
+	QUALITY_FIND(&side->quality, arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "kernels",
+	             .ranges = "ranges", .listed = BOUND_ROWS - 2);
 }
 
 /* ---- operators and modules ---- */
@@ -130,9 +127,8 @@ static uint32_t bound_owners(struct side *side, struct owner_result *list, uint3
 	list[kept].name = rest;
 	list[kept].all_instances = list[kept].instances;
 	list[kept].all = list[kept].per_step;
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = what, .ranges = "ranges",
-	                      .listed = kept));
+	QUALITY_FIND(&side->quality, arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = what, .ranges = "ranges",
+	             .listed = kept);
 	return BOUND_ROWS;
 }
 
@@ -157,30 +153,26 @@ static void bound_operators(struct side *side, struct names *names, struct arena
 	side->mfu = side->budget.period > 0 ? ideal / side->n_devices / side->budget.period : 0;
 }
 
-static int by_all(const void *a, const void *b, void *names)
-{
-	const struct owner_result *x = a, *y = b;
-	return DESCENDING(x->all, y->all) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
-}
+SORT_ORDER_BY(by_all, struct owner_result, names,
+              DESCENDING(x->all, y->all) ?: strcmp(names_text(names, x->name), names_text(names, y->name)))
 
 /* Rows that hold others. */
 struct nested {
 	struct owner_result *list;
-	size_t n, room;
 	struct keymap names;
 };
 
 /* What a row owns, to one that it is in (`own`: to itself). */
 static void nested_add(struct nested *to, uint32_t name, const struct owner_result *from, bool own, struct arena *arena)
 {
-	uint32_t row = keymap_add(&to->names, name);
-	if (row == to->n)
-		LIST_ADD(arena, to->list, to->n, to->room, (struct owner_result){.name = name});
-	to->list[row].all_instances += from->instances;
-	to->list[row].all += from->per_step;
+	uint32_t at = KEYMAP_ADD(arena, &to->names, name, to->list);
+	struct owner_result *row = &to->list[at];
+	row->name = name;
+	row->all_instances += from->instances;
+	row->all += from->per_step;
 	if (own) {
-		to->list[row].instances += from->instances;
-		to->list[row].per_step += from->per_step;
+		row->instances += from->instances;
+		row->per_step += from->per_step;
 	}
 }
 
@@ -202,11 +194,11 @@ static void bound_modules(struct side *side, struct names *names, struct arena *
 			nested_add(&to, names_add(names, path, end), own, end == whole, arena);
 		} while ((end = owners_around(path, end)));
 	}
-	SORT_BY(to.list, to.n, by_all, names);
+	SORT_BY(to.list, to.names.n, by_all, names);
 	side->modules = to.list;
 	side->modules_share = all > 0 ? known / all : 0;
 	side->n_modules =
-		bound_owners(side, to.list, (uint32_t)to.n, "modules", names_add_text(names, "(other modules)"), arena);
+		bound_owners(side, to.list, to.names.n, "modules", names_add_text(names, "(other modules)"), arena);
 }
 
 /* The function of a line: "train.py Block.forward" of "train.py:42 Block.forward". An edit moves lines, and both sides
@@ -233,10 +225,9 @@ static void bound_lines(struct side *side, struct names *names, struct arena *ar
 		if (function)
 			nested_add(&to, function, own, false, arena);
 	}
-	SORT_BY(to.list, to.n, by_all, names);
+	SORT_BY(to.list, to.names.n, by_all, names);
 	side->lines = to.list;
-	side->n_lines =
-		bound_owners(side, to.list, (uint32_t)to.n, "lines", names_add_text(names, "(other lines)"), arena);
+	side->n_lines = bound_owners(side, to.list, to.names.n, "lines", names_add_text(names, "(other lines)"), arena);
 }
 
 /* ---- ranges ---- */
@@ -255,9 +246,8 @@ static void bound_ranges(struct side *side, struct names *names, struct arena *a
 	}
 	side->ranges[kept] = rest;
 	side->n_ranges = BOUND_ROWS;
-	quality_find(&side->quality, arena,
-	             FACT_NEW(arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "ranges",
-	                      .ranges = conditions_ranges(&side->source, &side->source), .listed = kept));
+	QUALITY_FIND(&side->quality, arena, rows_added_up, FACT_NO_SIDE, .all = all, .what = "ranges",
+	             .ranges = conditions_ranges(&side->source, &side->source), .listed = kept);
 }
 
 /* ---- the waterfall ---- */

@@ -60,9 +60,7 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b || is_by_step(c, a, b))
 		return;
 	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && counts_differ(c, a, b);
-	guard_find(c, material,
-	           FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b,
-	                    .unit = guard_per(c)));
+	GUARD_FIND(c, material, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b, .unit = guard_per(c));
 }
 
 /* `all`: what the difference is held against. Returns whether it is material. */
@@ -92,7 +90,7 @@ static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, d
 static void add_rest(struct guard *c, uint32_t n, int side)
 {
 	if (n > PHASES_SAID)
-		guard_find(c, false, FACT_NEW(c->arena, more_phases, side, .phases = n - PHASES_SAID));
+		GUARD_FIND(c, false, more_phases, side, .phases = n - PHASES_SAID);
 }
 
 /* Ranges that only one side has: more annotation, or another job; the kernels tell. */
@@ -103,19 +101,18 @@ static void compare_phases(struct guard *c)
 	if (c->a->phases_by_work || c->b->phases_by_work)
 		return;
 	for (uint32_t i = 0; i < renames->n && i < PHASES_SAID; i++)
-		guard_find(c, false,
-		           FACT_NEW(c->arena, phase_renamed, FACT_NO_SIDE, .from = renames->list[i].from,
-		                    .to = renames->list[i].to));
+		GUARD_FIND(c, false, phase_renamed, FACT_NO_SIDE, .from = renames->list[i].from,
+		           .to = renames->list[i].to);
 	add_rest(c, renames->n, FACT_NO_SIDE);
 	for (int s = 0; s < 2; s++) {
 		uint32_t n, *only = renames_only(c->side, renames, s, c->slack, c->arena, &n);
 		differ |= n > 0;
 		for (uint32_t i = 0; i < n && i < PHASES_SAID; i++)
-			guard_find(c, false, FACT_NEW(c->arena, phase_on_one_side, s, .phase = only[i]));
+			GUARD_FIND(c, false, phase_on_one_side, s, .phase = only[i]);
 		add_rest(c, n, s);
 	}
 	if (differ && c->kernels_differ)
-		guard_doubt(c, FACT_NEW(c->arena, phases_differ, FACT_NO_SIDE, .same_kernels = c->only_times_differ));
+		GUARD_DOUBT(c, phases_differ, FACT_NO_SIDE, .same_kernels = c->only_times_differ);
 }
 
 /* ---- where and how they were captured ---- */
@@ -125,9 +122,8 @@ static void compare_text(struct guard *c, bool material, const char *what, const
 {
 	const char *known = !*a ? "fixed" : !*b ? "baseline" : "both";
 	if (strcmp(a, b) != 0)
-		guard_find(c, material && *a && *b,
-		           FACT_NEW(c->arena, setups_differ, FACT_NO_SIDE, .what = what, .known = known, .baseline = a,
-		                    .fixed = b));
+		GUARD_FIND(c, material && *a && *b, setups_differ, FACT_NO_SIDE, .what = what, .known = known,
+		           .baseline = a, .fixed = b);
 }
 
 static bool tells_clocks(const struct run_table *run)
@@ -168,9 +164,8 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 		                   : conditions_options(a, b, side->n_operators > 0, c->arena).n ? "options"
 		                                                                                 : NULL;
 		if (what)
-			guard_find(c, true,
-			           FACT_NEW(c->arena, runs_set_up_apart, side == c->b, .what = what,
-			                    .run = side->runs[r].file, .first = side->runs[0].file));
+			GUARD_FIND(c, true, runs_set_up_apart, side == c->b, .what = what, .run = side->runs[r].file,
+			           .first = side->runs[0].file);
 	}
 }
 
@@ -320,7 +315,7 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 {
 	for (uint32_t i = 0; i < q->n_dropped && !c->doubtful; i++)
 		if (strcmp(q->dropped[i].reason, TRACE_NO_NAME) == 0)
-			guard_doubt(c, FACT_NEW(c->arena, rows_unnamed, FACT_NO_SIDE));
+			GUARD_DOUBT(c, rows_unnamed, FACT_NO_SIDE);
 }
 
 /* Whether so many fewer on one side, which take so long, went with nothing in their place, and that is much of a step:
@@ -352,8 +347,8 @@ static void compare_fills(struct guard *c, const struct amounts *x, const struct
 	if (!went_without(c, x->sets, y->sets, x->set_time, y->set_time))
 		add_count(c, "memsets", x->sets, y->sets, false);
 	else
-		guard_doubt(c, FACT_NEW(c->arena, counts_differ, FACT_NO_SIDE, .of = "memsets", .baseline = x->sets,
-		                        .fixed = y->sets, .unit = guard_per(c)));
+		GUARD_DOUBT(c, counts_differ, FACT_NO_SIDE, .of = "memsets", .baseline = x->sets, .fixed = y->sets,
+		            .unit = guard_per(c));
 }
 
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
@@ -397,7 +392,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 static void leave_work_open(struct guard *c)
 {
 	renames_find(c->side, c->arena, &c->out.renames);
-	guard_doubt(c, FACT_NEW(c->arena, work_not_compared, FACT_NO_SIDE));
+	GUARD_DOUBT(c, work_not_compared, FACT_NO_SIDE);
 }
 
 /* How often the loop is there is no speed, where a step is compared with a step. A capture's ends take one or two. */
@@ -423,8 +418,7 @@ static void compare_names(struct guard *c, bool rest)
 	                    c->b->source.graphs == GRAPHS_WHOLE;
 	if (!c->others_run && out->same_work != SAME_WORK_DIFFERENT &&
 	    !(hidden && out->same_work == SAME_WORK_UNKNOWN)) {
-		guard_find(c, false,
-		           FACT_NEW(c->arena, steps_renamed, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed));
+		GUARD_FIND(c, false, steps_renamed, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);
 		return;
 	}
 	out->mismatch = FACT_NEW(c->arena, step_ranges_differ, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);

@@ -29,9 +29,8 @@ static void add_group(struct guard *c, const struct work_group *g, const char *h
 {
 	if (!g->n)
 		return;
-	guard_find(c, all > 0 && g->time / all > GUARD_MATERIAL,
-	           FACT_NEW(c->arena, kernels_differ, side, .kernels = g->n, .how = how, .time = g->time,
-	                    .unit = guard_per(c), .largest = g->name));
+	GUARD_FIND(c, all > 0 && g->time / all > GUARD_MATERIAL, kernels_differ, side, .kernels = g->n, .how = how,
+	           .time = g->time, .unit = guard_per(c), .largest = g->name);
 }
 
 /* Kernels that run equally often but not equally long. Why no profile tells; what may be why depends on whether they
@@ -56,9 +55,7 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 	bool material = c->alike < GUARD_NEARLY_ALL;
 	if (!material && k->factor != 1) {
 		c->out.as_clock = -log(k->factor);
-		guard_find(
-			c, false,
-			FACT_NEW(c->arena, all_kernels_slower, k->factor > 1, .times = fmax(k->factor, 1 / k->factor)));
+		GUARD_FIND(c, false, all_kernels_slower, k->factor > 1, .times = fmax(k->factor, 1 / k->factor));
 	}
 	if (!k->times.n || k->times.time < GUARD_MATERIAL * all || (!material && k->factor != 1))
 		return false;
@@ -107,10 +104,9 @@ static void add_left_out(struct guard *c, const struct side_facts facts[2], cons
 	const bool much = l->time > GUARD_MATERIAL * all && !host && !runs_meet(c, facts, l->name, side);
 	c->different |= much;
 	c->doubtful |= !much;
-	guard_find(c, true,
-	           FACT_NEW(c->arena, kernels_missing, side, .named = *l->name != 0, .kernel = l->name,
-	                    .more = l->n - 1, .runs = l->with, .unit = guard_per(c), .some = l->without > 0,
-	                    .instead = l->without, .place = host ? "host" : place[l->instead]));
+	GUARD_FIND(c, true, kernels_missing, side, .named = *l->name != 0, .kernel = l->name, .more = l->n - 1,
+	           .runs = l->with, .unit = guard_per(c), .some = l->without > 0, .instead = l->without,
+	           .place = host ? "host" : place[l->instead]);
 }
 
 static void add_fall(struct guard *c, const struct side_facts facts[2], const struct work_fall *f, double all)
@@ -122,9 +118,8 @@ static void add_fall(struct guard *c, const struct side_facts facts[2], const st
 	c->doubtful |= moved;
 	c->different |= !moved;
 	if (!f->recut) /* else it is listed that they run in other blocks */
-		guard_find(c, true,
-		           FACT_NEW(c->arena, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
-		                    .renamed = f->renamed, .times = f->ratio));
+		GUARD_FIND(c, true, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
+		           .renamed = f->renamed, .times = f->ratio);
 }
 
 /* ms a step of CUDA graphs that were traced whole. */
@@ -147,8 +142,8 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 		if (k->known[s] + graph[s] > 0)
 			c->alike = fmin(c->alike, (k->alike[s] + (same ? graph[s] : 0)) / (k->known[s] + graph[s]));
 	if (!same && graph[0] > 0 && graph[1] > 0)
-		guard_doubt(c, FACT_NEW(c->arena, graph_times_differ, FACT_NO_SIDE, .baseline = graph[0],
-		                        .fixed = graph[1], .unit = guard_per(c)));
+		GUARD_DOUBT(c, graph_times_differ, FACT_NO_SIDE, .baseline = graph[0], .fixed = graph[1],
+		            .unit = guard_per(c));
 }
 
 /* Where nobody said what a step is, what repeats may be two loops of the same kernels, of which each side has both; a
@@ -252,7 +247,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	if (is_other_unit(c, graphs_of_several(c, scale.input)))
 		return;
 	if (amounts_hidden(c->a, c->b)) {
-		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
+		GUARD_DOUBT(c, kernels_in_graphs, FACT_NO_SIDE);
 		return;
 	}
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
@@ -274,12 +269,10 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	for (int s = 0; s < 2 && !hidden; s++)
 		add_left_out(c, facts, &k.left_out[s], s, all);
 	if (k.by_step)
-		guard_find(c, k.by_step_time > GUARD_MATERIAL * all,
-		           FACT_NEW(c->arena, as_often_per_step, c->as_much < 1, .kernels = k.by_step,
-		                    .times = fmax(c->as_much, 1 / c->as_much)));
+		GUARD_FIND(c, k.by_step_time > GUARD_MATERIAL * all, as_often_per_step, c->as_much < 1,
+		           .kernels = k.by_step, .times = fmax(c->as_much, 1 / c->as_much));
 	if (c->as_much != 1 && k.by_item_time <= GUARD_MATERIAL * all)
-		guard_doubt(c, FACT_NEW(c->arena, items_not_worked_on, c->as_much < 1,
-		                        .times = fmax(c->as_much, 1 / c->as_much)));
+		GUARD_DOUBT(c, items_not_worked_on, c->as_much < 1, .times = fmax(c->as_much, 1 / c->as_much));
 	if (!hidden) /* else the graphs may do what is missing beside them */
 		add_fall(c, facts, &k.fall, all);
 	add_group(c, &k.only[0], "only", 0, all);
@@ -291,9 +284,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->only_times_differ = times && !others;
 	add_by_chance(c, &k, all);
 	if (hidden && (c->kernels_differ || k.fall.n))
-		guard_doubt(c, FACT_NEW(c->arena, kernels_in_graphs, FACT_NO_SIDE));
+		GUARD_DOUBT(c, kernels_in_graphs, FACT_NO_SIDE);
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))
-		guard_doubt(c, FACT_NEW(c->arena, kernels_unnamed, FACT_NO_SIDE));
+		GUARD_DOUBT(c, kernels_unnamed, FACT_NO_SIDE);
 	if (times && fmax(scale.input[0], scale.input[1]) < GUARD_FEW_BYTES)
-		guard_doubt(c, FACT_NEW(c->arena, no_input_copied, FACT_NO_SIDE));
+		GUARD_DOUBT(c, no_input_copied, FACT_NO_SIDE);
 }

@@ -37,9 +37,11 @@ struct guard {
 
 /* Adds a difference, or where it is not material a note; NULL adds nothing. */
 void guard_find(struct guard *guard, bool material, const struct fact *fact);
+#define GUARD_FIND(guard, material, ...) guard_find((guard), (material), FACT_NEW((guard)->arena, __VA_ARGS__))
 
 /* What was recorded does not tell whether the work is the same, and why. */
 void guard_doubt(struct guard *guard, const struct fact *why);
+#define GUARD_DOUBT(guard, ...) guard_doubt((guard), FACT_NEW((guard)->arena, __VA_ARGS__))
 
 /* How far apart two amounts are, as a share of the larger; 0 to 1. */
 double guard_distance(double a, double b);

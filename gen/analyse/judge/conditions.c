@@ -22,11 +22,13 @@ static const struct device_result *same_device(const struct side *other, const s
 	return NULL;
 }
 
-/* A device of both sides. */
+/* A device's clocks on both sides. */
 struct both {
-	const struct device_result *device[2]; /* NULL: no device has clocks on both sides */
-	double apart;                          /* its clocks, of the faster side's */
-	bool means;                            /* that is of their means: a clock was held back for a while */
+	const struct clocks *baseline, *fixed; /* NULL: no device has clocks on both sides */
+	uint32_t device;
+	double apart; /* of the faster side's */
+	bool means;   /* that is of their means: a clock was held back for a while */
+	bool shown;   /* by enough samples of the measured time itself */
 };
 
 static double apart_of(double x, double y)
@@ -40,15 +42,17 @@ static struct both furthest(const struct side side[2])
 {
 	struct both worst = {.apart = -1};
 	for (uint32_t d = 0; d < side[0].n_devices; d++) {
-		const struct device_result *b = &side[0].devices[d], *f = same_device(&side[1], b);
-		if (!f || !b->clocks.sm_mhz.n || !f->clocks.sm_mhz.n)
+		const struct device_result *device = &side[0].devices[d], *other = same_device(&side[1], device);
+		if (!other || !device->clocks.sm_mhz.n || !other->clocks.sm_mhz.n)
 			continue;
-		double medians = apart_of(b->clocks.sm_mhz.median, f->clocks.sm_mhz.median);
-		double means = apart_of(b->clocks.sm_mhz.mean, f->clocks.sm_mhz.mean);
+		const struct clocks *b = &device->clocks, *f = &other->clocks;
+		double medians = apart_of(b->sm_mhz.median, f->sm_mhz.median);
+		double means = apart_of(b->sm_mhz.mean, f->sm_mhz.mean);
 		bool by_means = means > CLOCKS_APART && medians <= CLOCKS_APART;
 		double apart = by_means ? means : medians;
+		bool shown = b->sm_mhz.n >= SAMPLES_ENOUGH && f->sm_mhz.n >= SAMPLES_ENOUGH && !b->beside && !f->beside;
 		if (apart > worst.apart)
-			worst = (struct both){{b, f}, apart, by_means};
+			worst = (struct both){b, f, device->id, apart, by_means, shown};
 	}
 	return worst;
 }
@@ -125,24 +129,21 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
 	const struct both found = furthest(side);
 	if (found.apart <= CLOCKS_APART)
 		return NULL;
-	const struct clocks *x = &found.device[0]->clocks, *y = &found.device[1]->clocks;
-	*material = x->sm_mhz.n >= SAMPLES_ENOUGH && y->sm_mhz.n >= SAMPLES_ENOUGH && !x->beside && !y->beside;
+	const struct spread *x = &found.baseline->sm_mhz, *y = &found.fixed->sm_mhz;
+	*material = found.shown;
 	return FACT_NEW(arena, clocks_apart, FACT_NO_SIDE,
-	                .device = side[0].n_devices > 1 ? (int64_t)found.device[0]->id : FACT_UNKNOWN,
-	                .baseline = found.means ? x->sm_mhz.mean : x->sm_mhz.median,
-	                .fixed = found.means ? y->sm_mhz.mean : y->sm_mhz.median, .means = found.means,
-	                .baseline_samples = x->sm_mhz.n, .fixed_samples = y->sm_mhz.n, .apart = found.apart);
+	                .device = side[0].n_devices > 1 ? (int64_t)found.device : FACT_UNKNOWN,
+	                .baseline = found.means ? x->mean : x->median, .fixed = found.means ? y->mean : y->median,
+	                .means = found.means, .baseline_samples = x->n, .fixed_samples = y->n, .apart = found.apart);
 }
 
 double conditions_clock(const struct side side[2])
 {
 	const struct both found = furthest(side);
-	if (!found.device[0])
+	if (!found.shown)
 		return NAN;
-	const struct clocks *b = &found.device[0]->clocks, *f = &found.device[1]->clocks;
-	if (b->beside || f->beside || b->sm_mhz.n < SAMPLES_ENOUGH || f->sm_mhz.n < SAMPLES_ENOUGH)
-		return NAN;
-	return found.means ? log(b->sm_mhz.mean / f->sm_mhz.mean) : log(b->sm_mhz.median / f->sm_mhz.median);
+	const struct spread *b = &found.baseline->sm_mhz, *f = &found.fixed->sm_mhz;
+	return found.means ? log(b->mean / f->mean) : log(b->median / f->median);
 }
 
 /* ---- reasons ---- */
@@ -188,14 +189,9 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 static void say_same_clocks(const struct side side[2], struct facts *said, struct arena *arena)
 {
 	const struct both found = furthest(side);
-	if (!found.device[0] || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
+	if (!found.shown || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
 		return;
-	const struct clocks *b = &found.device[0]->clocks, *f = &found.device[1]->clocks;
-	const struct spread *x = &b->sm_mhz, *y = &f->sm_mhz;
-	if (b->beside || f->beside) /* of the measured time itself they show nothing */
-		return;
-	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
-		return;
+	const struct spread *x = &found.baseline->sm_mhz, *y = &found.fixed->sm_mhz;
 	FACT_ADD(said, arena, clocks_alike, FACT_NO_SIDE, .baseline = x->median, .fixed = y->median,
 	         .baseline_samples = x->n, .fixed_samples = y->n);
 }

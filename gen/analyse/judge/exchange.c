@@ -10,23 +10,18 @@
 struct ranked {
 	int64_t start, end;
 	double rank;
-	size_t stretch; /* of time without a pause */
-	size_t index;   /* among its side's runs */
+	size_t index; /* among its side's runs */
 	int side;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	if (x->start != y->start)
-		return (x->start > y->start) - (x->start < y->start);
-	return x->side != y->side ? x->side - y->side : (x->index > y->index) - (x->index < y->index);
-}
+SORT_ORDER(by_start, struct ranked,
+           ASCENDING(x->start, y->start) ?: ASCENDING(x->side, y->side) ?: ASCENDING(x->index, y->index))
 
-/* Runs with a start time by that; returns how many. A time that none can be is not known. */
-static size_t rank(const struct exchange_run *const run[2], const size_t n[2], struct ranked *out)
+/* Runs with a start time by that; returns how many. A time that none can be is not known. `stretch`: by run, of which
+ * stretch of time without a pause it is, counted from 1; 0: not known. */
+static size_t rank(const struct exchange_run *const run[2], const size_t n[2], struct ranked *out, size_t *stretch[2])
 {
-	size_t all = 0, stretch = 0;
+	size_t all = 0, now = 1;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++)
 			if (run[s][r].start > 0)
@@ -35,8 +30,8 @@ static size_t rank(const struct exchange_run *const run[2], const size_t n[2], s
 	SORT(out, all, by_start);
 	int64_t until = INT64_MIN;
 	for (size_t i = 0; i < all; i++) {
-		stretch += i > 0 && out[i].start - until > EVIDENCE_PAUSE;
-		out[i].stretch = stretch;
+		now += i > 0 && out[i].start - until > EVIDENCE_PAUSE;
+		stretch[out[i].side][out[i].index] = now;
 		out[i].rank = (double)(i + 1);
 		int64_t end = out[i].end > out[i].start ? out[i].end : out[i].start;
 		until = end > until ? end : until;
@@ -71,13 +66,13 @@ static bool same_gpu(const struct exchange_place *a, const struct exchange_place
 	return false;
 }
 
-/* What parts two runs; false: nothing that is known does. */
-static bool parted(const struct exchange_place *a, const struct exchange_place *b, const struct ranked *x,
-                   const struct ranked *y, struct exchange *out)
+/* What parts two runs, of stretches `p` and `q`; false: nothing that is known does. */
+static bool parted(const struct exchange_run *x, size_t p, const struct exchange_run *y, size_t q, struct exchange *out)
 {
+	const struct exchange_place *a = &x->place, *b = &y->place;
 	bool gpus = a->n_gpus && b->n_gpus, gpu = gpus && !same_gpu(a, b);
 	bool host = a->host && b->host && a->host != b->host && (!gpus || gpu);
-	bool time = x && y && x->stretch != y->stretch;
+	bool time = p && q && p != q;
 	int64_t later = time ? llabs(x->start - y->start) : 0;
 	if (!gpu && !host && !time)
 		return false;
@@ -88,22 +83,13 @@ static bool parted(const struct exchange_place *a, const struct exchange_place *
 	return true;
 }
 
-static const struct ranked *find(const struct ranked *run, size_t all, int side, size_t index)
-{
-	for (size_t i = 0; i < all; i++)
-		if (run[i].side == side && run[i].index == index)
-			return &run[i];
-	return NULL;
-}
-
-static void judge_sessions(const struct exchange_run *const run[2], const size_t n[2], const struct ranked *ranked,
-                           size_t all, struct exchange *out)
+static void judge_sessions(const struct exchange_run *const run[2], const size_t n[2], size_t *const stretch[2],
+                           struct exchange *out)
 {
 	struct exchange found = *out;
 	for (size_t a = 0; a < n[0]; a++)
 		for (size_t b = 0; b < n[1]; b++)
-			if (!parted(&run[0][a].place, &run[1][b].place, find(ranked, all, 0, a),
-			            find(ranked, all, 1, b), &found))
+			if (!parted(&run[0][a], stretch[0][a], &run[1][b], stretch[1][b], &found))
 				return;
 	*out = found;
 	out->sessions = n[0] > 0 && n[1] > 0;
@@ -114,22 +100,21 @@ static void judge_sessions(const struct exchange_run *const run[2], const size_t
 /* One side's runs of one session. */
 struct session {
 	size_t label;
-	const struct exchange_place *place; /* of its first run */
-	double sum, runs;                   /* of their times per step */
-	double start;                       /* of the first that began; 0: not known */
+	const struct exchange_run *first; /* in their order */
+	double sum, runs;                 /* of their times per step */
+	double start;                     /* of the first that began; 0: not known */
 };
 
 /* What is not known of two runs does not part them. */
-static size_t find_sessions(const struct exchange_run *run, size_t n, int side, const struct ranked *ranked, size_t all,
-                            struct arena *arena, struct session *session)
+static size_t find_sessions(const struct exchange_run *run, size_t n, const size_t *stretch, struct arena *arena,
+                            struct session *session)
 {
 	size_t *label = ARENA_NEW(arena, n, size_t), found = 0;
 	struct exchange unused = {0};
 	for (size_t r = 0; r < n; r++) {
 		label[r] = r;
 		for (size_t q = 0; q < r; q++)
-			if (!parted(&run[q].place, &run[r].place, find(ranked, all, side, q),
-			            find(ranked, all, side, r), &unused))
+			if (!parted(&run[q], stretch[q], &run[r], stretch[r], &unused))
 				for (size_t k = 0, old = label[r]; k <= r; k++)
 					label[k] = label[k] == old ? label[q] : label[k];
 	}
@@ -138,8 +123,7 @@ static size_t find_sessions(const struct exchange_run *run, size_t n, int side, 
 		while (k < found && session[k].label != label[r])
 			k++;
 		if (k == found)
-			session[found++] =
-				(struct session){.label = label[r], .place = &run[r].place, .start = INFINITY};
+			session[found++] = (struct session){.label = label[r], .first = &run[r], .start = INFINITY};
 		session[k].sum += run[r].mean;
 		session[k].runs++;
 		session[k].start = fmin(session[k].start, (double)run[r].start);
@@ -172,7 +156,7 @@ static bool is_unlike(const struct session *s, size_t n, const struct exchange *
 	for (size_t i = 1; i < n; i++)
 		for (size_t k = 0; k < i; k++) {
 			struct exchange found = {0};
-			parted(s[k].place, s[i].place, NULL, NULL, &found);
+			parted(s[k].first, 0, s[i].first, 0, &found);
 			if ((e->other_host && !found.other_host) || (e->other_gpu && !found.other_gpu))
 				return true;
 		}
@@ -186,8 +170,8 @@ static double log_means(const struct session *s, size_t n, double *x)
 	return sqrt(stats_variance(x, n));
 }
 
-static void measure_sessions(const struct exchange_run *const run[2], const size_t n[2], const struct ranked *ranked,
-                             size_t all, struct arena *arena, struct exchange *out)
+static void measure_sessions(const struct exchange_run *const run[2], const size_t n[2], size_t *const stretch[2],
+                             struct arena *arena, struct exchange *out)
 {
 	struct session *session[2];
 	double *x[2], spread[2], mean[2] = {0};
@@ -199,7 +183,7 @@ static void measure_sessions(const struct exchange_run *const run[2], const size
 			mean[s] += run[s][r].mean / (double)n[s];
 		}
 		session[s] = ARENA_NEW(arena, n[s], struct session);
-		found[s] = find_sessions(run[s], n[s], s, ranked, all, arena, session[s]);
+		found[s] = find_sessions(run[s], n[s], stretch[s], arena, session[s]);
 		x[s] = ARENA_NEW(arena, n[s], double);
 		spread[s] = log_means(session[s], found[s], x[s]);
 	}
@@ -221,13 +205,13 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	struct exchange out = {0};
 	ARENA_LOCAL(work);
 	struct ranked *ranked = ARENA_NEW(&work, n[0] + n[1], struct ranked);
-	size_t all = rank(run, n, ranked);
-	judge_order(ranked, all, n, &out);
-	judge_sessions(run, n, ranked, all, &out);
+	size_t *stretch[2] = {ARENA_NEW(&work, n[0], size_t), ARENA_NEW(&work, n[1], size_t)};
+	judge_order(ranked, rank(run, n, ranked, stretch), n, &out);
+	judge_sessions(run, n, stretch, &out);
 	if (out.sessions || (out.known && !out.in_turns))
 		out.apart = EVIDENCE_APART;
 	if (out.sessions)
-		measure_sessions(run, n, ranked, all, &work, &out);
+		measure_sessions(run, n, stretch, &work, &out);
 	return out;
 }
 

@@ -296,15 +296,10 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 		f->text = arena_format(e->arena, "%s %s", f->text, say_fact(f->more.list[i], e->names, e->arena));
 }
 
-static int compare_findings(const void *a, const void *b)
-{
-	const struct finding *x = a, *y = b;
-	bool bound_x = !x->has_ceiling, bound_y = !y->has_ceiling; /* "the GPU is the bottleneck" goes last */
-	if (bound_x != bound_y)
-		return bound_x - bound_y;
-	return ASCENDING(x->status, y->status) ?: DESCENDING(x->per_step[x->side], y->per_step[y->side])
-		?: strcmp(x->id, y->id);
-}
+SORT_ORDER(compare_findings, struct finding,
+           y->has_ceiling - x->has_ceiling /* "the GPU is the bottleneck" goes last */
+           ?: ASCENDING(x->status, y->status) ?: DESCENDING(x->per_step[x->side], y->per_step[y->side])
+           ?: strcmp(x->id, y->id))
 
 /* ---- all of them ---- */
 
@@ -336,9 +331,8 @@ static double time_after_syncs(const struct side_facts *facts)
 	double time = 0;
 	for (uint32_t i = 0; i < facts->n_idle; i++) {
 		const struct cell_key *key = &facts->idle[i].key;
-		bool host = key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
-		            key->cause == CAUSE_GIL || key->cause == CAUSE_HANDOVER;
-		time += key->opened == OPENED_SYNC && host && !key->once ? facts->idle[i].per_step : 0;
+		if (key->opened == OPENED_SYNC && cause_is_host(key->cause) && !key->once)
+			time += facts->idle[i].per_step;
 	}
 	return time;
 }

@@ -61,19 +61,19 @@ static void sum_up(struct sample_sums *sums, struct arena *scratch)
 {
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n_rows = tree->row_keys.n;
-	sums->self = arena_alloc(scratch, tree->n_nodes, sizeof *sums->self);
-	sums->total = arena_alloc(scratch, tree->n_nodes, sizeof *sums->total);
+	sums->self = arena_alloc(scratch, tree->node_keys.n, sizeof *sums->self);
+	sums->total = arena_alloc(scratch, tree->node_keys.n, sizeof *sums->total);
 	sums->first = ARENA_NEW(scratch, (size_t)n_rows + 2, uint32_t);
-	sums->sorted = ARENA_NEW(scratch, tree->n_nodes, uint32_t);
+	sums->sorted = ARENA_NEW(scratch, tree->node_keys.n, uint32_t);
 	weigh_samples(sums, scratch);
 	uint32_t *at = sums->first + 1;
-	for (uint32_t i = 0; i < tree->n_nodes; i++)
+	for (uint32_t i = 0; i < tree->node_keys.n; i++)
 		at[tree->nodes[i].row + 1]++;
 	for (uint32_t r = 0; r < n_rows; r++)
 		at[r + 1] += at[r];
-	for (uint32_t i = 0; i < tree->n_nodes; i++)
+	for (uint32_t i = 0; i < tree->node_keys.n; i++)
 		sums->sorted[at[tree->nodes[i].row]++] = i;
-	for (uint32_t i = tree->n_nodes; i-- > 0;) {
+	for (uint32_t i = tree->node_keys.n; i-- > 0;) {
 		const struct sample_node *node = &tree->nodes[i];
 		for (int s = 0; s < 2; s++) {
 			const struct sample_row *row = &tree->rows[node->row];
@@ -102,8 +102,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct ranked *in = context;
 	const struct sample_row *x = &in->tree->rows[*(const uint32_t *)a], *y = &in->tree->rows[*(const uint32_t *)b];
-	double d = longest(y->idle) - longest(x->idle);
-	return ASCENDING(d, 0) ?: ASCENDING(x->cause, y->cause)
+	return DESCENDING(longest(x->idle), longest(y->idle)) ?: ASCENDING(x->cause, y->cause)
 		?: strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
 }
 
@@ -117,8 +116,7 @@ static int compare_holders(const void *a, const void *b, void *context)
 {
 	const struct lock_holder *x = a, *y = b;
 	const struct names *names = context;
-	double d = longest(y->time) - longest(x->time);
-	return ASCENDING(d, 0) ?: DESCENDING(x->main, y->main)
+	return DESCENDING(longest(x->time), longest(y->time)) ?: DESCENDING(x->main, y->main)
 		?: strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 

@@ -13,10 +13,8 @@
 static int functions_compare(const struct names *names, const struct sampled_function *a,
                              const struct sampled_function *b)
 {
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	int order = strcmp(names_text(names, a->name), names_text(names, b->name));
-	return order ? order : strcmp(names_text(names, a->module), names_text(names, b->module));
+	return ASCENDING(a->kind, b->kind) ?: strcmp(names_text(names, a->name), names_text(names, b->name))
+		?: strcmp(names_text(names, a->module), names_text(names, b->module));
 }
 
 struct ranked {
@@ -42,15 +40,13 @@ static int compare_functions(const void *a, const void *b, void *context)
 {
 	const struct ranked *in = context;
 	const struct function_row *x = a, *y = b;
-	bool by_change = in->by_change && (x->changed || y->changed);
 	if (in->by_change && x->changed != y->changed)
 		return y->changed - x->changed;
-	double d = rank_of(y, by_change) - rank_of(x, by_change);
-	if (d == 0)
-		d = is_trunk(x, in->all) - is_trunk(y, in->all);
-	if (d == 0)
-		d = fmax(y->total[0], y->total[1]) - fmax(x->total[0], x->total[1]);
-	return d != 0 ? (d > 0 ? 1 : -1) : functions_compare(in->names, &x->function, &y->function);
+	const bool by_change = in->by_change && x->changed;
+	return DESCENDING(rank_of(x, by_change), rank_of(y, by_change))
+		?: is_trunk(x, in->all) - is_trunk(y, in->all)
+		?: DESCENDING(fmax(x->total[0], x->total[1]), fmax(y->total[0], y->total[1]))
+		?: functions_compare(in->names, &x->function, &y->function);
 }
 
 struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change, struct arena *arena)
@@ -59,7 +55,7 @@ struct function_list function_list_of(const struct sample_sums *sums, uint32_t r
 	const struct sample_tree *tree = sums->tree;
 	uint32_t n = tree->function_keys.n, used = 0;
 	uint32_t from = row == TRACE_NONE ? 0 : sums->first[row];
-	uint32_t to = row == TRACE_NONE ? tree->n_nodes : sums->first[row + 1];
+	uint32_t to = row == TRACE_NONE ? tree->node_keys.n : sums->first[row + 1];
 	struct function_row *all = ARENA_NEW(&scratch, n, struct function_row);
 	double(*sample)[2] = arena_alloc(&scratch, n, sizeof *sample); /* the most that one counts for */
 	uint32_t *last = ARENA_NEW(&scratch, n, uint32_t);             /* row + 1 in which it was met last */
@@ -122,11 +118,10 @@ static int compare_nodes(const void *a, const void *b, void *context)
 	const struct sample_sums *sums = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct sample_node *x = &sums->tree->nodes[i], *y = &sums->tree->nodes[k];
-	double d = fmax(sums->total[k][0], sums->total[k][1]) - fmax(sums->total[i][0], sums->total[i][1]);
-	if (d != 0)
-		return d > 0 ? 1 : -1;
-	if (x->function == TRACE_NONE || y->function == TRACE_NONE)
-		return x->row < y->row ? -1 : x->row > y->row;
+	const double *p = sums->total[i], *q = sums->total[k];
+	int order = DESCENDING(fmax(p[0], p[1]), fmax(q[0], q[1]));
+	if (order || x->function == TRACE_NONE || y->function == TRACE_NONE)
+		return order ?: ASCENDING(x->row, y->row);
 	return functions_compare(sums->names, &sums->tree->functions[x->function], &sums->tree->functions[y->function]);
 }
 
@@ -198,7 +193,7 @@ static void add_children(struct drawing *d, uint32_t first, uint32_t parent)
 void functions_draw(const struct sample_sums *sums, struct functions *out, struct arena *arena)
 {
 	ARENA_LOCAL(scratch);
-	uint32_t n = sums->tree->n_nodes, seen = 0, first = TRACE_NONE, *order = ARENA_NEW(&scratch, n, uint32_t);
+	uint32_t n = sums->tree->node_keys.n, seen = 0, first = TRACE_NONE, *order = ARENA_NEW(&scratch, n, uint32_t);
 	struct drawing d = {.sums = sums,
 	                    .out = out,
 	                    .arena = arena,

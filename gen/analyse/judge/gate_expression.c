@@ -2,8 +2,6 @@
 #include "base/format.h"
 #include "base/opt.h"
 
-#include "analyse/analysis.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -435,16 +435,10 @@ struct gates gate_metric_judge(const struct gates *others, const struct gates_as
 		const struct gate_expression *e = &asked->expressions[i];
 		const struct question q = {source, e, arena};
 		struct gate gate = {.kind = GATE_EXPRESSION, .name = e->text, .asked = e->limit, .unit = e->unit};
-		if (e->metric == METRIC_SPEEDUP) {
-			const struct verdict *v = source->verdict;
-			gate.has_found = gate.has_interval = v->has_speedup;
-			gate.found = v->speedup;
-			gate.lo = gates_lo(v);
-			gate.hi = gates_hi(v);
-			gates_judge_speedup(v, arena, &gate);
-		} else {
+		if (e->metric == METRIC_SPEEDUP)
+			gates_judge_speedup(source->verdict, arena, &gate);
+		else
 			judge(&q, &gate);
-		}
 		gates_add(&out, &gate, arena);
 	}
 	return out;

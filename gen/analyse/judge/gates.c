@@ -2,6 +2,7 @@
 
 #include "analyse/pair_result.h"
 #include "base/format.h"
+#include "base/list.h"
 
 #include <math.h>
 
@@ -76,6 +77,10 @@ static void judge_interval(const struct verdict *v, const struct fact *asked, do
 void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
 	double lo = gates_lo(v), hi = gates_hi(v), limit = gate->asked;
+	gate->has_found = gate->has_interval = v->has_speedup;
+	gate->found = v->speedup;
+	gate->lo = lo;
+	gate->hi = hi;
 	const struct fact *asked =
 		FACT_NEW(arena, asked_speedup, FACT_NO_SIDE, .times = gates_times(arena, gate->asked));
 	if (hi < limit)
@@ -93,6 +98,10 @@ void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct ga
 static void judge_regression(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
 	double bound = 1 / (1 + gate->asked / 100), lo = gates_lo(v), hi = gates_hi(v);
+	gate->has_found = gate->has_interval = v->has_speedup;
+	gate->found = 100 * (1 / v->speedup - 1);
+	gate->lo = 100 * (1 / hi - 1);
+	gate->hi = 100 * (1 / lo - 1);
 	const struct fact *asked =
 		FACT_NEW(arena, asked_regression, FACT_NO_SIDE, .slower = gate->asked / 100, .times = bound);
 	bool recorded = v->recorded.known && v->recorded.has_interval && v->recorded.hi < bound;
@@ -129,27 +138,12 @@ static void judge_work(const struct verdict *v, const struct comparison *c, stru
 	gate->fact = FACT_NEW(arena, work_gate, FACT_NO_SIDE, .found = found, .kernels = same_kernels_name(c->kernels));
 }
 
-static struct gate *add(struct gates *gates, enum gate_kind kind, double asked, struct arena *arena)
-{
-	static const char *const name[] = {"min_speedup", "max_regression", "require_comparable"};
-	gates->gate = arena_grow(arena, gates->gate, gates->n, gates->n + 1, sizeof *gates->gate);
-	struct gate *gate = &gates->gate[gates->n++];
-	*gate = (struct gate){.kind = kind, .name = name[kind], .asked = asked};
-	return gate;
-}
-
-/* One that failed decides, then one that is open. */
-static void sum_up(struct gates *gates, enum gate_result r)
-{
-	if (gates->result != GATE_FAILED && (gates->result != GATE_INCONCLUSIVE || r == GATE_FAILED))
-		gates->result = r;
-}
-
 void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena)
 {
-	gates->gate = arena_grow(arena, gates->gate, gates->n, gates->n + 1, sizeof *gates->gate);
-	gates->gate[gates->n++] = *gate;
-	sum_up(gates, gate->result);
+	LIST_PUT(arena, gates->gate, gates->n, *gate);
+	/* one that failed decides, then one that is open */
+	if (gates->result != GATE_FAILED && (gates->result != GATE_INCONCLUSIVE || gate->result == GATE_FAILED))
+		gates->result = gate->result;
 }
 
 struct gates gates_judge(const struct verdict *v, const struct comparison *comparison, const struct gates_asked *asked,
@@ -157,29 +151,26 @@ struct gates gates_judge(const struct verdict *v, const struct comparison *compa
 {
 	struct gates gates = {0};
 	if (asked->min_speedup > 0) {
-		struct gate *gate = add(&gates, GATE_MIN_SPEEDUP, asked->min_speedup, arena);
-		gate->unit = GATE_TIMES;
-		gate->has_found = gate->has_interval = v->has_speedup;
-		gate->found = v->speedup;
-		gate->lo = gates_lo(v);
-		gate->hi = gates_hi(v);
-		gates_judge_speedup(v, arena, gate);
+		struct gate gate = {.kind = GATE_MIN_SPEEDUP,
+		                    .name = "min_speedup",
+		                    .asked = asked->min_speedup,
+		                    .unit = GATE_TIMES};
+		gates_judge_speedup(v, arena, &gate);
+		gates_add(&gates, &gate, arena);
 	}
 	if (asked->max_regression >= 0) {
-		struct gate *gate = add(&gates, GATE_MAX_REGRESSION, asked->max_regression, arena);
-		gate->unit = GATE_CHANGE;
-		gate->has_found = gate->has_interval = v->has_speedup;
-		gate->found = 100 * (1 / v->speedup - 1);
-		gate->lo = 100 * (1 / gates_hi(v) - 1);
-		gate->hi = 100 * (1 / gates_lo(v) - 1);
-		judge_regression(v, arena, gate);
+		struct gate gate = {.kind = GATE_MAX_REGRESSION,
+		                    .name = "max_regression",
+		                    .asked = asked->max_regression,
+		                    .unit = GATE_CHANGE};
+		judge_regression(v, arena, &gate);
+		gates_add(&gates, &gate, arena);
 	}
 	if (asked->require_comparable) {
-		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0, arena);
-		judge_work(v, comparison, arena, gate);
+		struct gate gate = {.kind = GATE_REQUIRE_COMPARABLE, .name = "require_comparable"};
+		judge_work(v, comparison, arena, &gate);
+		gates_add(&gates, &gate, arena);
 	}
-	for (size_t i = 0; i < gates.n; i++)
-		sum_up(&gates, gates.gate[i].result);
 	return gates;
 }
 

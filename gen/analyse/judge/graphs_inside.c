@@ -2,7 +2,6 @@
 
 #include "analyse/run/captured.h"
 #include "analyse/run/parts.h"
-#include "base/list.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -26,7 +25,6 @@ struct graph {
 struct launches {
 	struct keymap keys; /* process << 32 | id */
 	struct graph *graph;
-	uint32_t n, room;
 	uint32_t *of_call; /* by call, the lowest id that it launches; 0: none */
 	bool unknown;      /* a graph has no id, or no call that launched it */
 };
@@ -62,21 +60,19 @@ static struct launches find_launches(const struct trace *t, bool nodes, struct a
 		if (!l.of_call[i])
 			continue;
 		uint32_t process = t->threads[t->calls.thread[i]].process;
-		uint32_t at = keymap_add(&l.keys, (uint64_t)process << 32 | l.of_call[i]);
-		if (at == l.n)
-			LIST_ADD(arena, l.graph, l.n, l.room, (struct graph){.process = process, .first = INT64_MAX});
+		uint32_t at = KEYMAP_ADD(arena, &l.keys, (uint64_t)process << 32 | l.of_call[i], l.graph);
 		struct graph *g = &l.graph[at];
-		g->launches++;
-		if (t->calls.start[i] >= g->first)
+		g->process = process;
+		if (g->launches++ && t->calls.start[i] >= g->first)
 			continue;
 		g->first = t->calls.start[i];
 		g->thread = t->threads[t->calls.thread[i]].tid;
 	}
-	uint32_t *order = ARENA_NEW(arena, l.n, uint32_t);
-	for (uint32_t i = 0; i < l.n; i++)
+	uint32_t *order = ARENA_NEW(arena, l.keys.n, uint32_t);
+	for (uint32_t i = 0; i < l.keys.n; i++)
 		order[i] = i;
-	SORT_BY(order, l.n, by_first_launch, l.graph);
-	for (uint32_t i = 0, number = 0; i < l.n; i++) {
+	SORT_BY(order, l.keys.n, by_first_launch, l.graph);
+	for (uint32_t i = 0, number = 0; i < l.keys.n; i++) {
 		number = i && l.graph[order[i]].process == l.graph[order[i - 1]].process ? number + 1 : 1;
 		l.graph[order[i]].number = number;
 	}
@@ -104,14 +100,14 @@ struct whole {
 
 static void count_launches(const struct launches *l, double weight, double *launches)
 {
-	for (uint32_t i = 0; i < l->n; i++)
+	for (uint32_t i = 0; i < l->keys.n; i++)
 		launches[l->graph[i].number - 1] += (double)l->graph[i].launches * weight;
 }
 
 static uint32_t most_of(const struct launches *l)
 {
 	uint32_t most = 0;
-	for (uint32_t i = 0; i < l->n; i++)
+	for (uint32_t i = 0; i < l->keys.n; i++)
 		most = l->graph[i].number > most ? l->graph[i].number : most;
 	return most;
 }
@@ -171,8 +167,7 @@ struct nodes {
 	double *instances;               /* … and launches per step, where it has the side's steps; else 0 */
 	struct keymap keys[GRAPH_LISTS]; /* number << 32 | name, a name of the nodes' own */
 	double *ns[GRAPH_LISTS];         /* by index of keys */
-	uint32_t room[GRAPH_LISTS];
-	bool phases; /* they are known as the side's are */
+	bool phases;                     /* they are known as the side's are */
 };
 
 /* Its steps are the range that is the side's step; where it has none, no range is a step. */
@@ -187,12 +182,7 @@ static bool prepare(struct nodes *v, const struct side *side, const struct trace
 static void add_time(struct nodes *v, enum graph_share_of of, uint32_t number, uint32_t name, double ns,
                      struct arena *arena)
 {
-	uint32_t at = keymap_add(&v->keys[of], (uint64_t)number << 32 | name);
-	if (at >= v->room[of]) {
-		uint32_t room = (uint32_t)list_more(v->room[of]);
-		v->ns[of] = arena_grow(arena, v->ns[of], v->room[of], room, sizeof *v->ns[of]);
-		v->room[of] = room;
-	}
+	uint32_t at = KEYMAP_ADD(arena, &v->keys[of], (uint64_t)number << 32 | name, v->ns[of]);
 	v->ns[of][at] += ns;
 }
 
@@ -306,17 +296,10 @@ static const struct fact *why_unknown(const struct graphs_input *of, const struc
 	                .there = v->n, .graph = unlike);
 }
 
-static int by_share(const void *a, const void *b, void *names)
-{
-	const struct graph_share *x = a, *y = b;
-	return DESCENDING(x->share, y->share) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
-}
+SORT_ORDER_BY(by_share, struct graph_share, names,
+              DESCENDING(x->share, y->share) ?: strcmp(names_text(names, x->name), names_text(names, y->name)))
 
-static int by_time(const void *a, const void *b)
-{
-	const struct graph_inside *x = a, *y = b;
-	return DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->number, y->number);
-}
+SORT_ORDER(by_time, struct graph_inside, DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->number, y->number))
 
 /* What is known of a graph's nodes by one of the four; nothing, where it is not known of any. */
 static struct graph_list list_of(const struct nodes *v, enum graph_share_of of, uint32_t number, struct names *names,

@@ -61,11 +61,7 @@ struct heavy {
 	int64_t first; /* start of its first launch there */
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct heavy *x = a, *y = b;
-	return DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(by_time, struct heavy, DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name))
 
 /* Those of one process, since each is profiled by itself. */
 static bool is_one(const struct run *run, size_t op)

@@ -3,7 +3,6 @@
 
 #include "analyse/judge/kernel_spelling.h"
 #include "base/keymap.h"
-#include "base/list.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,19 +18,20 @@ struct row {
 /* Ways of finding a group's rows, the better ones first. */
 enum way { BY_NAME, BY_SPELLING, BY_PLAIN, BY_FUNCTION, WAYS };
 
+/* Launches of the same kernel and shape, of which `inside` becomes what is known. */
+struct group {
+	struct kernel_inside inside;
+	uint32_t has[NCU_NUMBERS]; /* launches that know the number */
+	double stall[NCU_STALLS];  /* of those that say them */
+};
+
 struct match {
 	const struct side_facts *facts;
 	const struct names *names;
 	struct arena scratch;
 	struct keymap rows_at, groups_at;
 	struct row *rows;
-	size_t room, group_room;
-	uint32_t n_rows;
-	struct kernel_inside *groups;
-	uint32_t (*has)[NCU_NUMBERS]; /* by group: launches that know the number */
-	uint32_t *stalls;             /* … their stalls */
-	double (*stall)[NCU_STALLS];
-	uint32_t n_groups;
+	struct group *groups;
 	uint32_t *form[WAYS]; /* by way of finding and name's id, made when asked for: id in `forms`, counted from 1 */
 	struct names forms;
 	bool *bare; /* by name's id: it is the function's own name */
@@ -54,62 +54,46 @@ static void add_rows(struct match *m)
 			if ((ops->kind[i] != OP_KERNEL && ops->kind[i] != OP_COMM) || !run_measures_op(run, i))
 				continue;
 			uint64_t shape = ops->shape ? ops->shape[i] : 0;
-			uint32_t at = keymap_add(&m->rows_at, key_of(ops->name[i], shape));
-			if (at == m->n_rows) {
-				LIST_ADD(&m->scratch, m->rows, m->n_rows, m->room,
-				         (struct row){.name = ops->name[i], .shape = shape});
-			}
-			m->rows[at].instances += weight;
-			m->rows[at].per_step += (double)(ops->end[i] - ops->start[i]) * weight;
+			uint32_t at = KEYMAP_ADD(&m->scratch, &m->rows_at, key_of(ops->name[i], shape), m->rows);
+			struct row *row = &m->rows[at];
+			if (row->instances == 0)
+				*row = (struct row){.name = ops->name[i], .shape = shape};
+			row->instances += weight;
+			row->per_step += (double)(ops->end[i] - ops->start[i]) * weight;
 		}
 	}
 }
 
 /* ---- the report ---- */
 
-static struct kernel_inside *group_of(struct match *m, const struct ncu_launch *l, uint32_t *at)
+static struct group *group_of(struct match *m, const struct ncu_launch *l)
 {
-	*at = keymap_add(&m->groups_at, key_of(l->name, l->shape));
-	if (*at == m->n_groups) {
-		if (m->n_groups == m->group_room) {
-			size_t more = list_more(m->group_room);
-			m->groups = arena_grow(&m->scratch, m->groups, m->n_groups, more, sizeof *m->groups);
-			m->has = arena_grow(&m->scratch, m->has, m->n_groups, more, sizeof *m->has);
-			m->stall = arena_grow(&m->scratch, m->stall, m->n_groups, more, sizeof *m->stall);
-			m->stalls = arena_grow(&m->scratch, m->stalls, m->n_groups, more, sizeof *m->stalls);
-			m->group_room = more;
-		}
-		struct kernel_inside *g = &m->groups[m->n_groups];
-		*g = (struct kernel_inside){.name = l->name, .shape = l->shape};
+	uint32_t at = KEYMAP_ADD(&m->scratch, &m->groups_at, key_of(l->name, l->shape), m->groups);
+	struct kernel_inside *g = &m->groups[at].inside;
+	if (g->launches++ == 0) {
+		g->name = l->name;
+		g->shape = l->shape;
 		memcpy(g->grid, l->grid, sizeof g->grid);
 		memcpy(g->block, l->block, sizeof g->block);
-		memset(m->has[m->n_groups], 0, sizeof *m->has);
-		memset(m->stall[m->n_groups], 0, sizeof *m->stall);
-		m->stalls[m->n_groups++] = 0;
 	}
-	return &m->groups[*at];
+	return &m->groups[at];
 }
 
 static void add_groups(struct match *m, const struct ncu_report *report)
 {
 	for (size_t i = 0; i < report->n; i++) {
 		const struct ncu_launch *l = &report->launch[i];
-		uint32_t at;
-		struct kernel_inside *g = group_of(m, l, &at);
-		g->launches++;
+		struct group *g = group_of(m, l);
 		for (int v = 0; v < NCU_NUMBERS; v++) {
 			if (isnan(l->value[v]))
 				continue;
-			g->value[v] += l->value[v];
-			m->has[at][v]++;
+			g->inside.value[v] += l->value[v];
+			g->has[v]++;
 		}
-		if (l->has_stalls) {
-			m->stalls[at]++;
-			for (int s = 0; s < NCU_STALLS; s++)
-				m->stall[at][s] += l->stall[s];
-		}
-		if (!g->rule && l->n_rules)
-			g->rule = l->rule[0];
+		for (int s = 0; l->has_stalls && s < NCU_STALLS; s++)
+			g->stall[s] += l->stall[s];
+		if (!g->inside.rule && l->n_rules)
+			g->inside.rule = l->rule[0];
 	}
 }
 
@@ -147,13 +131,13 @@ static uint32_t form_of(struct match *m, enum way way, uint32_t name)
 
 static struct listed list_rows(struct match *m, enum way way)
 {
-	struct listed l = {.of_shape = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
-	                   .of_name = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
-	                   .next_of_shape = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
-	                   .next_of_name = ARENA_NEW(&m->scratch, m->n_rows, uint32_t)};
+	struct listed l = {.of_shape = ARENA_NEW(&m->scratch, m->rows_at.n, uint32_t),
+	                   .of_name = ARENA_NEW(&m->scratch, m->rows_at.n, uint32_t),
+	                   .next_of_shape = ARENA_NEW(&m->scratch, m->rows_at.n, uint32_t),
+	                   .next_of_name = ARENA_NEW(&m->scratch, m->rows_at.n, uint32_t)};
 	keymap_init(&l.shapes, &m->scratch);
 	keymap_init(&l.names, &m->scratch);
-	for (uint32_t i = m->n_rows; i-- > 0;) { /* so that lists are in order */
+	for (uint32_t i = m->rows_at.n; i-- > 0;) { /* so that lists are in order */
 		uint32_t form = form_of(m, way, m->rows[i].name);
 		uint32_t shape = keymap_add(&l.shapes, key_of(form, m->rows[i].shape));
 		uint32_t name = keymap_add(&l.names, form);
@@ -205,12 +189,12 @@ static bool take_rows(struct match *m, enum way way, const struct listed *l, str
  * that. A group that a better way has found is not looked for by a worse one. */
 static void find_rows(struct match *m)
 {
-	bool *found = ARENA_NEW(&m->scratch, m->n_groups, bool);
+	bool *found = ARENA_NEW(&m->scratch, m->groups_at.n, bool);
 	for (enum way way = BY_NAME; way < WAYS; way++) {
 		struct listed l = list_rows(m, way);
 		for (int unknown = way != BY_NAME; unknown < 2; unknown++)
-			for (uint32_t i = 0; i < m->n_groups; i++)
-				found[i] = found[i] || take_rows(m, way, &l, &m->groups[i], unknown);
+			for (uint32_t i = 0; i < m->groups_at.n; i++)
+				found[i] = found[i] || take_rows(m, way, &l, &m->groups[i].inside, unknown);
 	}
 }
 
@@ -245,22 +229,22 @@ static enum ncu_number limit_of(const struct kernel_inside *g)
 	return g->value[NCU_OCCUPANCY_MOST] < 99.5 ? least : NCU_NUMBERS;
 }
 
-static void find_stalls(struct match *m, uint32_t at)
+static void find_stalls(struct group *of)
 {
-	struct kernel_inside *g = &m->groups[at];
+	struct kernel_inside *g = &of->inside;
 	double all = 0;
 	bool used[NCU_STALLS] = {0};
 	for (int s = 0; s < NCU_STALLS; s++)
-		all += m->stall[at][s];
+		all += of->stall[s];
 	while (all > 0 && g->n_stalls < KERNEL_STALLS) {
 		int most = -1;
 		for (int s = 0; s < NCU_STALLS; s++)
-			if (!used[s] && m->stall[at][s] > 0 && (most < 0 || m->stall[at][s] > m->stall[at][most]))
+			if (!used[s] && of->stall[s] > 0 && (most < 0 || of->stall[s] > of->stall[most]))
 				most = s;
 		if (most < 0)
 			break;
 		used[most] = true;
-		g->stall[g->n_stalls++] = (struct kernel_stall){(enum ncu_stall)most, m->stall[at][most] / all};
+		g->stall[g->n_stalls++] = (struct kernel_stall){(enum ncu_stall)most, of->stall[most] / all};
 	}
 }
 
@@ -283,23 +267,20 @@ static void find_point(struct kernel_inside *g)
 	g->intensity = g->rate / bytes;
 }
 
-static void finish(struct match *m, uint32_t i, double all)
+static void finish(struct group *of, double all)
 {
-	struct kernel_inside *g = &m->groups[i];
+	struct kernel_inside *g = &of->inside;
 	for (int v = 0; v < NCU_NUMBERS; v++)
-		g->value[v] = m->has[i][v] ? g->value[v] / m->has[i][v] : NAN;
+		g->value[v] = of->has[v] ? g->value[v] / of->has[v] : NAN;
 	g->share = all > 0 ? g->per_step / all : 0;
 	g->bound = bound_of(g);
 	g->limit = limit_of(g);
-	find_stalls(m, i);
+	find_stalls(of);
 	find_point(g);
 }
 
-static int compare_groups(const void *a, const void *b)
-{
-	const struct kernel_inside *x = a, *y = b;
-	return DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->shape, y->shape);
-}
+SORT_ORDER(compare_groups, struct kernel_inside,
+           DESCENDING(x->per_step, y->per_step) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->shape, y->shape))
 
 struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_report *report, const struct names *names,
                           struct arena *arena)
@@ -316,20 +297,18 @@ struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_repor
 	add_rows(&m);
 	add_groups(&m, report);
 	find_rows(&m);
-	for (uint32_t k = 0; k < m.n_rows; k++)
+	for (uint32_t k = 0; k < m.rows_at.n; k++)
 		all += m.rows[k].per_step;
-	for (uint32_t i = 0; i < m.n_groups; i++) {
-		finish(&m, i, all);
-		out.strangers += m.groups[i].per_step <= 0;
-		out.covered += m.groups[i].share;
+	out.n = m.groups_at.n;
+	out.kernel = ARENA_NEW(arena, out.n, struct kernel_inside);
+	for (uint32_t i = 0; i < out.n; i++) {
+		finish(&m.groups[i], all);
+		out.kernel[i] = m.groups[i].inside;
+		out.strangers += out.kernel[i].per_step <= 0;
+		out.covered += out.kernel[i].share;
 	}
 	out.covered = fmin(out.covered, 1); /* sums of many shares */
-	out.n = m.n_groups;
-	out.kernel = ARENA_NEW(arena, m.n_groups, struct kernel_inside);
-	if (m.n_groups) {
-		memcpy(out.kernel, m.groups, m.n_groups * sizeof *out.kernel);
-		SORT(out.kernel, out.n, compare_groups);
-	}
+	SORT(out.kernel, out.n, compare_groups);
 	arena_release(&m.scratch);
 	return out;
 }

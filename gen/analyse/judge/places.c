@@ -1,7 +1,6 @@
 /* Where it is what a finding claims: the module, and the line of the program. */
 #include "analyse/judge/rules_parts.h"
 #include "base/keymap.h"
-#include "base/list.h"
 #include "trace/owners.h"
 
 #include <stdlib.h>
@@ -23,19 +22,17 @@ struct place_list {
 	struct arena *arena;
 	struct keymap keys; /* by text */
 	struct place *list;
-	uint32_t room;
 };
 
 static void add(struct place_list *to, const char *text, size_t n, uint32_t depth, const struct place_fact *fact)
 {
-	const uint32_t known = to->keys.n, i = keymap_add(&to->keys, keymap_text(text, n));
-	if (i == known) {
-		LIST_GROW(to->arena, to->list, i, to->room);
-		to->list[i] = (struct place){.text = text, .n = n};
-	}
-	to->list[i].depth = depth > to->list[i].depth ? depth : to->list[i].depth;
-	to->list[i].time += fact->per_step;
-	to->list[i].samples += fact->samples;
+	const uint32_t i = KEYMAP_ADD(to->arena, &to->keys, keymap_text(text, n), to->list);
+	struct place *place = &to->list[i];
+	if (!place->text)
+		*place = (struct place){.text = text, .n = n};
+	place->depth = depth > place->depth ? depth : place->depth;
+	place->time += fact->per_step;
+	place->samples += fact->samples;
 }
 
 /* A module's time is that of those, too, that it is in. */

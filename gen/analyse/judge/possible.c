@@ -30,11 +30,7 @@ struct meeting {
 	int64_t start, end;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	int64_t x = ((const struct meeting *)a)->start, y = ((const struct meeting *)b)->start;
-	return (x > y) - (x < y);
-}
+SORT_ORDER(by_start, struct meeting, ASCENDING(x->start, y->start))
 
 /* When the communication kernels of a run ran, on the wall clock. */
 static struct meeting *find_meetings(const struct trace *t, size_t *n, struct arena *arena)

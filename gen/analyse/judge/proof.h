@@ -77,6 +77,9 @@ struct proof {
 	enum verdict_result counted_result; /* what the interval as counted gives */
 };
 
+/* The run means of both sides, each relative to its side's. */
+void proof_relative(const struct proof *p, struct arena *arena, const double *x[2]);
+
 /* The result of an interval of ln S: unchanged within the margin, a direction beyond the floor. */
 enum verdict_result proof_decide(double lo, double hi, double floor);
 

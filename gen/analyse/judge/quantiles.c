@@ -307,10 +307,7 @@ static struct slowest_time time_of(const struct side_facts *facts, const struct 
 	if (n) {
 		out.usual /= (double)n;
 		out.slow /= (double)n;
-		out.half = spread > 0
-		                   ? stats_t_quantile(.975, variance * variance / spread) * sqrt(variance) / (double)n
-		                   : 0;
-		out.half = fmax(out.half, half_of_runs(more, n));
+		out.half = fmax(between_half_width(variance, spread) / (double)n, half_of_runs(more, n));
 	}
 	out.more = out.slow - out.usual;
 	return out;

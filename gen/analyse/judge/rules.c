@@ -93,11 +93,6 @@ double rule_value(const struct evidence *e, const char *name)
 	return 0;
 }
 
-bool rule_is_host_time(enum cause cause)
-{
-	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL || cause == CAUSE_HANDOVER;
-}
-
 double rule_share(const struct evidence *e)
 {
 	return e->amount / rule_period(e);

@@ -63,9 +63,8 @@ static const double WORTH_PINNING = 4096; /* bytes a step; a scalar takes as lon
 /* What the host does for a millisecond and more before such a copy is its own, and pinned memory would not save it. */
 static bool fits_pageable(const struct cell_key *idle)
 {
-	return idle->pageable &&
-	       (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API || idle->cause == CAUSE_SYNC_RETURN ||
-	        (rule_is_host_time(idle->cause) && !idle->lasting));
+	return idle->pageable && (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API ||
+	                          idle->cause == CAUSE_SYNC_RETURN || (cause_is_host(idle->cause) && !idle->lasting));
 }
 
 void find_pageable(struct evidence *e)

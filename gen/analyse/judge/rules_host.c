@@ -132,7 +132,7 @@ void find_paced(struct evidence *e)
 
 static bool fits_input(const struct cell_key *idle)
 {
-	return idle->input && rule_is_host_time(idle->cause);
+	return idle->input && cause_is_host(idle->cause);
 }
 
 void find_input(struct evidence *e)
@@ -146,7 +146,7 @@ void find_input(struct evidence *e)
 
 static bool fits_before_copy(const struct cell_key *idle)
 {
-	return idle->returned && rule_is_host_time(idle->cause);
+	return idle->returned && cause_is_host(idle->cause);
 }
 
 void find_before_copy(struct evidence *e)
@@ -161,7 +161,7 @@ void find_before_copy(struct evidence *e)
 /* A gap of a millisecond is not a launch that came late: the host was at something of its own. */
 static bool fits_pause(const struct cell_key *idle)
 {
-	return idle->lasting && rule_is_host_time(idle->cause);
+	return idle->lasting && cause_is_host(idle->cause);
 }
 
 static bool fits_host_work(const struct cell_key *idle)
@@ -188,7 +188,7 @@ static bool fits_sync(const struct cell_key *idle)
 
 static bool fits_after_sync(const struct cell_key *idle)
 {
-	return idle->opened == OPENED_SYNC && rule_is_host_time(idle->cause);
+	return idle->opened == OPENED_SYNC && cause_is_host(idle->cause);
 }
 
 /* With both sides at hand, and the same synchronisations on both, the host's time behind them is what differs. */

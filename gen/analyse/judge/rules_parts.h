@@ -32,8 +32,6 @@ void rule_blame(struct evidence *e, double calls, const char *kind);
 void rule_note(struct evidence *e, const char *name, enum finding_unit unit, double value);
 double rule_value(const struct evidence *e, const char *name);
 
-bool rule_is_host_time(enum cause cause);
-
 /* What a finding costs, as a share of a step; "step" or "run": what its numbers are of. */
 double rule_share(const struct evidence *e);
 const char *rule_unit(const struct evidence *e);

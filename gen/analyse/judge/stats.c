@@ -57,11 +57,7 @@ void stats_clamp(double *x, size_t n, double lo, double hi)
 }
 
 /* Equal values by weight: sums then do not depend on the order in which the list came. */
-static int by_value(const void *a, const void *b)
-{
-	const struct stats_weighed *x = a, *y = b;
-	return ASCENDING(x->value, y->value) ?: ASCENDING(x->weight, y->weight);
-}
+SORT_ORDER(by_value, struct stats_weighed, ASCENDING(x->value, y->value) ?: ASCENDING(x->weight, y->weight))
 
 double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)
 {

@@ -45,16 +45,6 @@ static void add_lengths(const struct stopwatch_side side[2], const struct verdic
 	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
 }
 
-/* How far the runs of both sides are from their side's mean, relatively. */
-static void deviations(const struct stopwatch_side side[2], const struct proof *p, struct arena *arena, double *x[2])
-{
-	for (int s = 0; s < 2; s++) {
-		x[s] = ARENA_NEW(arena, side[s].n_runs, double);
-		for (size_t r = 0; r < side[s].n_runs; r++)
-			x[s][r] = side[s].runs[r].step / p->side_mean[s];
-	}
-}
-
 static bool looked_at(const struct stopwatch_side side[2])
 {
 	for (int s = 0; s < 2; s++)
@@ -68,10 +58,10 @@ static bool looked_at(const struct stopwatch_side side[2])
 static void find_interval(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
                           struct proof *p)
 {
-	double *relative[2];
+	const double *relative[2];
 	struct exchange_run *run[2];
 	struct looks looks;
-	deviations(side, p, arena, relative);
+	proof_relative(p, arena, relative);
 	for (int s = 0; s < 2; s++) {
 		size_t n = side[s].n_runs;
 		run[s] = ARENA_NEW(arena, n, struct exchange_run);
@@ -80,8 +70,8 @@ static void find_interval(const struct stopwatch_side side[2], const struct verd
 			                                  .place = side[s].runs[r].place,
 			                                  .mean = side[s].other_gpus ? 0 : side[s].runs[r].step};
 	}
-	p->between = p->plain = between_runs((const double *const *)relative, p->runs);
-	p->looked = looked_at(side) && looks_judge((const double *const *)relative, p->runs, &looks);
+	p->between = p->plain = between_runs(relative, p->runs);
+	p->looked = looked_at(side) && looks_judge(relative, p->runs, &looks);
 	if (p->looked)
 		p->between = looks.shown;
 	p->exchange = exchange_judge((const struct exchange_run *const *)run, p->runs);

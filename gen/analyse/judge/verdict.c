@@ -174,22 +174,22 @@ static struct exchange judge_exchange(const struct verdict_side side[2], const s
 	return out;
 }
 
-/* Run means relative to their side's. */
-static double half_between(const struct proof *p, struct arena *arena)
+void proof_relative(const struct proof *p, struct arena *arena, const double *x[2])
 {
-	double *x[2];
 	for (int i = 0; i < 2; i++) {
-		x[i] = ARENA_NEW(arena, p->runs[i], double);
+		double *of = ARENA_NEW(arena, p->runs[i], double);
 		for (size_t r = 0; r < p->runs[i]; r++)
-			x[i][r] = p->mean[i][r] / p->side_mean[i];
+			of[r] = p->mean[i][r] / p->side_mean[i];
+		x[i] = of;
 	}
-	return between_runs((const double *const *)x, p->runs);
 }
 
 static void find_interval(struct proof *p, const struct verdict *v, struct arena *arena)
 {
+	const double *relative[2];
 	double drift = p->drift[0] + p->drift[1];
-	p->between = half_between(p, arena);
+	proof_relative(p, arena, relative);
+	p->between = between_runs(relative, p->runs);
 	p->within = half_within(p, 0);
 	/* Rare slow steps are skewed: seen k times, they may be k + 2. They make their side slower than it was seen. */
 	double lower = fmax(half_within(p, 2 * p->more[1]), p->between) + drift;

@@ -35,11 +35,7 @@ static void add_pair(struct parts *p, enum part_kind kind, double baseline, doub
 		add_part(p, (struct waterfall_part){.kind = kind, .baseline = baseline, .fixed = fixed});
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct idle_row *x = a, *y = b;
-	return ASCENDING(x->cause, y->cause) ?: ASCENDING(x->phase, y->phase);
-}
+SORT_ORDER(compare_keys, struct idle_row, ASCENDING(x->cause, y->cause) ?: ASCENDING(x->phase, y->phase))
 
 /* The rows of a side's budget by (cause, phase); phases have the baseline's names. Where nobody marked phases, by
  * cause: what a thread launches next changes with every fix, and idle time that moved from before one kernel to before
@@ -69,13 +65,9 @@ static uint32_t by_key(const struct side *of, int side, const struct renames *re
 }
 
 /* The largest change first; ids of names depend on the order in which files were read, so ties go by text. */
-static int compare_parts(const void *a, const void *b, void *names)
-{
-	const struct waterfall_part *x = a, *y = b;
-	return DESCENDING(fabs(x->delta), fabs(y->delta)) ?: ASCENDING(x->kind, y->kind)
-		?: ASCENDING(x->cause, y->cause)
-		?: strcmp(names_text(names, x->phase), names_text(names, y->phase));
-}
+SORT_ORDER_BY(compare_parts, struct waterfall_part, names,
+              DESCENDING(fabs(x->delta), fabs(y->delta)) ?: ASCENDING(x->kind, y->kind)
+              ?: ASCENDING(x->cause, y->cause) ?: strcmp(names_text(names, x->phase), names_text(names, y->phase)))
 
 /* Idle time like a part's: of its cause in every phase, in its phase of every cause, or all. */
 static struct waterfall_part idle_like(const struct waterfall *w, const struct waterfall_part *part, bool every_phase,

@@ -117,14 +117,9 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 	}
 }
 
-static int compare_rows(const void *a, const void *b, void *names)
-{
-	const struct work_row *x = a, *y = b;
-	int order = strcmp(x->key, y->key);
-	if (order || x->fill != y->fill)
-		return order ? order : x->fill - y->fill;
-	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
-}
+SORT_ORDER_BY(compare_rows, struct work_row, names,
+              strcmp(x->key, y->key) ?: x->fill - y->fill
+              ?: strcmp(names_text(names, x->phase), names_text(names, y->phase)))
 
 static void merge_rows(struct rows *rows)
 {

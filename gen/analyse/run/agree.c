@@ -1,6 +1,7 @@
 #include "analyse/run/agree.h"
 
 #include "analyse/run/find_steps.h"
+#include "base/list.h"
 
 static bool is_by_range(const struct run *run)
 {
@@ -14,10 +15,8 @@ static void share_ranges(const struct pattern_side *sides, int n_sides, struct a
 	size_t n = 0;
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
-			if (is_by_range(&sides[s].runs[r])) {
-				with = arena_grow(arena, with, n, n + 1, sizeof(*with));
-				with[n++] = &sides[s].runs[r];
-			}
+			if (is_by_range(&sides[s].runs[r]))
+				LIST_PUT(arena, with, n, &sides[s].runs[r]);
 	for (int s = 0; s < n_sides && n; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			for (size_t i = 0; i < n && !is_by_range(&sides[s].runs[r]); i++)
@@ -54,8 +53,7 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmu
 				continue;
 			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
 				return 0;
-			tried = arena_grow(arena, tried, n_tried, n_tried + 1, sizeof *tried);
-			tried[n_tried++] = sides[s].runs[r].steps.name;
+			LIST_PUT(arena, tried, n_tried, sides[s].runs[r].steps.name);
 		}
 	if (!n_tried || is_step_in_all(sides, n_sides, tried[0]))
 		return 0;

@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -12,13 +13,8 @@ static bool is_earlier(const void *x, const void *y, const void *context)
 	const struct collective_op *a = *(const struct collective_op *const *)x,
 				   *b = *(const struct collective_op *const *)y;
 	(void)context;
-	if (a->launched != b->launched)
-		return a->launched < b->launched;
-	if (a->start != b->start)
-		return a->start < b->start;
-	if (a->end != b->end)
-		return a->end < b->end;
-	return a->stream != b->stream ? a->stream < b->stream : a < b;
+	return (ASCENDING(a->launched, b->launched) ?: ASCENDING(a->start, b->start) ?: ASCENDING(a->end, b->end)
+	        ?: ASCENDING(a->stream, b->stream) ?: ASCENDING(a, b)) < 0;
 }
 
 void bubbles_add(struct bubble_list *list, const struct stretch *stretch)

@@ -15,11 +15,7 @@ static enum part part_of(const char *call)
 	                                          : NOTHING;
 }
 
-static int compare_begun(const void *a, const void *b)
-{
-	const struct graph_begun *x = a, *y = b;
-	return ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
-}
+SORT_ORDER(compare_begun, struct graph_begun, ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end))
 
 /* The last of these captures that had not ended at `at`, from index `k` back; SIZE_MAX: none. */
 static size_t begun_open(const struct graph_begun *begun, size_t k, int64_t at)

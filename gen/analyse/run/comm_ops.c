@@ -37,9 +37,8 @@ struct view {
 static uint32_t row_of(struct view *v, uint64_t key, const struct comm_row *row)
 {
 	uint32_t i = keymap_add(&v->keys, key);
-	if (i == v->out->n_rows) {
+	if (i == v->out->n_rows)
 		LIST_ADD(v->arena, v->out->rows, v->out->n_rows, v->rows_room, *row);
-	}
 	return i;
 }
 
@@ -91,9 +90,8 @@ static bool note_partner(struct view *v, const char *name, uint32_t device)
 {
 	if (v->run->n_devices != 2 || !strcasestr(name, "SendRecv"))
 		return false;
-	LIST_GROW(&v->scratch, v->transfers, v->n_transfers, v->transfers_room);
-	v->transfers[v->n_transfers++] =
-		(struct transfer){.from = 0, .to = 1, .send = !device, .op = (uint32_t)v->of[COMM_POINT].n};
+	LIST_ADD(&v->scratch, v->transfers, v->n_transfers, v->transfers_room,
+	         (struct transfer){.from = 0, .to = 1, .send = !device, .op = (uint32_t)v->of[COMM_POINT].n});
 	return true;
 }
 
@@ -288,12 +286,9 @@ static void match_by_stream(struct view *v, int64_t tolerance)
 		all->list[all->n++] = more.list[i];
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const struct collective_op *x = a, *y = b;
-	return ASCENDING(x->rank, y->rank) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
-		?: ASCENDING(x->launched, y->launched);
-}
+SORT_ORDER(compare_places, struct collective_op,
+           ASCENDING(x->rank, y->rank) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
+           ?: ASCENDING(x->launched, y->launched))
 
 /* All of them in the list of the most usual kind, which has room for all. */
 static void put_together(struct view *v)

@@ -3,8 +3,8 @@
 #include "analyse/run/agree.h"
 #include "analyse/run/find_steps.h"
 #include "analyse/run/run.h"
-
-#include <string.h>
+#include "base/list.h"
+#include "base/words.h"
 
 /* How near a capture of another thread may come: so many steps, and at least this. */
 enum { NEAR_STEPS = 3 };
@@ -22,12 +22,6 @@ struct captures {
 	size_t n;
 };
 
-static bool is_call(const struct trace *t, size_t i, const char *runtime, const char *driver)
-{
-	const char *name = names_text(t->names, t->calls.name[i]);
-	return !strncmp(name, runtime, strlen(runtime)) || !strncmp(name, driver, strlen(driver));
-}
-
 /* Calls of a thread are in order. A capture that ends on another thread, or not at all, is taken to last to the end. */
 static struct captures find_captures(const struct trace *t, struct arena *arena)
 {
@@ -36,12 +30,12 @@ static struct captures find_captures(const struct trace *t, struct arena *arena)
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint32_t thread = t->calls.thread[i];
 		open = open && all.item[all.n - 1].thread == thread;
-		if (is_call(t, i, "cudaStreamBeginCapture", "cuStreamBeginCapture")) {
-			all.item = arena_grow(arena, all.item, all.n, all.n + 1, sizeof *all.item);
-			all.item[all.n++] =
-				(struct capture){t->calls.start[i], INT64_MAX, t->threads[thread].process, thread};
+		const char *name = names_text(t->names, t->calls.name[i]);
+		if (words_begin("cudaStreamBeginCapture cuStreamBeginCapture", name)) {
+			LIST_PUT(arena, all.item, all.n,
+			         (struct capture){t->calls.start[i], INT64_MAX, t->threads[thread].process, thread});
 			open = true;
-		} else if (open && is_call(t, i, "cudaStreamEndCapture", "cuStreamEndCapture")) {
+		} else if (open && words_begin("cudaStreamEndCapture cuStreamEndCapture", name)) {
 			all.item[all.n - 1].end = t->calls.end[i];
 			open = false;
 		}
@@ -134,9 +128,9 @@ static uint32_t ended_by(const struct run *run, uint32_t process, int64_t at)
 /* A call that launches a kernel or a graph: one call of the driver, which the library counts. */
 static bool is_launch(const struct trace *t, size_t i)
 {
-	return is_call(t, i, "cudaLaunchKernel", "cuLaunchKernel") ||
-	       is_call(t, i, "cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel") ||
-	       is_call(t, i, "cudaGraphLaunch", "cuGraphLaunch");
+	return words_begin("cudaLaunchKernel cuLaunchKernel cudaLaunchCooperativeKernel cuLaunchCooperativeKernel "
+	                   "cudaGraphLaunch cuGraphLaunch",
+	                   names_text(t->names, t->calls.name[i]));
 }
 
 /* How many launches of a process have ended by `at`. The driver's call inside the runtime's is the same one. */

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "base/sort.h"
+#include "base/words.h"
 #include "trace/classify.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c,
 }
 
 /* Phases that gapline itself adds beside that (gen/inject/python, read/kineto_phases.c). */
-static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer", "operators"};
+static const char added_phases[] = "data_load forward backward optimizer operators";
 
 /* What gapline added: its step reaches from one step's end to the next's, so it is the longest, and its phases are none
  * where its step is there. */
@@ -31,10 +32,7 @@ static enum mark_grade grade_name(const char *name, bool added, enum mark_grade 
 {
 	if (!strcmp(name, STEP_ADDED))
 		return GRADE_ADDED;
-	for (size_t i = 0; added && i < sizeof added_phases / sizeof *added_phases; i++)
-		if (!strcmp(name, added_phases[i]))
-			return GRADE_PHASE;
-	return grade;
+	return added && words_have(added_phases, name, strlen(name), strncmp) ? GRADE_PHASE : grade;
 }
 
 /* Whether a candidate goes before another one. */
@@ -118,12 +116,12 @@ static uint64_t candidate_key(const struct marks_candidate *c)
 }
 
 /* Which of a part's ranges are half of the GPU time. Whether they are others than before. */
-static bool find_halves(struct marks_part *part, struct keymap *keys, const double *stretch, double whole)
+static bool find_halves(struct marks_part *part, const struct keymap *keys, const double *stretch, double whole)
 {
 	bool others = false;
 	for (size_t i = 0; i < part->n; i++) {
 		struct marks_candidate *c = &part->list[i];
-		bool half = c->class == MARK_PROFILER || 2 * stretch[keymap_add(keys, candidate_key(c))] >= whole;
+		bool half = c->class == MARK_PROFILER || 2 * stretch[keymap_find(keys, candidate_key(c))] >= whole;
 		others = others || half != c->half;
 		c->half = half;
 	}
@@ -170,17 +168,15 @@ const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, c
 	ARENA_LOCAL(scratch);
 	struct keymap keys;
 	double whole = 0, *stretch = NULL; /* over all parts; by name */
-	size_t all = 0;
 	bool added = false;
 	keymap_init(&keys, &scratch);
-	for (size_t p = 0; p < n; p++)
-		all += parts[p].n;
-	stretch = ARENA_NEW(&scratch, all, double);
 	for (size_t p = 0; p < n; p++) {
 		whole += parts[p].whole;
 		added = added || parts[p].added;
-		for (size_t i = 0; i < parts[p].n; i++)
-			stretch[keymap_add(&keys, candidate_key(&parts[p].list[i]))] += parts[p].list[i].stretch;
+		for (size_t i = 0; i < parts[p].n; i++) {
+			uint32_t at = KEYMAP_ADD(&scratch, &keys, candidate_key(&parts[p].list[i]), stretch);
+			stretch[at] += parts[p].list[i].stretch;
+		}
 	}
 	for (size_t p = 0; p < n; p++) {
 		if (find_halves(&parts[p], &keys, stretch, whole) || !parts[p].forgot)

@@ -1,5 +1,7 @@
 #include "analyse/run/marks_names.h"
 
+#include "base/words.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -32,12 +34,11 @@ static const char *const libraries[] = {"NCCL",
 static const char *const operators[] = {"aten::",        "autograd::", "c10d::",  "nccl:", "torch::",
                                         "torchvision::", "prim::",     "cudnn::", "xla::", "<built-in "};
 
-static const char *const containers[] = {"epoch", "epochs", "fold",     "trial", "trials",    "run",        "main",
-                                         "fit",   "train",  "training", "bench", "benchmark", "experiment", "loop"};
-static const char *const steps[] = {"step", "iter", "iteration"};
-static const char *const parts[] = {"optimizer", "optim",  "opt", "adam",  "adamw", "sgd",  "scheduler",
-                                    "sched",     "scaler", "ema", "micro", "sub",   "inner"};
-static const char *const units[] = {"batch", "microbatch", "minibatch", "request", "token"};
+static const char containers[] =
+	"epoch epochs fold trial trials run main fit train training bench benchmark experiment loop";
+static const char steps[] = "step iter iteration";
+static const char parts[] = "optimizer optim opt adam adamw sgd scheduler sched scaler ema micro sub inner";
+static const char units[] = "batch microbatch minibatch request token";
 
 static bool begins_with_one(const char *text, const char *const *list, size_t n)
 {
@@ -48,14 +49,10 @@ static bool begins_with_one(const char *text, const char *const *list, size_t n)
 }
 #define BEGINS(text, list) begins_with_one(text, list, sizeof(list) / sizeof *(list))
 
-static bool is_one(const char *word, const char *const *list, size_t n)
+static bool is_one(const char *word, const char *list)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(word, list[i]) == 0)
-			return true;
-	return false;
+	return words_have(list, word, strlen(word), strncmp);
 }
-#define IS_ONE(word, list) is_one(word, list, sizeof(list) / sizeof *(list))
 
 /* The next word of a name, in lower case: letters up to what is none, or up to a capital behind a small one. Empty at
  * the name's end. */
@@ -92,8 +89,8 @@ bool marks_name_counts(const char *name)
 	char word[WORD];
 	bool counts = false, part = false;
 	for (const char *rest = next_word(name, word); *word; rest = next_word(rest, word)) {
-		part = part || IS_ONE(word, parts) || strcmp(word, "microbatch") == 0;
-		counts = IS_ONE(word, steps) || IS_ONE(word, units);
+		part = part || is_one(word, parts) || strcmp(word, "microbatch") == 0;
+		counts = is_one(word, steps) || is_one(word, units);
 	}
 	return counts && !part;
 }
@@ -109,10 +106,10 @@ enum mark_name marks_name_class(const char *name, const char *domain)
 	/* what follows a '=' is a value that a library wrote: "XlaCompile:#module=jit_step#" */
 	for (const char *rest = next_word(name, word), *value = strchr(name, '='); *word && (!value || rest <= value);
 	     rest = next_word(rest, word)) {
-		step = step || IS_ONE(word, steps);
-		part = part || IS_ONE(word, parts);
-		unit = unit || IS_ONE(word, units);
-		container = container || IS_ONE(word, containers);
+		step = step || is_one(word, steps);
+		part = part || is_one(word, parts);
+		unit = unit || is_one(word, units);
+		container = container || is_one(word, containers);
 	}
 	if (step && !part)
 		return MARK_STEP;

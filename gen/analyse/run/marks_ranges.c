@@ -122,12 +122,9 @@ static void group_ranges(const struct trace *t, const struct fold *fold, bool fe
 	out->first = first;
 }
 
-static int compare_pieces(const void *a, const void *b)
-{
-	const struct marks_piece *x = a, *y = b;
-	return ASCENDING(x->process, y->process) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->domain, y->domain)
-		?: ASCENDING(x->thread, y->thread);
-}
+SORT_ORDER(compare_pieces, struct marks_piece,
+           ASCENDING(x->process, y->process) ?: ASCENDING(x->name, y->name) ?: ASCENDING(x->domain, y->domain)
+           ?: ASCENDING(x->thread, y->thread))
 
 /* Ranges [first, first + n) of `order` are of one thread, name and domain: push/pop ones inside another are left out.
  */
@@ -279,11 +276,7 @@ struct interval {
 	size_t from, to; /* the launches inside */
 };
 
-static int compare_intervals(const void *a, const void *b)
-{
-	const struct interval *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+SORT_ORDER(compare_intervals, struct interval, ASCENDING(x->start, y->start))
 
 /* The rules for one process, of which `least` instances are one; fills c->stretch. */
 static bool is_step(const struct marks_ranges *x, struct marks_range *c, const struct launches *launches, size_t least,

@@ -5,8 +5,7 @@
 /* Whether a thread works, sleeps or waits for another one differs from step to step. */
 static enum cause kind_of(const struct once_candidate *c)
 {
-	return c->cause == CAUSE_HOST_BLOCKED || c->cause == CAUSE_GIL || c->cause == CAUSE_HANDOVER ? CAUSE_HOST_CODE
-	                                                                                             : c->cause;
+	return cause_is_host(c->cause) ? CAUSE_HOST_CODE : c->cause;
 }
 
 static bool is_same_kind(const struct once_candidate *a, const struct once_candidate *b)
@@ -15,18 +14,11 @@ static bool is_same_kind(const struct once_candidate *a, const struct once_candi
 }
 
 /* By kind and phase, the longest first. */
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct once_candidate *x = a, *y = b;
-	return ASCENDING(kind_of(x), kind_of(y)) ?: ASCENDING(x->phase, y->phase) ?: DESCENDING(x->length, y->length)
-		?: ASCENDING(x->gap, y->gap);
-}
+SORT_ORDER(compare_candidates, struct once_candidate,
+           ASCENDING(kind_of(x), kind_of(y)) ?: ASCENDING(x->phase, y->phase) ?: DESCENDING(x->length, y->length)
+           ?: ASCENDING(x->gap, y->gap))
 
-static int compare_gaps(const void *a, const void *b)
-{
-	const struct once_candidate *x = a, *y = b;
-	return x->gap < y->gap ? -1 : x->gap > y->gap;
-}
+SORT_ORDER(compare_gaps, struct once_candidate, ASCENDING(x->gap, y->gap))
 
 size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
 {

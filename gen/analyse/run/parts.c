@@ -5,8 +5,6 @@
 #include "base/search.h"
 #include "trace/again.h"
 
-#include <string.h>
-
 /* ---- which parts there are ---- */
 
 static uint32_t end_of_devices(const struct trace *t, uint32_t file)

@@ -117,11 +117,8 @@ struct named {
 };
 
 /* Those that are there most often first; of as many those first that say most. */
-static int compare_named(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-	return DESCENDING(x->n, y->n) ?: DESCENDING(x->flags, y->flags) ?: ASCENDING(x->token, y->token);
-}
+SORT_ORDER(compare_named, struct named,
+           DESCENDING(x->n, y->n) ?: DESCENDING(x->flags, y->flags) ?: ASCENDING(x->token, y->token))
 
 /* Proposes the token at which cycles whose names vary are best cut: of a part in the middle, where there are many ops.
  */
@@ -342,11 +339,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		loop->lacks[k] = loop->lacks[k] && time[k] < RULE_MOST * loop->time / loop->n;
 }
 
-static int compare_loops(const void *a, const void *b)
-{
-	const struct run_loop *x = a, *y = b;
-	return DESCENDING(x->time, y->time) ?: ASCENDING(x->at[0], y->at[0]);
-}
+SORT_ORDER(compare_loops, struct run_loop, DESCENDING(x->time, y->time) ?: ASCENDING(x->at[0], y->at[0]))
 
 /* The loops in order of their time, and the ops' numbers of them with it. */
 static void sort_loops(struct pattern *p, size_t n)

@@ -3,7 +3,6 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The sum of the hashes, by token in `hashes`, of the ops [from, to). */
 static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes, size_t from, size_t to)

@@ -9,11 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_makeup(const void *a, const void *b)
-{
-	const struct run_loop_op *x = a, *y = b;
-	return DESCENDING(x->time, y->time) ?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(compare_makeup, struct run_loop_op, DESCENDING(x->time, y->time) ?: ASCENDING(x->name, y->name))
 
 /* Adds what the same loop of another process is made of. */
 static void add_makeup(struct run_loop *to, const struct run_loop *from, struct arena *arena)
@@ -119,13 +115,8 @@ static void join_process(const struct pattern_process *from, uint32_t p, uint32_
 	}
 }
 
-static int compare_loops(const void *a, const void *b)
-{
-	const struct run_loop *x = a, *y = b;
-	if (x->search != y->search)
-		return x->search ? 1 : -1;
-	return DESCENDING(x->time, y->time) ?: ASCENDING(x->start, y->start);
-}
+SORT_ORDER(compare_loops, struct run_loop,
+           x->search - y->search ?: DESCENDING(x->time, y->time) ?: ASCENDING(x->start, y->start))
 
 static void sort_loops(struct run_loops *out)
 {

@@ -61,10 +61,11 @@ static double times_as_many_copies(const struct run_loop *a, const struct run_lo
 	return times;
 }
 
-static bool as_often(const struct run_loop *a, const struct run_loop *b)
+/* Two apart at most, or one in `in`: warm-up, and a capture's ends. */
+static bool as_often(const struct run_loop *a, const struct run_loop *b, uint64_t in)
 {
 	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
-	return more - fewer <= 2 || (more - fewer) * (uint64_t)10 <= more;
+	return more - fewer <= 2 || (more - fewer) * in <= more;
 }
 
 /* How much speaks for two loops to be the same one; 0: they are not. Their kernels, as many of them in a cycle, and how
@@ -74,7 +75,7 @@ static bool as_often(const struct run_loop *a, const struct run_loop *b)
 static double speaks_for(const struct run_loop *mine, const struct run_loop *like)
 {
 	double alike = run_loop_alike(mine, like);
-	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
+	bool often = as_often(mine, like, 10), called = strcmp(mine->title, like->title) == 0;
 	bool as_long = about_as_many(mine->ops, like->ops, AS_MANY);
 	return alike >= PATTERN_ALIKE || often
 	               ? alike * (1 + as_long) + often + 0.1 * called + sqrt(mine->share * like->share)
@@ -172,7 +173,7 @@ static uint32_t by_copies(const struct run_loop *shorter, const struct run_loop 
 bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names)
 {
 	double times = times_as_many(a, b);
-	if (as_often(a, b))
+	if (as_often(a, b, 10))
 		return true;
 	return !by_copies(a, b, names) && !by_copies(b, a, names) && (times == 0 || (times > 0.6 && times < 1.7));
 }
@@ -253,13 +254,6 @@ static double shared_kinds(const struct kinds *x, const struct kinds *y, double 
 	return x->time > 0 && y->time > 0 ? fmin(same[0] / x->time, same[1] / y->time) : 0;
 }
 
-/* But for warm-up and a capture's ends. */
-static bool is_there_as_often(const struct run_loop *a, const struct run_loop *b)
-{
-	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
-	return more - fewer <= 2 || (more - fewer) * (uint64_t)20 <= more;
-}
-
 bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names)
 {
 	struct arena scratch = {0};
@@ -277,7 +271,7 @@ bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const str
 	/* a fix hides kernels that the other side shows; where both hide them, nothing says that they are the same */
 	bool both = x.hidden >= HALF * x.time && y.hidden >= HALF * y.time;
 	/* casts, and what is calculated again, come on top of what each step has: of the same kinds */
-	return is_there_as_often(a, b) && ((hidden && !both) || more || about_as_many(a->ops, b->ops, AS_MANY));
+	return as_often(a, b, 20) && ((hidden && !both) || more || about_as_many(a->ops, b->ops, AS_MANY));
 }
 
 static bool holds(const struct run_loop *loop, uint32_t name)
@@ -296,7 +290,7 @@ static bool is_divided(const struct run_loops *mine, uint32_t x, const struct ru
 	const struct run_loop *whole = &mine->list[x];
 	for (uint32_t z = 0; z < other->n; z++) {
 		const struct run_loop *part = &other->list[z];
-		bool here = z == y || !is_there_as_often(whole, part);
+		bool here = z == y || !as_often(whole, part, 20);
 		double gone = 0;
 		for (uint32_t k = 0; k < mine->n && !here; k++)
 			here = k != x && pattern_alike(&mine->list[k], part, names);

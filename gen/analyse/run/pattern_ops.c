@@ -2,6 +2,7 @@
 
 #include "base/keymap.h"
 #include "base/search.h"
+#include "base/words.h"
 #include "trace/classify.h"
 #include "trace/order.h"
 
@@ -38,11 +39,8 @@ static void mark_calls(const struct trace *t, uint32_t process, struct pattern_s
 {
 	ARENA_LOCAL(scratch);
 	bool *ends = ARENA_NEW(&scratch, t->names->n, bool);
-	for (uint32_t i = 0; i < t->names->n; i++) {
-		const char *name = names_text(t->names, i);
-		ends[i] =
-			strncmp(name, "cudaStreamEndCapture", 20) == 0 || strncmp(name, "cuStreamEndCapture", 18) == 0;
-	}
+	for (uint32_t i = 0; i < t->names->n; i++)
+		ends[i] = words_begin("cudaStreamEndCapture cuStreamEndCapture", names_text(t->names, i));
 	for (size_t c = 0; c < t->calls.n; c++) {
 		size_t i = 0;
 		if (t->threads[t->calls.thread[c]].process != process)

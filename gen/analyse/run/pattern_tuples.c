@@ -75,11 +75,7 @@ struct recurrence {
 	uint32_t distance, other; /* the last one, and the last one before it that was not as that */
 };
 
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct pattern_candidate *x = a, *y = b;
-	return DESCENDING(x->n, y->n) ?: ASCENDING(x->first, y->first);
-}
+SORT_ORDER(compare_candidates, struct pattern_candidate, DESCENDING(x->n, y->n) ?: ASCENDING(x->first, y->first))
 
 static size_t far(size_t a, size_t b)
 {

@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 #include "base/search.h"
+#include "base/words.h"
 #include "trace/owners.h"
 #include "trace/stacks.h"
 
@@ -36,7 +37,6 @@ struct places {
 	struct track *track;
 	struct keymap keys; /* by parent << 32 | name: line − 1 */
 	struct line *lines;
-	uint32_t room;
 	/* By sampled frame, 0 of those whose place is not known and of those that stand above themselves: how many of
 	 * the program's own functions lie on the way to it, itself among them. NULL: no place is known. */
 	uint32_t *sampled;
@@ -53,9 +53,7 @@ struct place_sums place_sums_keep(const struct place_sums *sums, struct arena *a
 	const uint32_t n = sums->keys.n;
 	return (struct place_sums){
 		.keys = {.keys = arena_keep(arena, sums->keys.keys, n, sizeof *sums->keys.keys), .n = n},
-		.ns = arena_keep(arena, sums->ns, n, sizeof *sums->ns),
-		.depth = arena_keep(arena, sums->depth, n, sizeof *sums->depth),
-		.samples = arena_keep(arena, sums->samples, n, sizeof *sums->samples)};
+		.sum = arena_keep(arena, sums->sum, n, sizeof *sums->sum)};
 }
 
 /* ---- what names say ---- */
@@ -64,14 +62,10 @@ struct place_sums place_sums_keep(const struct place_sums *sums, struct arena *a
  * latter are all that is left of their paths. */
 static bool is_passed_over(const char *file)
 {
-	static const char *const files[] = {"threading.py",  "contextlib.py", "runpy.py",      "queue.py",
-	                                    "selectors.py",  "socket.py",     "subprocess.py", "connection.py",
-	                                    "functools.py",  "_bootstrap.py", "thread.py",     "_base.py",
-	                                    "synchronize.py"};
-	bool found = strncmp(file, "torch/", strlen("torch/")) == 0 || file[0] == '<';
-	for (size_t i = 0; i < sizeof files / sizeof *files && !found; i++)
-		found = strncmp(file, files[i], strlen(files[i])) == 0 && file[strlen(files[i])] == '(';
-	return found;
+	static const char callers[] = "threading.py contextlib.py runpy.py queue.py selectors.py socket.py "
+				      "subprocess.py connection.py functools.py _bootstrap.py thread.py _base.py "
+				      "synchronize.py";
+	return words_begin("torch/ <", file) || words_have(callers, file, strcspn(file, "("), strncmp);
 }
 
 /* "train.py(12): step". Of a whole file, "train.py(1): <module>", nobody learns where he is. */
@@ -178,10 +172,9 @@ struct places *places_begin(const struct trace *trace, struct arena *arena)
 /* The function `name`, called by `parent`. */
 static uint32_t line_below(struct places *p, uint32_t parent, uint32_t name)
 {
-	const uint32_t known = p->keys.n, i = keymap_add(&p->keys, (uint64_t)parent << 32 | name);
+	const uint32_t known = p->keys.n, i = KEYMAP_ADD(p->arena, &p->keys, (uint64_t)parent << 32 | name, p->lines);
 	if (i < known)
 		return i + 1;
-	LIST_GROW(p->arena, p->lines, i, p->room);
 	p->lines[i] = (struct line){parent, name, parent ? p->lines[parent - 1].depth + 1 : 1, false};
 	for (uint32_t up = parent; up && !p->lines[i].again; up = p->lines[up - 1].parent)
 		p->lines[i].again = p->lines[up - 1].name == name;
@@ -251,19 +244,14 @@ static const struct track *track_of(struct places *p, uint32_t thread)
 
 /* ---- sums ---- */
 
-static uint32_t add(struct place_sums *sums, uint32_t of, bool line, uint32_t name, uint32_t depth, int64_t ns)
+static struct place_sum *add(struct place_sums *sums, uint32_t of, bool line, uint32_t name, uint32_t depth, int64_t ns)
 {
-	const uint32_t known = sums->keys.n;
-	const uint32_t i = keymap_add(&sums->keys, (uint64_t)of << 32 | (uint64_t)line << 31 | name);
-	if (i == known) {
-		LIST_GROW(sums->keys.arena, sums->ns, i, sums->room);
-		LIST_GROW(sums->keys.arena, sums->depth, i, sums->depth_room);
-		LIST_GROW(sums->keys.arena, sums->samples, i, sums->samples_room);
-		sums->ns[i] = sums->depth[i] = sums->samples[i] = 0;
-	}
-	sums->ns[i] += ns;
-	sums->depth[i] = depth > sums->depth[i] ? depth : sums->depth[i];
-	return i;
+	const uint64_t key = (uint64_t)of << 32 | (uint64_t)line << 31 | name;
+	const uint32_t i = KEYMAP_ADD(sums->keys.arena, &sums->keys, key, sums->sum);
+	struct place_sum *sum = &sums->sum[i];
+	sum->ns += ns;
+	sum->depth = depth > sum->depth ? depth : sum->depth;
+	return sum;
 }
 
 static void add_lines(const struct places *p, struct place_sums *sums, uint32_t of, uint32_t line, int64_t ns)
@@ -290,8 +278,7 @@ static void add_sample(const struct places *p, struct place_sums *sums, uint32_t
 	for (uint32_t f = t->samples.stack[sample]; f; f = s->frames[f].parent)
 		if (p->sampled[f]) {
 			const uint32_t at = s->functions[s->frames[f].function].at;
-			const uint32_t i = add(sums, of, true, at, p->sampled[f], ns);
-			sums->samples[i] += (uint32_t)sign;
+			add(sums, of, true, at, p->sampled[f], ns)->samples += (uint32_t)sign;
 		}
 }
 

@@ -10,12 +10,14 @@
 /* Time by place. A place is the name of a module, of the innermost one, or of a line: of every function that is open,
  * each once. Modules that the profiler noted are called "nn.Module: GPT/Block", and lines as it calls them,
  * "train.py(12): step". */
+struct place_sum {
+	int64_t ns;
+	uint32_t depth;   /* how many functions call it, the most: 0 of modules */
+	uint32_t samples; /* how many samples that is of; 0: it is not sampled */
+};
 struct place_sums {
-	struct keymap keys; /* of << 32 | line << 31 | name; `of` is the caller's */
-	int64_t *ns;        /* by index of keys; … */
-	uint32_t *depth;    /* … how many functions call it, the most: 0 of modules; … */
-	uint32_t *samples;  /* … how many samples that is of; 0: it is not sampled */
-	uint32_t room, depth_room, samples_room;
+	struct keymap keys;    /* of << 32 | line << 31 | name; `of` is the caller's */
+	struct place_sum *sum; /* by index of keys */
 };
 void place_sums_init(struct place_sums *sums, struct arena *arena);
 

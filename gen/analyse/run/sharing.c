@@ -10,11 +10,7 @@ struct event {
 	int32_t change; /* +1 or −1 */
 };
 
-static int compare_events(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-	return x->time < y->time ? -1 : x->time > y->time;
-}
+SORT_ORDER(compare_events, struct event, ASCENDING(x->time, y->time))
 
 /* The union of the ops of a device as events; returns how many. */
 static size_t add_device(const struct trace *t, const struct trace_device *d, struct event *events)

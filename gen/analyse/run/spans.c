@@ -6,7 +6,7 @@
 static int compare_spans(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
-	return x[0] < y[0] ? -1 : x[0] > y[0];
+	return ASCENDING(x[0], y[0]);
 }
 
 void spans_join(struct spans *s, int64_t pause)

@@ -111,10 +111,8 @@ static void fill_threads(struct steps_build *b)
 static int compare_threads(const void *a, const void *b)
 {
 	const struct step_thread *x = a, *y = b;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
 	int64_t lx = length_of(x), ly = length_of(y);
-	return DESCENDING(lx, ly) ?: ASCENDING(x->thread, y->thread);
+	return ASCENDING(x->process, y->process) ?: DESCENDING(lx, ly) ?: ASCENDING(x->thread, y->thread);
 }
 
 static void order_threads(struct steps *s)

@@ -3,7 +3,6 @@
 #include "base/search.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double AGREE = 0.9; /* of a rank's steps */
 enum {

@@ -11,11 +11,8 @@ struct stay {
 	uint32_t n_starts;
 };
 
-static int compare_stays(const void *a, const void *b)
-{
-	const struct stay *x = a, *y = b;
-	return ASCENDING(x->key, y->key) ?: ASCENDING(x->begin, y->begin) ?: ASCENDING(x->process, y->process);
-}
+SORT_ORDER(compare_stays, struct stay,
+           ASCENDING(x->key, y->key) ?: ASCENDING(x->begin, y->begin) ?: ASCENDING(x->process, y->process))
 
 /* When the instances of each process are, and how many it has. */
 static struct stay *find_processes(const struct steps_build *b, uint32_t *count)

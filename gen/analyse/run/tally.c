@@ -11,8 +11,7 @@ static void count(struct tally *t, struct arena *arena, int64_t value)
 		(*page)[value % TALLY_PAGE]++;
 		return;
 	}
-	uint32_t at = keymap_add(&t->values, (uint64_t)value);
-	LIST_GROW(arena, t->count, at, t->count_room);
+	uint32_t at = KEYMAP_ADD(arena, &t->values, (uint64_t)value, t->count);
 	t->count[at]++;
 }
 
@@ -34,11 +33,7 @@ struct counted {
 	uint64_t n;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const struct counted *x = a, *y = b;
-	return ASCENDING(x->value, y->value);
-}
+SORT_ORDER(by_value, struct counted, ASCENDING(x->value, y->value))
 
 /* Those of the shorts first, in order; `n`: how many there are. */
 static struct counted *list_counted(const struct tally *t, struct arena *arena, size_t *n)

@@ -19,7 +19,6 @@ struct tally {
 	                    * pages of TALLY_PAGE values, NULL where there is none of them; all others: */
 	struct keymap values;
 	uint64_t *count; /* by value's index */
-	uint32_t count_room;
 };
 
 void tally_count(struct tally *tally, struct arena *arena, int64_t value);

@@ -160,8 +160,7 @@ static void add_phase(struct run *run, struct work_kind *op)
 	if (run->phase_of_name[name])
 		return;
 	run->phase_of_name[name] = run->n_phases;
-	run->phases = arena_grow(run->arena, run->phases, run->n_phases, run->n_phases + 1, sizeof *run->phases);
-	run->phases[run->n_phases++] = name;
+	LIST_PUT(run->arena, run->phases, run->n_phases, name);
 }
 
 void work_phases_apply(struct run *run)

@@ -209,16 +209,17 @@ struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices
 	struct share *shares = ARENA_NEW(&scratch, room, struct share);
 	out.devices = ARENA_NEW(arena, out.n_devices, struct device_result);
 	bool *communicates = ARENA_NEW(arena, out.n_devices, bool);
+	out.with_work = ARENA_NEW(arena, out.n_devices, uint32_t);
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t at = 0; at < runs[r].n_devices; at++)
+			out.with_work[runs[r].place[at]]++;
 	for (uint32_t d = 0; d < out.n_devices; d++) {
-		size_t with_work = 0; /* runs in which the device had work */
-		for (size_t r = 0; r < n; r++)
-			with_work += runs[r].device_at[d] != TRACE_NONE;
 		size_t first = n_shares;
 		for (size_t r = 0; r < n; r++) {
 			uint32_t at = runs[r].device_at[d];
 			if (at == TRACE_NONE)
 				continue;
-			double weight = 1 / ((double)with_work * runs[r].n_steps);
+			double weight = 1 / ((double)out.with_work[d] * runs[r].n_steps);
 			communicates[d] = communicates[d] || runs[r].devices[at].communicates;
 			n_shares += add_device(&runs[r], at, weight, &out, shares + n_shares);
 			if (r == median_run || !out.devices[d].window_ns)

@@ -24,7 +24,8 @@ struct comm_facts {
 struct side_budgets {
 	struct device_result *devices;
 	uint32_t n_devices;
-	struct budget mean; /* over devices */
+	uint32_t *with_work; /* by device: runs in which it had work */
+	struct budget mean;  /* over devices */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
 	double copy_pageable, copy_managed, memset; /* of the mean's copy_exposed, ns a step */

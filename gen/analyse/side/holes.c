@@ -177,9 +177,8 @@ static void add_numbered(const struct run *run, struct holes *holes)
 		bool follows = last != SIZE_MAX && r->thread[last] == r->thread[i] && n == known && known &&
 		               of[now][at] > of[!now][at];
 		if (follows && r->start[i] > run->window_start && r->start[last] < run->window_end) {
-			LIST_GROW(holes->work, holes->list, holes->n, holes->room);
-			holes->list[holes->n++] =
-				(struct numbered){of[!now][at], of[now][at], (double)(r->start[i] - r->start[last])};
+			struct numbered step = {of[!now][at], of[now][at], (double)(r->start[i] - r->start[last])};
+			LIST_ADD(holes->work, holes->list, holes->n, holes->room, step);
 		}
 		last = i;
 		n = known;

@@ -292,11 +292,7 @@ static void add_run(const struct run *run, uint32_t d, struct totals *totals, st
 	totals->busy_ns += busy; /* kernels that only wait run, too */
 }
 
-static int compare_phases(const void *a, const void *b)
-{
-	const struct metric_phase *x = a, *y = b;
-	return DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(compare_phases, struct metric_phase, DESCENDING(x->ns, y->ns) ?: ASCENDING(x->name, y->name))
 
 struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, struct arena *arena)
 {

@@ -4,11 +4,8 @@
 
 #include <string.h>
 
-static int compare_phases(const void *a, const void *b, void *names)
-{
-	const struct phase_result *x = a, *y = b;
-	return DESCENDING(x->cost, y->cost) ?: strcmp(names_text(names, x->name), names_text(names, y->name));
-}
+SORT_ORDER_BY(compare_phases, struct phase_result, names,
+              DESCENDING(x->cost, y->cost) ?: strcmp(names_text(names, x->name), names_text(names, y->name)))
 
 static struct phase_result *phase_of(struct side_phases *out, uint32_t *slot, uint32_t name)
 {

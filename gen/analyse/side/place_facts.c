@@ -1,6 +1,5 @@
 #include "analyse/side/place_facts.h"
 
-#include "base/list.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -9,20 +8,19 @@ enum { MOST = 4000 };               /* so many at most: the largest */
 static const double LITTLE = 0.05;  /* of its time: a place with less is left out … */
 static const double HARDLY = 0.001; /* … and idle time that is so little of a step */
 
+static void add(struct launch_places *to, uint64_t key, const struct place_sum *sum, double weight)
+{
+	const uint32_t i = KEYMAP_ADD(to->keys.arena, &to->keys, key, to->place);
+	struct launch_place *place = &to->place[i];
+	place->per_step += (double)sum->ns * weight;
+	place->samples += sum->samples;
+	place->depth = sum->depth > place->depth ? sum->depth : place->depth;
+}
+
 void launch_places_add(struct launch_places *to, const struct place_sums *sums, double weight)
 {
-	for (uint32_t k = 0; k < sums->keys.n; k++) {
-		const uint32_t known = to->keys.n, i = keymap_add(&to->keys, sums->keys.keys[k]);
-		if (i == known) {
-			LIST_GROW(to->keys.arena, to->per_step, i, to->room);
-			LIST_GROW(to->keys.arena, to->depth, i, to->depth_room);
-			LIST_GROW(to->keys.arena, to->samples, i, to->samples_room);
-			to->per_step[i] = to->samples[i] = to->depth[i] = 0;
-		}
-		to->per_step[i] += (double)sums->ns[k] * weight;
-		to->samples[i] += sums->samples[k];
-		to->depth[i] = sums->depth[k] > to->depth[i] ? sums->depth[k] : to->depth[i];
-	}
+	for (uint32_t k = 0; k < sums->keys.n; k++)
+		add(to, sums->keys.keys[k], &sums->sum[k], weight);
 }
 
 /* The idle fact that a cell went into. */
@@ -39,25 +37,13 @@ static void add_device(const struct run *run, uint32_t at, double weight, struct
 {
 	const struct device_run *d = &run->devices[at];
 	uint32_t *fact = ARENA_NEW(scratch, d->cells.n, uint32_t);
-	uint64_t *keys = ARENA_NEW(scratch, d->places.keys.n, uint64_t);
-	struct place_sums sums = d->places;
 	for (uint32_t c = 0; c < d->cells.n; c++)
 		fact[c] = fact_of(facts, run, &d->cells.cell[c]);
-	sums.keys.keys = keys;
-	sums.keys.n = 0;
-	sums.ns = ARENA_NEW(scratch, d->places.keys.n, int64_t);
-	sums.depth = ARENA_NEW(scratch, d->places.keys.n, uint32_t);
-	sums.samples = ARENA_NEW(scratch, d->places.keys.n, uint32_t);
 	for (uint32_t k = 0; k < d->places.keys.n; k++) {
-		const uint64_t key = d->places.keys.keys[k];
-		if (fact[place_key_of(key)] >= n_facts)
-			continue;
-		sums.ns[sums.keys.n] = d->places.ns[k];
-		sums.depth[sums.keys.n] = d->places.depth[k];
-		sums.samples[sums.keys.n] = d->places.samples[k];
-		keys[sums.keys.n++] = (uint64_t)fact[place_key_of(key)] << 32 | (key & UINT32_MAX);
+		const uint64_t key = d->places.keys.keys[k], of = fact[place_key_of(key)];
+		if (of < n_facts)
+			add(to, of << 32 | (key & UINT32_MAX), &d->places.sum[k], weight);
 	}
-	launch_places_add(to, &sums, weight);
 }
 
 static void add_idle(const struct run *runs, size_t n, const struct side_budgets *budgets, struct launch_places *to,
@@ -67,30 +53,22 @@ static void add_idle(const struct run *runs, size_t n, const struct side_budgets
 	for (uint32_t i = 0; i < budgets->n_idle; i++)
 		cells_add(&facts, &budgets->idle[i].key, 0);
 	for (uint32_t d = 0; d < budgets->n_devices; d++) {
-		size_t with_work = 0;
-		for (size_t r = 0; r < n; r++)
-			with_work += runs[r].device_at[d] != TRACE_NONE;
+		const double in_runs = budgets->with_work[d];
 		for (size_t r = 0; r < n; r++)
 			if (runs[r].device_at[d] != TRACE_NONE)
 				add_device(&runs[r], runs[r].device_at[d],
-				           1 / ((double)with_work * runs[r].n_steps * budgets->n_devices), &facts,
+				           1 / (in_runs * runs[r].n_steps * budgets->n_devices), &facts,
 				           budgets->n_idle, to, scratch);
 	}
 }
 
-static int compare_facts(const void *a, const void *b, void *names)
-{
-	const struct place_fact *x = a, *y = b;
-	return ASCENDING(x->time, y->time) ?: ASCENDING(x->idle, y->idle) ?: ASCENDING(x->line, y->line)
-		?: strcmp(names_text(names, x->name), names_text(names, y->name));
-}
+SORT_ORDER_BY(compare_facts, struct place_fact, names,
+              ASCENDING(x->time, y->time) ?: ASCENDING(x->idle, y->idle) ?: ASCENDING(x->line, y->line)
+              ?: strcmp(names_text(names, x->name), names_text(names, y->name)))
 
-static int compare_times(const void *a, const void *b, void *names)
-{
-	const struct place_fact *x = a, *y = b;
-	return ASCENDING(x->name != 0, y->name != 0) ?: DESCENDING(x->per_step, y->per_step)
-		?: compare_facts(a, b, names);
-}
+SORT_ORDER_BY(compare_times, struct place_fact, names,
+              ASCENDING(x->name != 0, y->name != 0) ?: DESCENDING(x->per_step, y->per_step)
+              ?: compare_facts(x, y, names))
 
 static void take(struct place_facts *out, const struct launch_places *from, enum place_time time, double least,
                  const struct idle_fact *idle)
@@ -102,9 +80,9 @@ static void take(struct place_facts *out, const struct launch_places *from, enum
 		                                .idle = idle ? of : 0,
 		                                .line = place_key_line(key),
 		                                .name = place_key_name(key),
-		                                .depth = from->depth[i],
-		                                .samples = from->samples[i],
-		                                .per_step = from->per_step[i]};
+		                                .depth = from->place[i].depth,
+		                                .samples = from->place[i].samples,
+		                                .per_step = from->place[i].per_step};
 		const double all = idle ? idle[of].per_step : least;
 		if (fact.time == time && fact.per_step >= LITTLE * all && (!idle || all >= least))
 			out->list[out->n++] = fact;
@@ -123,7 +101,7 @@ struct place_facts place_facts_build(const struct run *runs, size_t n, const str
 	for (enum place_time time = PLACE_KERNELS; time < PLACE_TIMES; time++) {
 		const uint32_t whole = keymap_find(&launched->keys, (uint64_t)time << 32);
 		if (whole != UINT32_MAX)
-			take(&all, launched, time, launched->per_step[whole], NULL);
+			take(&all, launched, time, launched->place[whole].per_step, NULL);
 	}
 	SORT_BY(all.list, all.n, compare_times, runs[0].trace->names);
 	all.n = all.n < MOST ? all.n : MOST;

@@ -24,11 +24,13 @@ struct place_facts {
 };
 
 /* GPU time by place, over the runs: it grows by one run's sums, whose `of` is an enum place_time. */
+struct launch_place {
+	double per_step, samples;
+	uint32_t depth;
+};
 struct launch_places {
 	struct keymap keys; /* as of struct place_sums */
-	double *per_step, *samples;
-	uint32_t *depth;
-	uint32_t room, depth_room, samples_room;
+	struct launch_place *place;
 };
 void launch_places_add(struct launch_places *to, const struct place_sums *sums, double weight);
 

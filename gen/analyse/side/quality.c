@@ -24,11 +24,8 @@ static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, 
 	return NULL;
 }
 
-static int compare_dropped(const void *a, const void *b)
-{
-	const struct trace_dropped *x = a, *y = b;
-	return strcmp(x->where, y->where) ?: strcmp(x->reason, y->reason) ?: ASCENDING(x->kind, y->kind);
-}
+SORT_ORDER(compare_dropped, struct trace_dropped,
+           strcmp(x->where, y->where) ?: strcmp(x->reason, y->reason) ?: ASCENDING(x->kind, y->kind))
 
 /* Rows dropped by the reader, added up over runs; diagnostics, each text once. */
 static void add_lists(const struct run *runs, size_t n, struct arena *arena, struct quality *q)
@@ -68,10 +65,9 @@ static void add_small_loop(struct quality *q, const struct run *run, const char 
 	if (run->steps.found || run->loops.n || !run->loops.n_small)
 		return;
 	const struct run_loop *loop = &run->loops.list[0];
-	quality_find(q, arena,
-	             FACT_NEW(arena, small_loop, FACT_NO_SIDE, .file = file,
-	                      .loop = arena_copy(arena, loop->title, strlen(loop->title)), .times = loop->n,
-	                      .share = loop->share));
+	QUALITY_FIND(q, arena, small_loop, FACT_NO_SIDE, .file = file,
+	             .loop = arena_copy(arena, loop->title, strlen(loop->title)), .times = loop->n,
+	             .share = loop->share);
 }
 
 /* Steps that end faster than they are launched. */
@@ -81,9 +77,7 @@ static void add_queue(struct quality *q, const struct run *run, const char *file
 	if (more <= 0)
 		return;
 	double step = (double)run->window / run->n_steps;
-	quality_find(
-		q, arena,
-		FACT_NEW(arena, queue_worked_off, FACT_NO_SIDE, .file = file, .ended = step, .launched = step + more));
+	QUALITY_FIND(q, arena, queue_worked_off, FACT_NO_SIDE, .file = file, .ended = step, .launched = step + more);
 }
 
 /* What is true of one run: steps that the capture cuts, clocks that disagree. */
@@ -92,20 +86,17 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 	const struct steps *s = &run->steps;
 	uint32_t cut = s->found ? (s->n_cut + s->n_ranks - 1) / s->n_ranks : 0;
 	if (cut)
-		quality_find(q, arena, FACT_NEW(arena, steps_cut, FACT_NO_SIDE, .steps = cut, .file = file));
+		QUALITY_FIND(q, arena, steps_cut, FACT_NO_SIDE, .steps = cut, .file = file);
 	if (s->n_stretches)
-		quality_find(q, arena,
-		             FACT_NEW(arena, loop_in_stretches, FACT_NO_SIDE, .file = file, .stretches = s->n_stretches,
-		                      .measured = run->n_steps, .steps = (int64_t)s->n + s->unmeasured));
+		QUALITY_FIND(q, arena, loop_in_stretches, FACT_NO_SIDE, .file = file, .stretches = s->n_stretches,
+		             .measured = run->n_steps, .steps = (int64_t)s->n + s->unmeasured);
 	add_small_loop(q, run, file, arena);
 	add_queue(q, run, file, arena);
 	if (run->alone)
-		quality_find(q, arena,
-		             FACT_NEW(arena, run_without_steps, FACT_NO_SIDE, .file = file, .cycles = PATTERN_CYCLES));
+		QUALITY_FIND(q, arena, run_without_steps, FACT_NO_SIDE, .file = file, .cycles = PATTERN_CYCLES);
 	if (run->early_ops)
-		quality_find(q, arena,
-		             FACT_NEW(arena, clocks_disagree, FACT_NO_SIDE, .early = (int64_t)run->early_ops,
-		                      .of = (int64_t)run->n_ops, .file = file, .by = (double)run->earliest));
+		QUALITY_FIND(q, arena, clocks_disagree, FACT_NO_SIDE, .early = (int64_t)run->early_ops,
+		             .of = (int64_t)run->n_ops, .file = file, .by = (double)run->earliest);
 }
 
 static const struct fact *process_of(const struct trace_process *p, struct arena *arena)
@@ -119,10 +110,9 @@ static void add_restarts(struct quality *q, const struct run *run, struct arena 
 	const struct steps_restart *r = &run->steps.restart;
 	if (!r->n)
 		return;
-	quality_find(q, arena,
-	             FACT_NEW(arena, ranks_restarted, FACT_NO_SIDE, .ranks = r->n,
-	                      .who = process_of(&run->trace->processes[r->process], arena), .kept = r->kept,
-	                      .steps = r->steps, .others = r->left));
+	QUALITY_FIND(q, arena, ranks_restarted, FACT_NO_SIDE, .ranks = r->n,
+	             .who = process_of(&run->trace->processes[r->process], arena), .kept = r->kept, .steps = r->steps,
+	             .others = r->left);
 }
 
 /* The kind of GPU of the run's device `i`; 0: not known. */
@@ -153,10 +143,9 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 		         .gpu = names_text(run->trace->names, kind));
 	}
 	if (others)
-		quality_find(q, arena,
-		             FACT_NEW(arena, gpus_of_several_kinds, FACT_NO_SIDE, .others = list,
-		                      .more = others > NAMED ? others - NAMED : 0, .most = count[most],
-		                      .gpu = names_text(run->trace->names, most)));
+		QUALITY_FIND(q, arena, gpus_of_several_kinds, FACT_NO_SIDE, .others = list,
+		             .more = others > NAMED ? others - NAMED : 0, .most = count[most],
+		             .gpu = names_text(run->trace->names, most));
 }
 
 /* Ranks that take part and of which nobody marked the steps. */
@@ -174,9 +163,8 @@ static void add_unmarked(struct quality *q, const struct run *run, struct arena 
 			facts_add(list, arena, process_of(p, arena));
 	}
 	if (n)
-		quality_find(q, arena,
-		             FACT_NEW(arena, ranks_without_steps, FACT_NO_SIDE, .ranks = n, .of = run->n_devices,
-		                      .who = list, .more = n > NAMED, .loop = run->steps.by_op));
+		QUALITY_FIND(q, arena, ranks_without_steps, FACT_NO_SIDE, .ranks = n, .of = run->n_devices, .who = list,
+		             .more = n > NAMED, .loop = run->steps.by_op);
 }
 
 static void add_ranks(struct quality *q, const struct run *run, struct arena *arena)
@@ -188,7 +176,7 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 	add_kinds(q, run, arena);
 	add_unmarked(q, run, arena);
 	if (s->unaligned) {
-		quality_find(q, arena, FACT_NEW(arena, ranks_not_aligned, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, ranks_not_aligned, FACT_NO_SIDE);
 		return;
 	}
 	for (uint32_t i = 0; i < s->n_lacking && i < NAMED; i++) {
@@ -198,12 +186,11 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 		         .both = s->lacking[i].first && s->lacking[i].last);
 	}
 	if (s->n_lacking)
-		quality_find(q, arena,
-		             FACT_NEW(arena, ranks_lack_steps, FACT_NO_SIDE, .found = s->origin == STEPS_BY_PATTERN,
-		                      .who = list, .more = s->n_lacking > NAMED ? s->n_lacking - NAMED : 0,
-		                      .steps = (int64_t)s->n));
+		QUALITY_FIND(q, arena, ranks_lack_steps, FACT_NO_SIDE, .found = s->origin == STEPS_BY_PATTERN,
+		             .who = list, .more = s->n_lacking > NAMED ? s->n_lacking - NAMED : 0,
+		             .steps = (int64_t)s->n);
 	else if (s->uneven)
-		quality_find(q, arena, FACT_NEW(arena, ranks_uneven, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, ranks_uneven, FACT_NO_SIDE);
 }
 
 /* Counters that were sampled, but not in the steps: a buffer that is full ends it without ending the capture. */
@@ -217,8 +204,7 @@ static void add_counters(struct quality *q, const struct run *run, const char *f
 			inside += t->metrics[m].time[i] >= run->window_start && t->metrics[m].time[i] < run->window_end;
 	}
 	if (all && !inside)
-		quality_find(q, arena,
-		             FACT_NEW(arena, counters_elsewhere, FACT_NO_SIDE, .file = file, .samples = (int64_t)all));
+		QUALITY_FIND(q, arena, counters_elsewhere, FACT_NO_SIDE, .file = file, .samples = (int64_t)all);
 }
 
 /* What was not recorded: each tool has its own name for it. */
@@ -227,31 +213,27 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 {
 	const char *tool = t->source.kind == SOURCE_KINETO ? "kineto" : "nsys";
 	if (!t->source.has_calls)
-		quality_find(q, arena, FACT_NEW(arena, no_calls, FACT_NO_SIDE, .tool = tool));
+		QUALITY_FIND(q, arena, no_calls, FACT_NO_SIDE, .tool = tool);
 	if (!t->source.has_ranges)
-		quality_find(q, arena, FACT_NEW(arena, no_ranges, FACT_NO_SIDE, .tool = tool, .steps = steps->found));
+		QUALITY_FIND(q, arena, no_ranges, FACT_NO_SIDE, .tool = tool, .steps = steps->found);
 	else if (!steps->found && !forgot && !steps->span_named)
-		quality_find(q, arena, FACT_NEW(arena, no_range_is_step, FACT_NO_SIDE, .tool = tool));
+		QUALITY_FIND(q, arena, no_range_is_step, FACT_NO_SIDE, .tool = tool);
 	if (!steps->found && forgot)
-		quality_find(q, arena, FACT_NEW(arena, steps_forgotten, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, steps_forgotten, FACT_NO_SIDE);
 }
 
 /* What a run's profile says of itself. */
 static void add_source(struct quality *q, const struct trace_source *source, const char *file, struct arena *arena)
 {
 	if (*source->incomplete)
-		quality_find(q, arena,
-		             FACT_NEW(arena, run_incomplete, FACT_NO_SIDE, .file = file,
-		                      .why = arena_copy(arena, source->incomplete, strlen(source->incomplete))));
+		QUALITY_FIND(q, arena, run_incomplete, FACT_NO_SIDE, .file = file,
+		             .why = arena_copy(arena, source->incomplete, strlen(source->incomplete)));
 	if (source->lost > 0)
-		quality_find(q, arena, FACT_NEW(arena, rows_lost, FACT_NO_SIDE, .records = source->lost, .file = file));
+		QUALITY_FIND(q, arena, rows_lost, FACT_NO_SIDE, .records = source->lost, .file = file);
 	if (source->samples_torn > 0)
-		quality_find(
-			q, arena,
-			FACT_NEW(arena, samples_torn, FACT_NO_SIDE, .samples = source->samples_torn, .file = file));
+		QUALITY_FIND(q, arena, samples_torn, FACT_NO_SIDE, .samples = source->samples_torn, .file = file);
 	if (source->others > 0)
-		quality_find(q, arena,
-		             FACT_NEW(arena, others_on_gpu, FACT_NO_SIDE, .processes = source->others, .file = file));
+		QUALITY_FIND(q, arena, others_on_gpu, FACT_NO_SIDE, .processes = source->others, .file = file);
 }
 
 static const char *why_unmade(const struct run *run)
@@ -270,18 +252,16 @@ static void add_unmade(struct quality *q, const struct run *run, struct arena *a
 	const struct trace_source *source = &run->trace->source;
 	double share = run->op_ns ? (double)run->unmade_ns / (double)run->op_ns : 0;
 	if (share > 0.01 && source->has_ranges && !run->by_work)
-		quality_find(
-			q, arena,
-			FACT_NEW(arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share, .why = why_unmade(run)));
+		QUALITY_FIND(q, arena, graph_nodes_unknown, FACT_NO_SIDE, .share = share, .why = why_unmade(run));
 }
 
 /* What may keep a GPU from its work, and is in no row. */
 static void add_unseen(struct quality *q, const struct run *run, struct arena *arena)
 {
 	if (run->managed && !run->migrates)
-		quality_find(q, arena, FACT_NEW(arena, migrations_unseen, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, migrations_unseen, FACT_NO_SIDE);
 	if (run->host_functions && run->host_functions >= run->n_steps)
-		quality_find(q, arena, FACT_NEW(arena, host_functions_unseen, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, host_functions_unseen, FACT_NO_SIDE);
 }
 
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
@@ -303,32 +283,30 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		add_counters(q, &runs[r], files[r], arena);
 		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)
-			quality_find(q, arena, FACT_NEW(arena, devices_uneven, FACT_NO_SIDE));
+			QUALITY_FIND(q, arena, devices_uneven, FACT_NO_SIDE);
 		add_missing(q, t, &runs[r].steps, runs[r].forgot, arena);
 		if (t->source.graphs == GRAPHS_WHOLE)
-			quality_find(q, arena, FACT_NEW(arena, graphs_traced_whole, FACT_NO_SIDE));
+			QUALITY_FIND(q, arena, graphs_traced_whole, FACT_NO_SIDE);
 		add_unmade(q, &runs[r], arena);
 		add_unseen(q, &runs[r], arena);
 		if (runs[r].updates && t->source.has_ranges && !runs[r].by_work)
-			quality_find(q, arena,
-			             FACT_NEW(arena, graphs_updated, FACT_NO_SIDE, .updates = runs[r].updates));
+			QUALITY_FIND(q, arena, graphs_updated, FACT_NO_SIDE, .updates = runs[r].updates);
 	}
 	if (more->left_out)
-		quality_find(q, arena,
-		             FACT_NEW(arena, timeline_cut, FACT_NO_SIDE, .steps = runs[0].steps.found,
-		                      .operations = more->left_out));
+		QUALITY_FIND(q, arena, timeline_cut, FACT_NO_SIDE, .steps = runs[0].steps.found,
+		             .operations = more->left_out);
 	q->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
 	double share = measured ? (double)missing / (double)measured : 0;
 	if (share > 0.01)
-		quality_find(q, arena, FACT_NEW(arena, launches_missing, FACT_NO_SIDE, .share = share));
+		QUALITY_FIND(q, arena, launches_missing, FACT_NO_SIDE, .share = share);
 	quality_find(q, arena, more->clocks);
 	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
-		quality_find(q, arena, FACT_NEW(arena, kineto_costs, FACT_NO_SIDE));
+		QUALITY_FIND(q, arena, kineto_costs, FACT_NO_SIDE);
 	quality_find(q, arena, more->recording);
 	quality_find(q, arena, more->ranges);
 	if (clipped)
-		quality_find(q, arena, FACT_NEW(arena, ranges_open, FACT_NO_SIDE, .ranges = clipped));
+		QUALITY_FIND(q, arena, ranges_open, FACT_NO_SIDE, .ranges = clipped);
 	if (more->files)
-		quality_find(q, arena, FACT_NEW(arena, files_grouped, FACT_NO_SIDE, .how = more->files));
+		QUALITY_FIND(q, arena, files_grouped, FACT_NO_SIDE, .how = more->files);
 	return quality;
 }

@@ -22,4 +22,7 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 /* Adds a note unless it is there already. */
 void quality_find(struct quality *quality, struct arena *arena, const struct fact *fact);
 
+/* The same of a new one, as FACT_NEW. */
+#define QUALITY_FIND(quality, arena, ...) quality_find((quality), (arena), FACT_NEW((arena), __VA_ARGS__))
+
 #endif

@@ -314,12 +314,9 @@ static void add_captured(struct ranges_builder *b, struct arena *scratch)
 	}
 }
 
-static int by_time(const void *a, const void *b, void *names)
-{
-	const struct range_result *x = a, *y = b;
-	return DESCENDING(x->host, y->host) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
-		?: strcmp(names_text(names, x->domain), names_text(names, y->domain));
-}
+SORT_ORDER_BY(by_time, struct range_result, names,
+              DESCENDING(x->host, y->host) ?: strcmp(names_text(names, x->name), names_text(names, y->name))
+              ?: strcmp(names_text(names, x->domain), names_text(names, y->domain)))
 
 struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
 {

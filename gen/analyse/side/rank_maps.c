@@ -5,7 +5,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double LEAST = 0.01; /* of the mean own step: parts that are nowhere as long have no picture */
 

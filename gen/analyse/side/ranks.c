@@ -92,13 +92,8 @@ static const double MOSTLY = 2.0 / 3;   /* of the waiting is for one rank: it is
 static const double EXPLAINS = 1.0 / 3; /* of what is waited for a rank, or by all */
 static const double MATCHED = 0.95;     /* of the exposed communication */
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct rank_result *x = a, *y = b;
-	if (x->stepless != y->stepless)
-		return x->stepless ? 1 : -1;
-	return DESCENDING(x->own, y->own) ?: ASCENDING(x->device, y->device);
-}
+SORT_ORDER(compare_ranks, struct rank_result,
+           x->stepless - y->stepless ?: DESCENDING(x->own, y->own) ?: ASCENDING(x->device, y->device))
 
 /* ---- the sums of all runs ---- */
 
@@ -152,8 +147,7 @@ struct part {
 
 static bool is_input(const struct cell_key *key)
 {
-	return key->input && (key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
-	                      key->cause == CAUSE_GIL || key->cause == CAUSE_HANDOVER || key->cause == CAUSE_OFF_CPU);
+	return key->input && (cause_is_host(key->cause) || key->cause == CAUSE_OFF_CPU);
 }
 
 static struct part part_of(const struct run *run, const struct cell_key *key)
@@ -435,7 +429,6 @@ static bool are_workers(const struct run *run)
 struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
                                 const struct side_budgets *side, struct arena *arena)
 {
-	ARENA_LOCAL(scratch);
 	struct ranks_result result = {0}, *out = &result;
 	const struct waiting *median = &waiting[median_run];
 	for (size_t r = 0; r < n; r++)
@@ -447,12 +440,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 		.list = ARENA_NEW(arena, side->n_devices, struct rank_result), .n = side->n_devices, .one_clock = true};
 	out->clocks = runs[0].trace->clocks;
 	out->n_clocks = runs[0].trace->n_clocks;
-	uint32_t *with_work = ARENA_NEW(&scratch, side->n_devices, uint32_t);
 	for (size_t r = 0; r < n; r++)
-		for (uint32_t at = 0; at < runs[r].n_devices; at++)
-			with_work[runs[r].place[at]]++;
-	for (size_t r = 0; r < n; r++)
-		add_run(&runs[r], &waiting[r], with_work, n, out);
+		add_run(&runs[r], &waiting[r], side->with_work, n, out);
 	const struct rank_maps maps = rank_maps_build(&runs[median_run], median, side->n_devices, arena);
 	const struct side_comms comms = comms_build(&runs[median_run], median, arena);
 	for (uint32_t d = 0; d < out->n; d++)

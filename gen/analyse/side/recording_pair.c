@@ -7,7 +7,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double LEAST_NS_A_CALL = 800;  /* recording.c says where that was seen */
 static const double MOST_NS_A_CALL = 20000; /* on other hosts programs paid up to 19 µs a launch */
@@ -386,11 +385,8 @@ void paces_note(const struct paces *p, struct run *run, const struct run *part, 
 		run->pace[k] = took[k] > 0 && usual[k] > 0 ? llround(1000 * log(took[k] / usual[k])) : 0;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct launch_pace *x = a, *y = b;
-	return ASCENDING(x->what, y->what) ?: ASCENDING(x->next, y->next) ?: ASCENDING(x->noted, y->noted);
-}
+SORT_ORDER(by_key, struct launch_pace,
+           ASCENDING(x->what, y->what) ?: ASCENDING(x->next, y->next) ?: ASCENDING(x->noted, y->noted))
 
 void paces_sort(struct launch_paces *paces)
 {

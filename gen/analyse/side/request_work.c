@@ -19,11 +19,7 @@ struct pieces {
 	struct arena scratch;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-	return ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
-}
+SORT_ORDER(by_start, struct piece, ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end))
 
 /* For how long one of the pieces, or of the request's own, runs. */
 static int64_t covered(const struct pieces *p, bool own)

@@ -94,12 +94,9 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		end_device(&run->kernels[i], &k->kernel[i], run->n_steps);
 }
 
-static int by_text(const void *a, const void *b, void *names)
-{
-	const struct run_kernel *x = a, *y = b;
-	return strcmp(names_text(names, x->name), names_text(names, y->name))
-		?: strcmp(names_text(names, x->phase), names_text(names, y->phase)) ?: x->comm - y->comm;
-}
+SORT_ORDER_BY(by_text, struct run_kernel, names,
+              strcmp(names_text(names, x->name), names_text(names, y->name))
+              ?: strcmp(names_text(names, x->phase), names_text(names, y->phase)) ?: x->comm - y->comm)
 
 static void end_kernels(struct run *run)
 {

@@ -66,11 +66,6 @@ static void add_devices(const struct run *run, struct arena *arena, struct run_t
 	out->gpus = gpus;
 }
 
-static void *copy_of(struct arena *arena, const void *from, size_t size)
-{
-	return size ? memcpy(ARENA_NEW(arena, size / 8 + 1, uint64_t), from, size) : NULL;
-}
-
 const struct table_column *run_table_like(const struct run_table *run, const struct table_column *like)
 {
 	for (uint32_t c = 0; c < run->n_columns; c++) {
@@ -139,6 +134,16 @@ static void add_columns(const struct run *run, struct arena *arena, struct run_t
 	add_groups(t, out);
 }
 
+/* Takes times by step, but for the first one's; NULL: there are none. */
+static void take_times(const struct run *run, const int64_t *by_step, struct arena *arena, const int64_t **list,
+                       uint32_t *n)
+{
+	if (!by_step)
+		return;
+	*list = arena_keep(arena, by_step + 1, run->n_periods, sizeof **list);
+	*n = run->n_periods;
+}
+
 struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena)
 {
 	const struct trace *t = run->trace;
@@ -164,33 +169,21 @@ struct run_table run_table_of(const struct run *run, const char *file, struct ar
 	                        .begin = run->begin,
 	                        .first_op = run->first_op,
 	                        .last_op = run->last_op,
-	                        .period = copy_of(arena, run->period, run->n_periods * sizeof *run->period),
+	                        .period = arena_keep(arena, run->period, run->n_periods, sizeof *run->period),
 	                        .n_periods = run->n_periods,
 	                        .place = run_place(run, arena),
 	                        .worked_off = backlog_worked_off(run),
-	                        .kernels = copy_of(arena, run->kernels, run->n_kernels * sizeof *run->kernels),
+	                        .kernels = arena_keep(arena, run->kernels, run->n_kernels, sizeof *run->kernels),
 	                        .n_kernels = run->n_kernels};
 	memcpy(out.rows, t->rows, sizeof out.rows);
 	if (run->grid) {
-		out.grid = copy_of(arena, run->grid, run->n_periods * sizeof *run->grid);
+		out.grid = arena_keep(arena, run->grid, run->n_periods, sizeof *run->grid);
 		out.n_grids = run->n_periods;
 	}
-	if (run->pace) {
-		out.pace = copy_of(arena, run->pace + 1, run->n_periods * sizeof *run->pace);
-		out.n_paces = run->n_periods;
-	}
-	if (run_times_requests(run)) {
-		out.request = copy_of(arena, run->steps.request + 1, run->n_periods * sizeof *run->steps.request);
-		out.n_requests = run->n_periods;
-	}
-	if (run->tokens.first && run->n_periods) {
-		out.first = copy_of(arena, run->tokens.first + 1, run->n_periods * sizeof *out.first);
-		out.n_first = run->n_periods;
-	}
-	if (run->tokens.each && run->n_periods) {
-		out.each = copy_of(arena, run->tokens.each + 1, run->n_periods * sizeof *out.each);
-		out.n_each = run->n_periods;
-	}
+	take_times(run, run->pace, arena, &out.pace, &out.n_paces);
+	take_times(run, run_times_requests(run) ? run->steps.request : NULL, arena, &out.request, &out.n_requests);
+	take_times(run, run->tokens.first, arena, &out.first, &out.n_first);
+	take_times(run, run->tokens.each, arena, &out.each, &out.n_each);
 	if (run->loop < run->loops.n) {
 		const struct run_loop *loop = &run->loops.list[run->loop];
 		out.loop_title = arena_copy(arena, loop->title, strlen(loop->title));

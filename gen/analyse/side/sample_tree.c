@@ -27,11 +27,10 @@ static uint32_t function_of(struct sample_tree *tree, const struct trace_functio
 {
 	/* What has no name is told apart by what it is; ids of names are never so large. */
 	uint64_t name = f->kind == FRAME_NAMED ? f->name : UINT32_MAX - f->kind;
-	uint32_t known = tree->function_keys.n, i = keymap_add(&tree->function_keys, name << 32 | f->module);
-	if (i == known) {
-		LIST_GROW(tree->arena, tree->functions, i, tree->function_room);
+	uint32_t known = tree->function_keys.n,
+		 i = KEYMAP_ADD(tree->arena, &tree->function_keys, name << 32 | f->module, tree->functions);
+	if (i == known)
 		tree->functions[i] = (struct sampled_function){f->name, f->module, f->kind};
-	}
 	return i;
 }
 
@@ -44,11 +43,10 @@ static uint32_t node_below(struct sample_tree *tree, uint32_t parent, uint32_t f
 		uint32_t found = keymap_find(&tree->node_keys, key);
 		return found == TRACE_NONE ? parent : found;
 	}
-	uint32_t i = keymap_add(&tree->node_keys, key);
+	uint32_t i = KEYMAP_ADD(tree->arena, &tree->node_keys, key, tree->nodes);
 	if (i < known)
 		return i;
-	LIST_GROW(tree->arena, tree->nodes, tree->n_nodes, tree->node_room);
-	struct sample_node *node = &tree->nodes[tree->n_nodes++];
+	struct sample_node *node = &tree->nodes[i];
 	*node = (struct sample_node){.parent = parent, .function = function, .row = row};
 	for (uint32_t up = parent; up != TRACE_NONE && !node->again; up = tree->nodes[up].parent)
 		node->again = tree->nodes[up].function == function;
@@ -57,9 +55,9 @@ static uint32_t node_below(struct sample_tree *tree, uint32_t parent, uint32_t f
 
 static uint32_t row_of(struct sample_tree *tree, enum cause cause, uint32_t phase)
 {
-	uint32_t known = tree->row_keys.n, i = keymap_add(&tree->row_keys, (uint64_t)cause << 32 | phase);
+	uint32_t known = tree->row_keys.n,
+		 i = KEYMAP_ADD(tree->arena, &tree->row_keys, (uint64_t)cause << 32 | phase, tree->rows);
 	if (i == known) {
-		LIST_GROW(tree->arena, tree->rows, i, tree->row_room);
 		tree->rows[i] = (struct sample_row){.cause = cause, .phase = phase};
 		node_below(tree, TRACE_NONE, TRACE_NONE, i);
 	}
@@ -149,7 +147,7 @@ struct visitor {
 	int64_t *from, *to;      /* by process: the first and the last sample; … */
 	uint32_t *main_thread;   /* … the thread that it began with, TRACE_NONE: not in the profile */
 	struct keymap known;     /* by row << 32 | frame … */
-	uint32_t *node, room;    /* … its node */
+	uint32_t *node;          /* … its node */
 	uint8_t *broken;         /* by frame */
 	double idle, looked;     /* of host threads, ns a step */
 };
@@ -157,20 +155,18 @@ struct visitor {
 static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
 {
 	const struct trace_stacks *s = &v->run->trace->stacks;
-	uint32_t known = v->known.n, i = keymap_add(&v->known, (uint64_t)row << 32 | stack);
+	uint32_t known = v->known.n, i = KEYMAP_ADD(v->scratch, &v->known, (uint64_t)row << 32 | stack, v->node);
 	if (i < known)
 		return v->node[i];
 	struct arena scratch = {0};
 	uint32_t depth = 0, *frame = NULL, room = 0;
-	for (uint32_t f = stack; f; f = s->frames[f].parent) {
+	for (uint32_t f = stack; f; f = s->frames[f].parent)
 		LIST_ADD(&scratch, frame, depth, room, f);
-	}
 	uint32_t node = node_below(v->tree, TRACE_NONE, TRACE_NONE, row);
 	while (depth)
 		node = node_below(v->tree, node,
 		                  function_of(v->tree, &s->functions[s->frames[frame[--depth]].function]), row);
 	arena_release(&scratch);
-	LIST_GROW(v->scratch, v->node, i, v->room);
 	return v->node[i] = node;
 }
 
@@ -183,12 +179,10 @@ static void add_holder(struct visitor *v, uint32_t row, uint32_t thread, double 
 	bool main = main_thread == thread;
 	if (main || (main_thread != TRACE_NONE && v->run->trace->threads[main_thread].name == name))
 		name = 0;
-	uint32_t known = tree->holder_keys.n;
-	uint32_t i = keymap_add(&tree->holder_keys, (uint64_t)row << 32 | (main ? TRACE_NONE : name));
-	if (i == known) {
-		LIST_GROW(tree->arena, tree->holders, i, tree->holder_room);
+	const uint64_t key = (uint64_t)row << 32 | (main ? TRACE_NONE : name);
+	uint32_t known = tree->holder_keys.n, i = KEYMAP_ADD(tree->arena, &tree->holder_keys, key, tree->holders);
+	if (i == known)
 		tree->holders[i] = (struct sample_holder){.row = row, .name = name, .main = main};
-	}
 	tree->holders[i].time[v->side] += time;
 }
 
@@ -294,7 +288,6 @@ static void prepare_stacks(struct visitor *v, const struct trace *t)
 {
 	keymap_init(&v->known, v->scratch);
 	v->node = NULL;
-	v->room = 0;
 	v->broken = ARENA_NEW(v->scratch, (size_t)t->stacks.n_frames + 1, uint8_t);
 	for (uint32_t f = 1; f < t->stacks.n_frames; f++) {
 		uint8_t kind = t->stacks.functions[t->stacks.frames[f].function].kind;

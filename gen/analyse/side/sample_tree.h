@@ -38,14 +38,10 @@ struct sample_tree {
 	struct arena *arena;
 	struct keymap function_keys, node_keys, row_keys;
 	struct sampled_function *functions;
-	uint32_t function_room;
 	struct sample_node *nodes; /* parents before their children */
-	uint32_t n_nodes, node_room;
 	struct sample_row *rows;
-	uint32_t row_room;
 	struct keymap holder_keys; /* row << 32 | name, TRACE_NONE of a main thread */
 	struct sample_holder *holders;
-	uint32_t holder_room;
 	struct sampling side[2];
 };
 

@@ -124,8 +124,8 @@ static bool is_amd(const struct run *run, const struct side_tables *tables)
 	bool amd = false;
 	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
 		amd = begins_one_of(names_text(t->names, t->gpus[g].name), gpus);
-	for (size_t i = 0; i < tables->n_api && !amd; i++)
-		amd = begins_one_of(names_text(t->names, tables->api[i].name), calls);
+	for (size_t i = 0; i < tables->side.n_api && !amd; i++)
+		amd = begins_one_of(names_text(t->names, tables->side.api[i].name), calls);
 	return amd;
 }
 
@@ -189,26 +189,6 @@ static struct recording_cost recording_of(const struct side_rows *rows, const st
 	return out;
 }
 
-static void give_tables(struct side *side, const struct side_tables *t)
-{
-	side->kernels = t->kernels;
-	side->n_kernels = t->n_kernels;
-	side->operators = t->operators;
-	side->n_operators = t->n_operators;
-	side->modules = t->modules;
-	side->n_modules = t->n_modules;
-	side->modules_by_ranges = t->modules_by_ranges;
-	side->outermost = t->outermost;
-	side->n_outermost = t->n_outermost;
-	side->lines = t->lines;
-	side->n_lines = t->n_lines;
-	side->api = t->api;
-	side->n_api = t->n_api;
-	side->copies = t->copies;
-	side->n_copies = t->n_copies;
-	side->counts = t->counts;
-}
-
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts)
 {
@@ -250,35 +230,35 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .host_work = rows.host_work,
 	                             .comm = budgets.comm,
 	                             .work = tables->work};
-	struct side out = {.label = words->label,
-	                   .name = words->name,
-	                   .source = source_of(runs, n),
-	                   .files = words->files,
-	                   .runs = periods.runs,
-	                   .n_runs = periods.n_runs,
-	                   .median_run = periods.median_run,
-	                   .steps = periods.steps,
-	                   .startup = startup_build(runs, n),
-	                   .loops = loops.list,
-	                   .n_loops = loops.n,
-	                   .devices = budgets.devices,
-	                   .n_devices = budgets.n_devices,
-	                   .budget = budgets.mean,
-	                   .busy = budget_busy(&budgets.mean),
-	                   .phases = phases.list,
-	                   .n_phases = phases.n,
-	                   .order = order,
-	                   .n_order = n_order,
-	                   .phases_by_work = phases.by_work,
-	                   .ranges = rows.ranges.list,
-	                   .n_ranges = rows.ranges.n,
-	                   .recording = recording,
-	                   .memory = memory,
-	                   .ranks = ranks,
-	                   .timeline = timeline,
-	                   .overview = median->overview,
-	                   .events = words->events ? events_build(median, arena) : NULL,
-	                   .quality = quality_build(runs, n, words->run_files, &notes, arena)};
-	give_tables(&out, tables);
+	struct side out = tables->side;
+	out.label = words->label;
+	out.name = words->name;
+	out.source = source_of(runs, n);
+	out.files = words->files;
+	out.runs = periods.runs;
+	out.n_runs = periods.n_runs;
+	out.median_run = periods.median_run;
+	out.steps = periods.steps;
+	out.startup = startup_build(runs, n);
+	out.loops = loops.list;
+	out.n_loops = loops.n;
+	out.devices = budgets.devices;
+	out.n_devices = budgets.n_devices;
+	out.budget = budgets.mean;
+	out.busy = budget_busy(&budgets.mean);
+	out.phases = phases.list;
+	out.n_phases = phases.n;
+	out.order = order;
+	out.n_order = n_order;
+	out.phases_by_work = phases.by_work;
+	out.ranges = rows.ranges.list;
+	out.n_ranges = rows.ranges.n;
+	out.recording = recording;
+	out.memory = memory;
+	out.ranks = ranks;
+	out.timeline = timeline;
+	out.overview = median->overview;
+	out.events = words->events ? events_build(median, arena) : NULL;
+	out.quality = quality_build(runs, n, words->run_files, &notes, arena);
 	return out;
 }

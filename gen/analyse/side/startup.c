@@ -169,8 +169,7 @@ static void add_stretch(void *context, const struct doing *stretch)
 		enum startup_part part = part_at(b, stretch->cause, t, &until);
 		b->part[part] += (double)(until - t);
 	}
-	if (stretch->cause != CAUSE_HOST_CODE && stretch->cause != CAUSE_HOST_BLOCKED && stretch->cause != CAUSE_GIL &&
-	    stretch->cause != CAUSE_OFF_CPU && stretch->cause != CAUSE_HANDOVER)
+	if (!cause_is_host(stretch->cause) && stretch->cause != CAUSE_OFF_CPU)
 		return;
 	if (stretch->start != b->until)
 		b->from = stretch->start;

@@ -32,22 +32,16 @@ struct tables {
 	struct place_sums places;                  /* of what is launched, by enum place_time */
 };
 
-static void add_row(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
-{
-	if (*n == *room) {
-		uint32_t more = (uint32_t)list_more(*room);
-		*rows = arena_grow(arena, *rows, *room, more, size);
-		*room = more;
-	}
-	*slot = ++*n;
-}
-
-static inline void *row_of(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
-{
-	if (__builtin_expect(!*slot, 0))
-		add_row(arena, slot, rows, n, room, size);
-	return (char *)*rows + (size_t)(*slot - 1) * size;
-}
+/* The row of a slot, a new one if it has none; `rows`, `n` and `room` are changed then. */
+#define ROW_OF(arena, slot, rows, n, room)                                                                             \
+	({                                                                                                             \
+		uint32_t *row_slot = (slot);                                                                           \
+		if (__builtin_expect(!*row_slot, 0)) {                                                                 \
+			LIST_GROW((arena), (rows), (n), (room));                                                       \
+			*row_slot = ++(n);                                                                             \
+		}                                                                                                      \
+		&(rows)[*row_slot - 1];                                                                                \
+	})
 
 static uint32_t outermost_of(const struct trace *t, size_t op)
 {
@@ -57,10 +51,8 @@ static uint32_t outermost_of(const struct trace *t, size_t op)
 
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
-	void *rows = b->out.kernels;
-	struct kernel_result *k =
-		row_of(b->arena, &b->kernel_slot[t->ops.name[i]], &rows, &b->out.n_kernels, &b->kernel_room, sizeof *k);
-	b->out.kernels = rows;
+	struct kernel_result *k = ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], b->out.side.kernels,
+	                                 b->out.side.n_kernels, b->kernel_room);
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	const uint32_t of = outermost_of(t, i);
@@ -74,20 +66,18 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->instances += b->weight;
 	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	if (k->graph)
-		b->out.counts.graph_launches += b->weight;
+		b->out.side.counts.graph_launches += b->weight;
 	else
-		b->out.counts.launches += b->weight;
+		b->out.side.counts.launches += b->weight;
 	if (k->comm)
-		b->out.counts.collectives += b->weight;
+		b->out.side.counts.collectives += b->weight;
 }
 
 static void add_copy(struct tables *b, const struct trace *t, size_t i)
 {
 	bool pageable = t->ops.flags[i] & OPF_PAGEABLE;
-	void *rows = b->out.copies;
-	struct copy_result *c = row_of(b->arena, &b->copy_slot[pageable][t->ops.name[i]], &rows, &b->out.n_copies,
-	                               &b->copy_room, sizeof *c);
-	b->out.copies = rows;
+	struct copy_result *c = ROW_OF(b->arena, &b->copy_slot[pageable][t->ops.name[i]], b->out.side.copies,
+	                               b->out.side.n_copies, b->copy_room);
 	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	double bytes = (double)t->ops.bytes[i] * b->weight, unsized = t->ops.bytes[i] ? 0 : b->weight;
 	c->name = t->ops.name[i];
@@ -110,26 +100,23 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	switch (c->kind) {
 	case COPY_H2D:
 	case COPY_UM_H2D:
-		b->out.counts.bytes_h2d += bytes;
-		b->out.counts.unsized_h2d += unsized;
+		b->out.side.counts.bytes_h2d += bytes;
+		b->out.side.counts.unsized_h2d += unsized;
 		break;
 	case COPY_D2H:
 	case COPY_UM_D2H:
-		b->out.counts.bytes_d2h += bytes;
-		b->out.counts.unsized_d2h += unsized;
+		b->out.side.counts.bytes_d2h += bytes;
+		b->out.side.counts.unsized_d2h += unsized;
 		break;
 	default:
-		b->out.counts.bytes_d2d += bytes;
-		b->out.counts.unsized_d2d += unsized;
+		b->out.side.counts.bytes_d2d += bytes;
+		b->out.side.counts.unsized_d2d += unsized;
 	}
 }
 
 static struct owner_result *add_owner(struct tables *b, struct owners *owners, uint32_t name, int64_t ns)
 {
-	void *rows = owners->list;
-	struct owner_result *o =
-		row_of(b->arena, &owners->slot[name], &rows, &owners->n, &owners->room, sizeof *owners->list);
-	owners->list = rows;
+	struct owner_result *o = ROW_OF(b->arena, &owners->slot[name], owners->list, owners->n, owners->room);
 	owners->some |= name != 0;
 	o->name = name;
 	o->instances += b->weight;
@@ -239,10 +226,8 @@ static void add_calls(struct tables *b, const struct run *run)
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 			if (!host_window_has(&host, t->calls.start[i]))
 				continue;
-			void *rows = b->out.api;
-			struct api_result *a = row_of(b->arena, &b->call_slot[t->calls.name[i]], &rows, &b->out.n_api,
-			                              &b->call_room, sizeof *a);
-			b->out.api = rows;
+			struct api_result *a = ROW_OF(b->arena, &b->call_slot[t->calls.name[i]], b->out.side.api,
+			                              b->out.side.n_api, b->call_room);
 			enum call_class class = (enum call_class)t->calls.class[i];
 			a->name = t->calls.name[i];
 			if (class > a->class)
@@ -252,7 +237,7 @@ static void add_calls(struct tables *b, const struct run *run)
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 			if (t->calls.waits[i]) {
-				b->out.counts.syncs += b->weight;
+				b->out.side.counts.syncs += b->weight;
 				b->out.work.blocking_syncs += launches ? b->weight : 0;
 			}
 			if (!launches)
@@ -268,14 +253,14 @@ static void add_calls(struct tables *b, const struct run *run)
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (host_window_has(&host, t->ranges.start[i]))
-				b->out.counts.ranges += b->weight;
+				b->out.side.counts.ranges += b->weight;
 		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
 			const struct spans *parts = &run->host[t->threads[thread].process];
 			for (size_t h = 0; h < parts->n && t->overheads.class[i] == OVERHEAD_PROFILER; h++) {
 				const int64_t *part = parts->at[h];
 				int64_t a = t->overheads.start[i] > part[0] ? t->overheads.start[i] : part[0];
 				int64_t z = t->overheads.end[i] < part[1] ? t->overheads.end[i] : part[1];
-				b->out.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
+				b->out.side.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
 			}
 		}
 	}
@@ -311,26 +296,13 @@ static int compare_rows(double time_a, double time_b, uint32_t name_a, uint32_t 
 {
 	return DESCENDING(time_a, time_b) ?: strcmp(names_text(names, name_a), names_text(names, name_b));
 }
-static int compare_kernels(const void *a, const void *b, void *names)
-{
-	const struct kernel_result *x = a, *y = b;
-	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
-}
-static int compare_owners(const void *a, const void *b, void *names)
-{
-	const struct owner_result *x = a, *y = b;
-	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
-}
-static int compare_api(const void *a, const void *b, void *names)
-{
-	const struct api_result *x = a, *y = b;
-	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
-}
-static int compare_copies(const void *a, const void *b, void *names)
-{
-	const struct copy_result *x = a, *y = b;
-	return compare_rows(x->per_step, y->per_step, x->name, y->name, names) ?: (int)x->pageable - (int)y->pageable;
-}
+SORT_ORDER_BY(compare_kernels, struct kernel_result, names,
+              compare_rows(x->per_step, y->per_step, x->name, y->name, names))
+SORT_ORDER_BY(compare_owners, struct owner_result, names,
+              compare_rows(x->per_step, y->per_step, x->name, y->name, names))
+SORT_ORDER_BY(compare_api, struct api_result, names, compare_rows(x->per_step, y->per_step, x->name, y->name, names))
+SORT_ORDER_BY(compare_copies, struct copy_result, names,
+              compare_rows(x->per_step, y->per_step, x->name, y->name, names) ?: (int)x->pageable - (int)y->pageable)
 
 struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
 {
@@ -362,7 +334,7 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
 {
 	b->weight = 1 / ((double)b->n_runs * run->n_steps);
-	b->out.modules_by_ranges = b->out.modules_by_ranges || has_module_ranges(part->trace);
+	b->out.side.modules_by_ranges = b->out.side.modules_by_ranges || has_module_ranges(part->trace);
 	if (!b->launches)
 		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
 	add_ops(b, part);
@@ -382,7 +354,7 @@ void side_tables_end_run(struct tables *b, const struct run *run)
 	b->launches = NULL;
 }
 
-static void end_owners(struct owners *owners, void *names, struct owner_result **list, uint32_t *n)
+static void end_owners(struct owners *owners, const struct names *names, struct owner_result **list, uint32_t *n)
 {
 	if (!owners->some)
 		return;
@@ -393,8 +365,8 @@ static void end_owners(struct owners *owners, void *names, struct owner_result *
 
 struct side_tables side_tables_end(struct tables *b)
 {
-	struct side_tables *out = &b->out;
-	void *names = (void *)b->names;
+	struct side *out = &b->out.side;
+	const struct names *names = b->names;
 	SORT_BY(out->kernels, out->n_kernels, compare_kernels, names);
 	end_owners(&b->operators, names, &out->operators, &out->n_operators);
 	end_owners(&b->modules, names, &out->modules, &out->n_modules);

@@ -20,18 +20,9 @@ struct work_facts {
 	double alloc_time;                /* inside those allocations and frees, ns a step */
 };
 
-struct side_tables { /* struct side has the order of these lists */
-	struct kernel_result *kernels;
-	uint32_t n_kernels;
-	struct owner_result *operators, *modules;
-	struct owner_result *outermost, *lines;
-	uint32_t n_operators, n_modules, n_outermost, n_lines;
-	bool modules_by_ranges;
-	struct api_result *api;
-	uint32_t n_api;
-	struct copy_result *copies;
-	uint32_t n_copies;
-	struct side_counts counts;
+struct side_tables {
+	struct side
+		side; /* its lists of kernels, operators, modules, lines, calls and copies, and counts; no more of it */
 	struct work_facts work;
 	struct launch_places places; /* in `work` of side_tables_begin */
 };

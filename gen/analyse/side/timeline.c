@@ -143,11 +143,7 @@ static uint32_t op_from(const struct trace *t, const struct trace_device *d, int
 	return i;
 }
 
-static int compare_streams(const void *a, const void *b)
-{
-	const struct stream_lane *x = a, *y = b;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
-}
+SORT_ORDER(compare_streams, struct stream_lane, ASCENDING(x->stream, y->stream))
 
 static struct op_span op_span_of(const struct view *v, const struct run *run, uint32_t op, int64_t start, int64_t end)
 {
@@ -174,7 +170,7 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 	const struct trace *t = of->run->trace;
 	uint32_t device = of->run->devices[of->at].device;
 	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
-	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
+	uint32_t n_shown = 0;
 	ARENA_LOCAL(scratch);
 	struct keymap streams;
 	keymap_init(&streams, &scratch);
@@ -185,27 +181,22 @@ static void add_streams(struct view *v, const struct shown *of, struct device_la
 		int64_t start = t->ops.start[i], end = t->ops.end[i];
 		if (!clip_to(v, &start, &end))
 			continue;
-		uint32_t lane = 1 + keymap_add(&streams, t->ops.stream[i]);
-		if (lane >= room) {
-			uint32_t more = (uint32_t)list_more(room);
-			of_stream = arena_grow(&scratch, of_stream, room, more, sizeof *of_stream);
-			out->streams = arena_grow(v->arena, out->streams, room, more, sizeof *out->streams);
-			room = more;
-		}
+		uint32_t lane = KEYMAP_ADD(v->arena, &streams, t->ops.stream[i], out->streams);
 		lane_of_op[i - first] = lane;
-		of_stream[lane]++;
-		out->streams[lane - 1].stream = t->ops.stream[i];
-		if (lane > out->n_streams)
-			out->n_streams = lane;
+		out->streams[lane].stream = t->ops.stream[i];
+		out->streams[lane].n_ops++;
 		n_shown++;
 	}
-	for (uint32_t lane = 1; lane <= out->n_streams; lane++)
-		out->streams[lane - 1].ops = ARENA_NEW(v->arena, of_stream[lane], struct op_span);
+	out->n_streams = streams.n;
+	for (uint32_t i = 0; i < streams.n; i++) {
+		out->streams[i].ops = ARENA_NEW(v->arena, out->streams[i].n_ops, struct op_span);
+		out->streams[i].n_ops = 0;
+	}
 	for (uint32_t i = first; n_shown && i < last; i++) {
 		int64_t start = t->ops.start[i], end = t->ops.end[i];
 		if (!clip_to(v, &start, &end))
 			continue;
-		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
+		struct stream_lane *lane = &out->streams[lane_of_op[i - first]];
 		lane->ops[lane->n_ops++] = op_span_of(v, of->run, i, start, end);
 	}
 	SORT(out->streams, out->n_streams, compare_streams);

@@ -80,11 +80,7 @@ static void take_ranges(struct tokens *k, const struct step_thread *thread)
 	}
 }
 
-static int by_step(const void *a, const void *b)
-{
-	const struct token *x = a, *y = b;
-	return ASCENDING(x->step, y->step) ?: sort_nested(x->start, x->end, y->start, y->end);
-}
+SORT_ORDER(by_step, struct token, ASCENDING(x->step, y->step) ?: sort_nested(x->start, x->end, y->start, y->end))
 
 /* What was launched in a range, by whichever thread, belongs to it as it does to the step. */
 static void take_ops(struct tokens *k)

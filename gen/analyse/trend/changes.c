@@ -1,6 +1,7 @@
 #include "analyse/trend/changes.h"
 
 #include "analyse/judge/stats.h"
+#include "base/list.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -371,8 +372,7 @@ static void watch(struct watch *w, size_t n, struct changes *c, struct arena *ar
 		size_t at = look(w, t);
 		if (!at)
 			continue;
-		c->list = arena_grow(arena, c->list, c->n, c->n + 1, sizeof *c->list);
-		c->list[c->n++] = (struct change){.at = at, .found = t, .drift = w->drifts};
+		LIST_PUT(arena, c->list, c->n, (struct change){.at = at, .found = t, .drift = w->drifts});
 		w->begin = at;
 		w->drifts = false;
 		for (size_t i = at; i <= t; i++)

@@ -1,5 +1,6 @@
 #include "analyse/trend/trend.h"
 
+#include "base/list.h"
 #include "trace/names.h"
 
 #include <math.h>
@@ -88,10 +89,9 @@ static struct trend_series *series_of(struct trend *t, const char *like, struct 
 	for (size_t i = 0; i < t->n_series; i++)
 		if (!strcmp(t->series[i].like, like))
 			return &t->series[i];
-	t->series = arena_grow(arena, t->series, t->n_series, t->n_series + 1, sizeof *t->series);
-	t->series[t->n_series] =
-		(struct trend_series){.like = like, .commit = ARENA_NEW(arena, t->n_commits, uint32_t)};
-	return &t->series[t->n_series++];
+	struct trend_series new = {.like = like, .commit = ARENA_NEW(arena, t->n_commits, uint32_t)};
+	LIST_PUT(arena, t->series, t->n_series, new);
+	return &t->series[t->n_series - 1];
 }
 
 static const struct trend_commit *commit_at(const struct trend *t, const struct trend_series *s, size_t place)
