@@ -52,6 +52,12 @@ GOOD = {"report.html", "result.json", "gaps.svg", "summary.md", "comment.md", "g
 FAILED = GOOD - {"report.html", "gaps.svg"}
 
 
+def is_faster(result):
+    """Of runs of 30 ms each side's quickest: a machine that stalls once is not what is tried here."""
+    baseline, fixed = (result[side]["steps"]["stopwatch_run_ms"] for side in ("baseline", "fixed"))
+    return min(baseline) > min(fixed) if result["verdict"]["measured"] == "stopwatch" else result["verdict"]["speedup"] > 1
+
+
 def check_output(out, status):
     """What is in the recipe's folder is of this job, and of a job that failed it says so."""
     assert (out / "status").read_text() == f"{status}\n"
@@ -62,7 +68,7 @@ def check_output(out, status):
     comment, summary = ((out / name).read_text() for name in ("comment.md", "summary.md"))
     assert comment.startswith("<!-- gapline -->\n"), comment
     if status not in (2, 3):
-        assert "error" not in result and result["verdict"]["speedup"] > 1, result
+        assert "error" not in result and is_faster(result), result
         return result
     assert result["result"] == "error" and result["schema"] == "gapline/3", result
     for wrong in {**result, "result": "faster"}, {**result, "verdict": {}}, {**result, "error": {**result["error"], "id": "oops"}}:
