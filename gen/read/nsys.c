@@ -75,6 +75,8 @@ static int check_contents(struct nsys *r)
 	const struct trace *t = r->trace;
 	if (t->ops.n > 0 || r->wish->without_gpu)
 		return 0;
+	if (t->calls.n > 0 && nsys_read_failures(r) != 0)
+		return -1;
 	int64_t dropped = 0;
 	for (uint32_t i = 0; i < t->n_dropped; i++)
 		dropped += t->dropped[i].rows;
@@ -109,6 +111,19 @@ static int read_tables(struct nsys *r, struct source *source)
 	return nsys_read_processes(r) != 0 ? -1 : nsys_read_ranks(r);
 }
 
+/* Whether a launch has no operation. */
+static bool lacks_ops(const struct trace *t)
+{
+	ARENA_LOCAL(scratch);
+	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
+	bool lacks = false;
+	for (size_t i = 0; i < t->ops.n; i++)
+		launched[t->ops.launch[i] == TRACE_NONE ? t->calls.n : t->ops.launch[i]] = 1;
+	for (size_t i = 0; i < t->calls.n && !lacks; i++)
+		lacks = t->calls.class[i] == CALL_LAUNCH && !launched[i];
+	return lacks;
+}
+
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
               struct arena *arena, struct trace *trace, struct err *err)
 {
@@ -130,7 +145,8 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 		build_drop_ids(&r.build);
 	nsys_give_ranks(&r);
 	if (!wish->only && (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 ||
-	                    nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0))
+	                    nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0 ||
+	                    (lacks_ops(trace) && nsys_read_failures(&r) != 0)))
 		goto done;
 	result = 0;
 done:

@@ -54,6 +54,7 @@ int nsys_read_ops(struct nsys *r);
 
 /* ---- nsys_host.c: what threads did ---- */
 int nsys_read_calls(struct nsys *r);
+int nsys_read_failures(struct nsys *r); /* source.incomplete: calls failed, so that kernels did not run */
 int nsys_read_ranges(struct nsys *r);
 int nsys_read_os_calls(struct nsys *r);
 int nsys_read_overheads(struct nsys *r);
