@@ -108,6 +108,8 @@ def check_markdown(what, markdown, result, short):
                 assert abs(shown - number * unit) <= 0.5 * 10 ** -len(cell.partition(".")[2]) + (0.01 if cell.startswith("<") else 1e-9), f"{what}: {label} {cell} for {number}"
         assert URLS <= page.urls, f"{what}: {page.urls}"
     check_made(what, text, result)
+    for reason in verdict["reasons"] if verdict["result"] != "inconclusive" else []:
+        assert reason["severity"] != "caveat" or " ".join(reason["text"].split()) in " ".join(text.split()), f"{what}: lacks {reason['text']}"
     caveats = rendered(markdown).partition("Caveats")[2].count("<li>")
     assert caveats <= 3, f"{what}: {caveats} caveats"
 

@@ -25,6 +25,8 @@ static void communication_kernels(void **state)
 		"void one_shot_all_reduce_kernel<c10::BFloat16, 16>(…)",
 		"void two_shot_all_reduce_kernel_inplace<float, 8>()",
 		"void deep_ep::internode::dispatch<false, 8>()",
+		"void dpsk::ep::internode::combine<false, 8>()",
+		"void dpsk::ep::intranode::dispatch<8, 768, 8192>()",
 		"nvshmemi_transfer_rma_nbi",
 		"void tensorrt_llm::kernels::oneShotAllReduceKernel<float>()",
 		"void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(int const*)",
