@@ -305,6 +305,29 @@ static char folder[PATH_MAX];
 static uint64_t instants[2]; /* counts of what has ended */
 static int64_t limit_ns = STOPWATCH_LIMIT_MS * INT64_C(1000000);
 
+/* ---- other threads ---- */
+
+static _Atomic uint32_t begun; /* a futex: 1 when the first instant is over, and the time has begun */
+
+static void begin(void)
+{
+	atomic_store(&begun, 1);
+	syscall(SYS_futex, &begun, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Until then nobody who counts goes on: what other threads did meanwhile would be counted without its time. Where the
+ * devices wait for one of them, it is let go at half of the time limit. */
+static void hold(void)
+{
+	for (int64_t until = stopwatch_now() + limit_ns / 2, left; !atomic_load(&begun);) {
+		left = until - stopwatch_now();
+		if (left <= 0)
+			return;
+		struct timespec timeout = {left / 1000000000, left % 1000000000};
+		syscall(SYS_futex, &begun, FUTEX_WAIT_PRIVATE, 0, &timeout, NULL, 0);
+	}
+}
+
 /* ---- the page ---- */
 
 static _Atomic(struct stopwatch_page *) page;
@@ -314,6 +337,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static void forked(void)
 {
 	atomic_store(&page, NULL); /* the parent's, which stays mapped and is left alone */
+	atomic_store(&begun, 0);
 	pthread_mutex_init(&making, NULL);
 }
 
@@ -375,6 +399,10 @@ void stopwatch_ended(struct stopwatch_page *p, bool capturing)
 		else
 			stopwatch_wait(p, which, limit_ns);
 	}
+	if (n == instants[0])
+		begin();
+	else if (n > instants[0] && !atomic_load_explicit(&begun, memory_order_relaxed))
+		hold();
 }
 
 /* ---- the beginning ---- */

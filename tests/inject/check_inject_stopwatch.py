@@ -76,6 +76,15 @@ class Stopwatch(unittest.TestCase):
         self.assertGreater(page.idle[1] - page.idle[0], 50 * MS)
         self.assertEqual(page.contexts, (1, 1))
 
+    def test_threads_wait_for_the_beginning(self):
+        """While one thread waits for 100 ms of work, each of the three others ends the step that it has begun and no other: 60
+        would be counted that the time does not have."""
+        page = self.one("held", step="step #")
+        self.assertEqual((page.problem, page.ended), ("FINE", STEPS))
+        longest = max((int(took), int(passed)) for took, passed in re.findall(r"^waited (\d+) passed (\d+)$", self.output, re.M))
+        self.assertGreater(longest[0], 90 * MS, self.output)
+        self.assertLess(longest[1], 10, self.output)
+
     def test_host_is_what_takes_time(self):
         self.exact("behind")
 

@@ -95,6 +95,37 @@ static void devices(void)
 	}
 }
 
+/* Four threads make steps of 5 ms each, and the one whose step is the 20th has 100 ms queued: while that is waited for,
+ * so many steps of the others end, "passed N". */
+static _Atomic int made, over;
+
+static void *make_steps(void *of)
+{
+	cuda->use(0);
+	for (int i; (i = ++made) <= n_steps;) {
+		nvtxRangePushA("step 1");
+		cuda->work(0, i == WARM ? 100 * MS : MS / 10);
+		nanosleep(&(struct timespec){0, 5 * MS}, NULL);
+		int before = over;
+		int64_t start = now();
+		nvtxRangePop();
+		if (now() - start > 50 * MS && before < 2 * WARM)
+			printf("waited %lld passed %d\n", (long long)(now() - start), over - before);
+		over++;
+	}
+	return of;
+}
+
+static void held(void)
+{
+	pthread_t others[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&others[i], NULL, make_steps, NULL);
+	make_steps(NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(others[i], NULL);
+}
+
 /* A context that is nobody's primary one. */
 static void own_context(void)
 {
@@ -332,6 +363,7 @@ int main(int argc, char **argv)
 	} cases[] = {{"ahead", ahead},
 	             {"behind", behind},
 	             {"devices", devices},
+	             {"held", held},
 	             {"own_context", own_context},
 	             {"none", none},
 	             {"stuck", stuck},
