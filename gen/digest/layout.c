@@ -31,7 +31,7 @@ static const struct layout_column OPS[] = {
 	COLUMN(ops, kind, "kind", LAYOUT_ALIKE, COLUMN_VALUE, OP_MEMSET + 1),
 	COLUMN(ops, copy, "copy", LAYOUT_ALIKE, COLUMN_VALUE, COPY_UM_D2D + 1),
 	COLUMN(ops, flags, "flags", LAYOUT_ALIKE, COLUMN_VALUE, 8),
-	COLUMN(ops, bytes, "bytes", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << 50),
+	COLUMN(ops, bytes, "bytes", LAYOUT_ALIKE, COLUMN_VALUE, (uint64_t)1 << TRACE_LAUNCH_BITS),
 	COLUMN(ops, stream, "stream", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 	COLUMN(ops, correlation, "correlation", LAYOUT_NEXT, COLUMN_VALUE, 0),
 	COLUMN(ops, creation, "creation", LAYOUT_NEXT, COLUMN_VALUE, 0),

@@ -97,13 +97,11 @@ struct scan {
 	sqlite3_stmt *statement; /* NULL: no such table, or its last row was seen */
 	const char *table;       /* as the file names it */
 	int64_t rows, most_rows; /* seen so far; more than the file can hold means a damaged file */
-	int rowid;               /* the column that holds the rowid; -1: the table has none that could be asked for */
-	int first_number;        /* columns from this one on, the rowid among them, are in `number` … */
-	size_t n_columns;        /* with the rowid: SQLite hands those to a function of ours, many rows at a time */
+	int first_number;        /* columns from this one on are in `number` … */
+	size_t n_columns;        /* … of so many: SQLite hands those to a function of ours, many rows at a time */
 	struct scan_number *number, *row; /* by column, of the rows at hand, and of the one at hand; NULL: there are
 	                                   * none */
 	int at, n, room;                  /* which one it is, of how many */
-	int64_t last_rowid;
 	bool failed;                /* `err` says why */
 	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
@@ -138,23 +136,16 @@ static inline struct scan_number scan_number(struct scan *scan, int i)
 	return (struct scan_number){type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0, type};
 }
 
-/* Whether there is another row; false also where the scan could not begin, and at a damaged row.
- *
- * A table is a tree in the order of its rowids, so a scan sees them rise. Where two pages of a file have changed
- * places, each is sound by itself, and only the order tells. What cannot be told: pages of one row's place in two
- * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. And pages that point at
- * each other in a damaged file can repeat rows without end. */
+/* Whether there is another row; false also where the scan could not begin, and at a damaged row. That pages are where
+ * they belong was seen before the first (db_pages_match); pages that point at each other can repeat rows without end. */
 static inline bool scan_row(struct scan *scan)
 {
 	if (++scan->at >= scan->n && !scan_more(scan))
 		return false;
 	if (scan->number)
 		scan->row = scan->number + (size_t)scan->at * scan->n_columns;
-	int64_t rowid = scan->rowid < 0 ? scan->rows : scan_number(scan, scan->rowid).value;
-	bool rises = !scan->rows || rowid > scan->last_rowid;
-	scan->last_rowid = rowid;
 	scan->flaws = 0;
-	return (rises && ++scan->rows <= scan->most_rows) || scan_stop(scan, SQLITE_CORRUPT);
+	return ++scan->rows <= scan->most_rows || scan_stop(scan, SQLITE_CORRUPT);
 }
 
 /* 0; -1: the scan could not begin, or its table is damaged, and `err` says so. */

@@ -126,24 +126,6 @@ static bool add_column(struct buf *sql, const char *specification, const char *c
 	return found > 0;
 }
 
-/* The name under which the rowid of a table can be asked for: the first that no column of its own has; NULL: none, or
- * the table has no rowid (https://www.sqlite.org/rowidtable.html). */
-static const char *rowid_of(struct db *db, const char *table, const char *const *names, size_t n_names)
-{
-	static const char *const rowids[] = {"_rowid_", "rowid", "oid"};
-	const char *found = NULL;
-	for (size_t i = 0; i < sizeof rowids / sizeof *rowids && !found; i++)
-		if (!has_column(names, n_names, rowids[i], strlen(rowids[i])))
-			found = rowids[i];
-	BUF_LOCAL(sql);
-	sqlite3_stmt *statement = NULL;
-	buf_format(&sql, "SELECT %s FROM ", found ? found : "NULL");
-	quote(&sql, table, strlen(table));
-	bool known = found && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK;
-	sqlite3_finalize(statement);
-	return known ? found : NULL;
-}
-
 /* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
 static void add_from(const struct scan *scan, struct buf *sql, const char *then)
 {
@@ -157,8 +139,6 @@ static void add_from(const struct scan *scan, struct buf *sql, const char *then)
 static void add_select(struct scan *scan, struct buf *sql, const char *const *columns, int n_columns,
                        const struct column_list *list)
 {
-	const char *rowid = rowid_of(scan->db, scan->table, list->names, list->n);
-	scan->rowid = rowid ? n_columns : -1;
 	buf_text(sql, scan->first_number ? "SELECT " : "SELECT NULL");
 	for (int i = 0; i < n_columns; i++) {
 		if (i && i != scan->first_number)
@@ -167,8 +147,6 @@ static void add_select(struct scan *scan, struct buf *sql, const char *const *co
 			add_from(scan, sql, " WHERE gapline_take(");
 		scan->has[i] = add_column(sql, columns[i], list->names, list->n);
 	}
-	if (rowid)
-		buf_format(sql, ", %s", rowid);
 	if (scan->first_number < n_columns)
 		buf_text(sql, ")");
 	else
@@ -193,7 +171,7 @@ static int begin(struct scan *scan, struct db *db, const char *table, const char
 	struct buf sql = {0};
 	add_select(scan, &sql, columns, n_columns, &list);
 	if (first_number < n_columns) {
-		scan->n_columns = (size_t)n_columns + (scan->rowid >= 0);
+		scan->n_columns = (size_t)n_columns;
 		scan->room = first_number ? 1 : ROWS_AT_HAND; /* other columns are SQLite's until the next row */
 		scan->number = memory_take((size_t)scan->room * scan->n_columns * sizeof *scan->number);
 	}

@@ -6,7 +6,7 @@ enum { DEVICES_MAX = 4096 };
 
 /* Columns of all tables of ops, then those of one kind. */
 enum { NODE, START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
-enum { KERNEL_NAME = COMMON, KERNEL_BLOCKS, KERNEL_N };
+enum { KERNEL_NAME = COMMON, KERNEL_BLOCKS, KERNEL_THREADS, KERNEL_N };
 enum { COPY_BYTES = COMMON, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
 enum { SET_BYTES = COMMON, SET_N };
 enum { GRAPH_ID = COMMON, GRAPH_N };
@@ -27,6 +27,7 @@ enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
 static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS,
                                              "demangledName|shortName",
                                              "gridX*gridY*gridZ",
+                                             "blockX*blockY*blockZ",
                                              COMMON_DETAIL_COLUMNS,
                                              "shortName|demangledName",
                                              "mangledName|demangledName|shortName",
@@ -208,8 +209,8 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 	struct scan s;
 	int basic = layouts[kind].n;
 	int columns = r->wish->details ? basic + layouts[kind].details : basic;
-	bool blocks = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* three columns more for SQLite */
-	if (kind == OP_KERNEL && !blocks)
+	bool launch = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* six columns more for SQLite */
+	if (kind == OP_KERNEL && !launch)
 		columns = KERNEL_BLOCKS;
 	nsys_scan_numbers(r, &s, table, layouts[kind].names, columns, 0);
 	int bytes_at = layouts[kind].bytes;
@@ -237,7 +238,9 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 			op.bytes = scan_int_or(&s, bytes_at, 0);
 		if (kind == OP_KERNEL) {
 			op.name = build_number(scan_int_or(&s, KERNEL_NAME, -1));
-			op.bytes = blocks ? trace_blocks(scan_int_or(&s, KERNEL_BLOCKS, 0)) : 0;
+			if (launch)
+				op.bytes = trace_launch(scan_int_or(&s, KERNEL_BLOCKS, 0),
+				                        scan_int_or(&s, KERNEL_THREADS, 0));
 		} else if (kind == OP_COPY) {
 			int64_t direction = scan_int_or(&s, COPY_KIND, COPY_UNKNOWN);
 			op.copy = direction < 0 || direction > COPY_UM_D2D ? COPY_UNKNOWN : (enum copy_kind)direction;

@@ -95,9 +95,9 @@ static const struct record holes = RECORD_OF(holes_fields);
 #undef S
 
 #define S struct run_kernel
-static const struct field run_kernel_fields[] = {NAME(name),    NAME(phase), INT(comm),     INT(n),   INT(unsized),
-                                                 REAL(varies),  REAL(ns),    REAL(blocks),  REAL(n2), REAL(ns2),
-                                                 REAL(blocks2), REAL(n_ns),  REAL(n_blocks)};
+static const struct field run_kernel_fields[] = {NAME(name),    NAME(phase), INT(comm),      INT(n),       INT(unsized),
+                                                 REAL(varies),  REAL(ns),    REAL(blocks),   REAL(n2),     REAL(ns2),
+                                                 REAL(blocks2), REAL(n_ns),  REAL(n_blocks), REAL(threads)};
 static const struct record run_kernel = RECORD_OF(run_kernel_fields);
 #undef S
 

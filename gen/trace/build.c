@@ -309,11 +309,11 @@ void build_op(struct build *b, const struct build_op *row)
 	const char *flaw = first_flaw(row->flaw, row->start, row->end, true);
 	if (!flaw && (row->device < 0 || row->device > UINT32_MAX || row->stream < 0))
 		flaw = "has an impossible device or stream";
-	if (!flaw && (row->bytes < 0 || row->bytes > BYTES_MAX))
+	bool kernel = row->kind == OP_KERNEL || row->kind == OP_COMM;
+	if (!flaw && !kernel && (row->bytes < 0 || row->bytes > BYTES_MAX))
 		flaw = "has an impossible size";
 	if (!usable(b, ROWS_OF_KIND[row->kind], flaw))
 		return;
-	bool kernel = row->kind == OP_KERNEL || row->kind == OP_COMM;
 	uint8_t flags = row->kind == OP_COPY ? copy_flags(row) : row->flags;
 	size_t i = new_row(b, ROWS_OF_OPS, &o->n);
 	o->start[i] = row->start;

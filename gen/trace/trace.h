@@ -73,7 +73,7 @@ enum memory_kind {
 struct trace_ops {
 	size_t n;
 	int64_t *start, *end;
-	int64_t *bytes; /* copies and memsets; of kernels the blocks of their grid, 0: not recorded; else 0 */
+	int64_t *bytes; /* copies and memsets; of kernels trace_launch of their grid and block; else 0 */
 	uint32_t *name; /* kernels: demangled name; graphs: "[CUDA graph]"; copies: "[CUDA memcpy Host-to-Device]" … */
 	uint32_t *device;      /* index into trace.devices */
 	uint32_t *stream;      /* CUPTI's stream id */
@@ -97,10 +97,21 @@ struct trace_ops {
 	uint8_t *from, *to;     /* enum memory_kind: of a copy's ends; a memset has `to` alone */
 };
 
-/* The blocks of a kernel's grid as struct trace_ops has them: 0 for a number that no GPU runs. */
-static inline int64_t trace_blocks(int64_t blocks)
+/* The blocks of a kernel's grid and the threads of each as struct trace_ops has them, one number below
+ * 1 << TRACE_LAUNCH_BITS; 0 of either: not recorded, or a number that no GPU runs. */
+enum { TRACE_BLOCKS_BITS = 50, TRACE_LAUNCH_BITS = 61 };
+static inline int64_t trace_launch(int64_t blocks, int64_t threads)
 {
-	return blocks < 1 || blocks >= (int64_t)1 << 50 ? 0 : blocks;
+	const bool many = blocks >> TRACE_BLOCKS_BITS || threads >> (TRACE_LAUNCH_BITS - TRACE_BLOCKS_BITS);
+	return blocks < 1 || threads < 0 || many ? 0 : threads << TRACE_BLOCKS_BITS | blocks;
+}
+static inline int64_t trace_blocks(int64_t launch)
+{
+	return launch & (((int64_t)1 << TRACE_BLOCKS_BITS) - 1);
+}
+static inline int64_t trace_threads(int64_t launch)
+{
+	return launch >> TRACE_BLOCKS_BITS;
 }
 
 /* One number for a launch's grid and block (FNV-1a of their six sizes), never 0; 0 where one of them is below 1. */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "said.h"
 #include "scene.h"
 
 #include <string.h>
@@ -46,18 +47,19 @@ static void few_operations_are_no_bottleneck(void **state)
 	}
 }
 
-/* Whether it is said that blocks are few, of ten kernels and more of so many on so many SMs (0: not recorded);
- * `beside`: another stream runs the same meanwhile. */
-static bool says_few(struct scene *s, int64_t blocks, int64_t sms, bool beside)
+/* Ten kernels of so many blocks, each of `threads`, on so many SMs (0: not recorded); `beside`: another stream runs the
+ * same meanwhile. */
+static struct trace *ten_kernels(struct scene *s, int64_t length, int64_t blocks, int64_t threads, int64_t sms,
+                                 bool beside)
 {
 	struct trace *made = ARENA_NEW(&s->arena, 1, struct trace);
 	scene_trace_begin(s);
 	for (int i = 0; i < 10; i++)
 		for (int stream = 7; stream <= 7 + beside; stream++) {
-			const int64_t t = i * (KERNEL + 4 * US);
+			const int64_t t = i * (length + 4 * US);
 			const char *name = arena_format(&s->arena, "kernel_%c%d", 'a' + i, stream);
 			maker_call(&s->m, s->main, t, t + 2 * US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
-			maker_op(&s->m, s->gpu, (uint32_t)stream, OP_KERNEL, t + 4 * US, t + 4 * US + KERNEL, name,
+			maker_op(&s->m, s->gpu, (uint32_t)stream, OP_KERNEL, t + 4 * US, t + 4 * US + length, name,
 			         s->correlation);
 		}
 	*made = *maker_link(&s->m);
@@ -67,7 +69,14 @@ static bool says_few(struct scene *s, int64_t blocks, int64_t sms, bool beside)
 	for (uint32_t d = 0; d < made->n_devices; d++)
 		made->devices[d].gpu = 0;
 	for (size_t i = 0; i < made->ops.n; i++)
-		made->ops.bytes[i] = blocks;
+		made->ops.bytes[i] = trace_launch(blocks, threads);
+	return made;
+}
+
+/* Whether it is said that blocks or threads are few. */
+static bool says_few_of(struct scene *s, int64_t blocks, int64_t threads, int64_t sms, bool beside)
+{
+	const struct trace *made = ten_kernels(s, KERNEL, blocks, threads, sms, beside);
 	const struct analysis *a = scene_compare(s, made, made);
 	for (uint32_t i = 0; i < a->findings.n; i++)
 		if (strcmp(a->findings.list[i].id, "gpu_bound") == 0)
@@ -75,6 +84,40 @@ static bool says_few(struct scene *s, int64_t blocks, int64_t sms, bool beside)
 			       strstr(a->findings.list[i].advice, "Launch more blocks");
 	fail();
 	return false;
+}
+
+static bool says_few(struct scene *s, int64_t blocks, int64_t sms, bool beside)
+{
+	return says_few_of(s, blocks, 0, sms, beside);
+}
+
+/* 64 blocks of one warp are a warp for every second SM. */
+static void few_threads_leave_the_gpu_idle(void **state)
+{
+	assert_true(says_few_of(*state, 64, 32, 132, false));
+	assert_true(says_few_of(*state, 33 * 4, 32, 132, false)); /* a warp on each SM, three quarters without */
+	assert_false(says_few_of(*state, 33 * 4, 33, 132, false));
+	assert_false(says_few_of(*state, 64, 128, 132, false));
+	assert_false(says_few_of(*state, 64, 32, 0, false)); /* nobody knows how many SMs */
+}
+
+/* The first difference of kernels that take three times as long with other threads in as many blocks. */
+static const char *difference(struct scene *s, int64_t before, int64_t after)
+{
+	const struct trace *baseline = ten_kernels(s, KERNEL, 64, before, 132, false);
+	const struct trace *fixed = ten_kernels(s, 3 * KERNEL, 64, after, 132, false);
+	const struct analysis *a = scene_compare(s, baseline, fixed);
+	assert_true(a->comparison.differences.n > 0);
+	return said(a->comparison.differences.list[0], a->names);
+}
+
+static void threads_of_a_block_are_told(void **state)
+{
+	const char *said = difference(*state, 256, 1);
+	if (!strstr(said, "10 kernels run with another number of threads per block") || !strstr(said, ", 256 → 1)."))
+		fail_msg("%s", said);
+	assert_null(strstr(difference(*state, 256, 256), "threads per block"));
+	assert_null(strstr(difference(*state, 256, 0), "threads per block")); /* not recorded */
 }
 
 /* A quarter of the SMs and less, or four blocks where nobody knows how many SMs there are. */
@@ -114,8 +157,8 @@ static void an_unknown_clock_is_no_other_gpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(few_operations_are_no_bottleneck),
-		SCENE(few_blocks_leave_the_gpu_idle),
+		SCENE(few_operations_are_no_bottleneck), SCENE(few_blocks_leave_the_gpu_idle),
+		SCENE(few_threads_leave_the_gpu_idle),   SCENE(threads_of_a_block_are_told),
 		SCENE(an_unknown_clock_is_no_other_gpu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,8 @@ static void add_group(struct guard *c, const struct work_group *g, const char *h
 	if (!g->n)
 		return;
 	GUARD_FIND(c, all > 0 && g->time / all > GUARD_MATERIAL, kernels_differ, side, .kernels = g->n, .how = how,
-	           .time = g->time, .unit = guard_per(c), .largest = g->name);
+	           .time = g->time, .unit = guard_per(c), .largest = g->name, .sized = g->size[0] > 0 && g->size[1] > 0,
+	           .baseline = g->size[0], .fixed = g->size[1]);
 }
 
 /* Kernels that run equally often but not equally long. Why no profile tells; what may be why depends on whether they
@@ -280,6 +281,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	add_group(c, &k.counts, "counts", FACT_NO_SIDE, all);
 	add_group(c, &k.blocks, "blocks", FACT_NO_SIDE, all);
 	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
+	before = c->out.differences.n;
+	add_group(c, &k.threads, "threads", FACT_NO_SIDE, all);
+	times = times || c->out.differences.n > before;
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	add_by_chance(c, &k, all);

@@ -240,16 +240,27 @@ static double count_tiny(const struct side *side, double *time)
 	return n;
 }
 
-/* A block runs on one SM: where most of the kernels' time is of kernels with so few that three quarters of the SMs have
- * none, a GPU that is busy all the time is mostly unused. Not where kernels run side by side, and fill it together. */
+/* A block runs on one SM, and each of its warps in one of the SM's four parts: where most of the kernels' time is of
+ * kernels with so few that three quarters of the SMs, or of their parts, have none, a GPU that is busy all the time is
+ * mostly unused. Not where kernels run side by side, and fill it together. */
 static const double FEW_OF_SMS = 0.25, FEW_TIME = 0.5, SIDE_BY_SIDE = 1.1;
-static const int64_t FEW_BLOCKS = 4; /* where nobody recorded how many SMs there are */
+static const double FEW_THREADS = 32; /* for each SM: a warp in one of four parts */
+static const int64_t FEW_BLOCKS = 4;  /* where nobody recorded how many SMs there are */
 
 struct few_blocks {
 	const struct run_kernel *longest; /* of those with few; NULL: they are not most of the time */
 	double share;                     /* of the kernels' time that they have */
 	int64_t sms;                      /* of the smallest GPU; 0: not known */
 };
+
+/* `sms`: 0: not known. */
+static bool has_few(const struct run_kernel *k, int64_t sms)
+{
+	const double n = (double)k->n, blocks = k->blocks / n, threads = blocks * k->threads / n;
+	if (blocks <= (sms ? FEW_OF_SMS * (double)sms : (double)FEW_BLOCKS))
+		return true;
+	return threads > 0 && threads <= FEW_THREADS * (double)sms;
+}
 
 static struct few_blocks find_few_blocks(const struct evidence *e)
 {
@@ -260,12 +271,11 @@ static struct few_blocks find_few_blocks(const struct evidence *e)
 			const int64_t sms = e->facts->runs[r].gpus[i].sm_count;
 			out.sms = sms && (!out.sms || sms < out.sms) ? sms : out.sms;
 		}
-	const double limit = out.sms ? FEW_OF_SMS * (double)out.sms : (double)FEW_BLOCKS;
 	for (size_t r = 0; r < e->facts->n_runs; r++)
 		for (uint32_t i = 0; i < e->facts->runs[r].n_kernels; i++) {
 			const struct run_kernel *k = &e->facts->runs[r].kernels[i];
 			all += k->ns;
-			if (k->comm || k->unsized || k->blocks > limit * (double)k->n)
+			if (k->comm || k->unsized || !has_few(k, out.sms))
 				continue;
 			few += k->ns;
 			out.longest = !out.longest || k->ns > out.longest->ns ? k : out.longest;
@@ -307,8 +317,10 @@ void find_gpu_bound(struct evidence *e)
 static const struct fact *tell_few_blocks(const struct evidence *e, const struct few_blocks *few)
 {
 	const struct run_kernel *k = few->longest;
+	const int64_t threads = llround(k->threads / (double)k->n);
 	return FACT_NEW(e->arena, few_blocks, e->side_no, .share = few->share, .kernel = k->name,
-	                .blocks = (int64_t)ceil(k->blocks / (double)k->n), .sms = few->sms ? few->sms : FACT_UNKNOWN);
+	                .blocks = (int64_t)ceil(k->blocks / (double)k->n), .threads = threads ? threads : FACT_UNKNOWN,
+	                .sms = few->sms ? few->sms : FACT_UNKNOWN);
 }
 
 const struct fact *tell_gpu_bound(const struct evidence *e)

@@ -43,6 +43,7 @@ static void add_amounts(struct work_row *to, const struct work_row *from)
 		to->blocks[s] += from->blocks[s];
 		to->blocks2[s] += from->blocks2[s];
 		to->unsized[s] += from->unsized[s];
+		to->threads[s] += from->threads[s];
 		to->varies[s] += from->varies[s]; /* together, perhaps */
 	}
 }
@@ -111,6 +112,7 @@ static void count_run(struct counting *c, const struct run_table *run, double we
 		row->blocks[c->side] += k->blocks * weight;
 		row->blocks2[c->side] += between_steps(k, k->blocks, k->blocks2, k->n_blocks) * weight;
 		row->unsized[c->side] += (double)k->unsized * weight;
+		row->threads[c->side] += k->threads * weight;
 		row->varies[c->side] += k->varies * run->n_steps * weight; /* each run's steps as those of the others */
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
@@ -392,6 +394,19 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 
 /* ---- all of it ---- */
 
+/* Whether every block of a kernel has another number of threads than on the other side. A mean that is no whole number
+ * is of launches that differ among themselves. */
+static bool has_other_threads(const struct work_row *r)
+{
+	double each[2];
+	for (int s = 0; s < 2; s++) {
+		each[s] = r->threads[s] / r->instances[s];
+		if (round(each[s]) < 1 || fabs(each[s] - round(each[s])) > 1e-6)
+			return false;
+	}
+	return round(each[0]) != round(each[1]);
+}
+
 static void find_groups(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_kernels *out)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -401,14 +416,19 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 			continue; /* how many, and which algorithm: a matter of buckets and ranks */
 		if (r->instances[0] == 0 || r->instances[1] == 0) {
 			int side = r->instances[0] == 0;
-			work_group_add(&out->only[side], r->key, r->time[side]);
+			work_group_add(&out->only[side], r, r->time[side], NULL);
 		} else if (work_runs_differ(scale, r)) {
-			work_group_add(&out->counts, r->key,
-			               work_distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
+			work_group_add(&out->counts, r,
+			               work_distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]),
+			               NULL);
 		} else if (!work_has_same_blocks(scale, r)) {
-			work_group_add(&out->blocks, r->key, fmax(r->time[0], r->time[1]));
+			work_group_add(&out->blocks, r, fmax(r->time[0], r->time[1]), r->blocks);
 		} else if (work_distance(r->time[0], as_often) > CLOSE) {
-			work_group_add(&out->times, r->key, fabs(r->time[0] - as_often));
+			const bool resized = has_other_threads(r);
+			work_group_add(resized ? &out->threads : &out->times, r, fabs(r->time[0] - as_often),
+			               resized ? r->threads : NULL);
+			if (resized)
+				continue;
 			out->longer += fmax(as_often - r->time[0], 0);
 		}
 	}

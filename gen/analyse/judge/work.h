@@ -14,6 +14,7 @@ struct work_group {
 	double time;      /* ns a step that they differ by */
 	double largest;   /* of the one named */
 	const char *name; /* the one that differs most */
+	double size[2];   /* blocks of its launch, or threads of its block, the mean by side; 0: it is neither */
 };
 
 /* What may do the work of a kernel that is gone, the likelier the later: nothing; a kernel beside it that has other
@@ -62,6 +63,7 @@ struct work_kernels {
 	struct work_group only[2]; /* by side */
 	struct work_group counts;  /* on both, another number of times */
 	struct work_group blocks;  /* on both, as often, with another number of blocks */
+	struct work_group threads; /* on both, as often, with as many blocks of other sizes, another time */
 	struct work_group times;   /* on both, as often, with as many blocks, another time … */
 	double longer;             /* … of which so much, ns a step, is more on the fixed side */
 	double ratio; /* all kernels of both sides, two at least, are in `times`, and take so many times as long on the

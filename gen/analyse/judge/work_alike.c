@@ -279,9 +279,9 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 			off += fabs(r->time[1] - exp(factor) * r->time[0]);
 		double chance = known ? taken_by_chance(r) : 0;
 		if (chance > FALLS)
-			work_group_add(&k->by_chance, r->key, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]));
+			work_group_add(&k->by_chance, r, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]), NULL);
 		if (known && is_wandering(s, fabs(ln - factor), slack))
-			work_group_add(&k->wandering, r->key, fabs(r->time[1] - exp(factor) * r->time[0]));
+			work_group_add(&k->wandering, r, fabs(r->time[1] - exp(factor) * r->time[0]), NULL);
 	}
 	bool little = off <= CLOSE * fmax(time[0], time[1]);
 	for (int side = 0; side < 2; side++) {

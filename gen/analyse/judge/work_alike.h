@@ -15,9 +15,10 @@ struct work_row {
 	bool fill;                                          /* it sets, copies or converts values, by its name */
 	double instances[2], time[2];                       /* a step, by side */
 	double time2[2], blocks[2], blocks2[2], unsized[2]; /* a step; 2: how far steps are from the mean, squared */
-	double varies[2]; /* by how much its instances vary from step to step, standard deviation */
-	bool per_item;    /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
-	                   * those of as many items */
+	double threads[2]; /* of a block, added up over a step's launches; below one each: not recorded of all */
+	double varies[2];  /* by how much its instances vary from step to step, standard deviation */
+	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
+	                * those of as many items */
 };
 
 /* How far two counts or times are apart, as a share of the larger one. */
@@ -48,16 +49,18 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
  * on the other side: all tables of embeddings at once, say. Both sides run it. */
 bool work_is_gathered(const struct work_row *row, int less);
 
-/* Adds a kernel that differs by so much time, ns a step. */
-static inline void work_group_add(struct work_group *g, const char *key, double time)
+/* Adds a kernel that differs by so much time, ns a step. `sizes`: how large its launches are, added up over a step's,
+ * by side; NULL: that is not what differs. */
+static inline void work_group_add(struct work_group *g, const struct work_row *r, double time, const double *sizes)
 {
-	const char *name = *key ? key : "(no name)";
 	g->n++;
 	g->time += time;
-	if (time > g->largest || !g->name) {
-		g->largest = time;
-		g->name = name;
-	}
+	if (time <= g->largest && g->name)
+		return;
+	g->largest = time;
+	g->name = *r->key ? r->key : "(no name)";
+	for (int s = 0; s < 2; s++)
+		g->size[s] = sizes ? sizes[s] / r->instances[s] : 0;
 }
 
 /* Fills known, alike, factor, by_chance and wandering of `out` from the kernels of all phases, n of them. Blocks that

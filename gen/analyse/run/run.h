@@ -75,6 +75,7 @@ struct run_kernel {
 	bool comm;
 	int64_t n, unsized; /* … of n: their blocks were not recorded */
 	double varies;      /* from step to step, of n: standard deviations of the devices, added up */
+	double threads;     /* of a block, added up */
 	double ns, blocks;  /* added up; … */
 	double n2, ns2, blocks2, n_ns, n_blocks; /* … the squares of the steps' n, ns and blocks, and n times those */
 };

@@ -220,9 +220,9 @@ static inline void step_work_add(struct step_work *to, const struct step_work *f
 }
 static inline void step_work_add_op(struct step_work *to, const struct trace *t, size_t i)
 {
-	bool told = t->ops.kind[i] == OP_KERNEL && t->ops.bytes[i] > 0;
-	to->kernels += told;
-	to->blocks += told ? (float)t->ops.bytes[i] : 0;
+	const int64_t blocks = t->ops.kind[i] == OP_KERNEL ? trace_blocks(t->ops.bytes[i]) : 0;
+	to->kernels += blocks > 0;
+	to->blocks += (float)blocks;
 }
 
 /* Those of no op yet; and with others of the same device. */

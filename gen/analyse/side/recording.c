@@ -263,8 +263,7 @@ void recording_add(struct recording *r, struct run *run, const struct run *part)
 {
 	const struct watched watched = watched_of(part->trace);
 	count_paces(&watched, r->sizes);
-	paces_add(r->paces, part, watched.name);
-	paces_note(r->paces, run, part, watched.name);
+	paces_add(r->paces, run, part, watched.name);
 	r->nodes += count_nodes(run, part);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
 		const struct device_run *device = &part->devices[d];

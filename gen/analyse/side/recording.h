@@ -68,12 +68,9 @@ int64_t recording_noted(const struct trace *t, uint32_t from, uint32_t to);
 
 struct paces *paces_begin(struct arena *work);
 
-/* The launches of a part. `own` is the name of calls that the profiler makes inside launches: TRACE_NONE, there are
- * none. */
-void paces_add(struct paces *paces, const struct run *part, uint32_t own);
-
-/* Fills run->pace (run.h) by a part whose launches were added. */
-void paces_note(const struct paces *paces, struct run *run, const struct run *part, uint32_t own);
+/* The launches of a part; fills run->pace (run.h) where it has steps, and one process. `own` is the name of calls that
+ * the profiler makes inside launches: TRACE_NONE, there are none. */
+void paces_add(struct paces *paces, struct run *run, const struct run *part, uint32_t own);
 
 /* Sorted (paces_sort), in `arena`. */
 struct launch_paces paces_end(const struct paces *paces, struct arena *arena);

@@ -312,25 +312,21 @@ static void keep(struct kept *k, int64_t ns)
 	k->ns[k->held++] = (float)ns;
 }
 
-/* Of a launch, and what its thread calls next. */
-static uint64_t key_of(uint32_t what, uint32_t next, uint32_t noted)
+/* Of a launch, and what its thread calls next: the place in p->of; UINT32_MAX: there are too many. */
+static uint32_t add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, int64_t ns)
 {
-	return (uint64_t)noted << 48 | (uint64_t)next << 24 | what; /* of fewer than 2^24 names */
-}
-
-static void add(struct paces *p, uint32_t what, uint32_t next, uint32_t noted, int64_t ns)
-{
-	const uint64_t key = key_of(what, next, noted);
+	const uint64_t key = (uint64_t)noted << 48 | (uint64_t)next << 24 | what; /* of fewer than 2^24 names */
 	const uint32_t known = p->keys.n,
 		       i = known < MOST_KEYS ? keymap_add(&p->keys, key) : keymap_find(&p->keys, key);
 	p->all++;
 	if (i == UINT32_MAX)
-		return;
+		return i;
 	if (i == known) {
 		p->of[i] = ARENA_NEW(p->work, 1, struct kept);
 		*p->of[i] = (struct kept){.what = what, .next = next, .noted = noted, .stride = 1};
 	}
 	keep(p->of[i], ns);
+	return i;
 }
 
 /* The next call of the thread that launched an op, but for what is a part of the launch; TRACE_NONE: there is none, or
@@ -347,42 +343,51 @@ static uint32_t next_call(const struct trace *t, size_t op, uint32_t own)
 	return next < end ? next : TRACE_NONE;
 }
 
-void paces_add(struct paces *paces, const struct run *part, uint32_t own)
-{
-	const struct trace *t = part->trace;
-	for (size_t op = 0; op < t->ops.n; op++) {
-		uint32_t launch = t->ops.launch[op], next = next_call(t, op, own);
-		if (next != TRACE_NONE)
-			add(paces, t->ops.name[op], t->calls.name[next], (uint32_t)recording_noted(t, launch + 1, next),
-			    t->calls.start[next] - t->calls.start[launch]);
-	}
-}
+/* A launch: which of p->of, its step, and the time to the next call. */
+struct launched {
+	uint32_t at, step;
+	int64_t ns;
+};
 
-void paces_note(const struct paces *p, struct run *run, const struct run *part, uint32_t own)
+/* How much longer than usual the launches of each step took, thousandths of its logarithm. */
+static int64_t *pace_of_steps(const struct paces *p, const struct launched *launched, size_t n, const struct run *run)
 {
-	const struct trace *t = part->trace;
-	const uint32_t n = run->steps.n;
-	if (!run->steps.found || run->trace->n_processes > 1)
-		return;
 	ARENA_LOCAL(scratch);
-	double *took = ARENA_NEW(&scratch, n, double), *usual = ARENA_NEW(&scratch, n, double), all = 0;
+	const uint32_t steps = run->steps.n;
+	double *took = ARENA_NEW(&scratch, steps, double), *usual = ARENA_NEW(&scratch, steps, double), all = 0;
 	for (uint32_t i = 0; i < p->keys.n; i++)
 		all += p->of[i]->sum;
+	for (const struct launched *l = launched; l < launched + n; l++) {
+		if (l->step == TRACE_NONE || l->at == UINT32_MAX || p->of[l->at]->sum > QUARTER * all)
+			continue;
+		took[l->step] += (double)l->ns;
+		usual[l->step] += p->of[l->at]->sum / (double)p->of[l->at]->n;
+	}
+	int64_t *pace = ARENA_NEW(run->arena, steps, int64_t);
+	for (uint32_t k = 0; k < steps; k++)
+		pace[k] = took[k] > 0 && usual[k] > 0 ? llround(1000 * log(took[k] / usual[k])) : 0;
+	return pace;
+}
+
+void paces_add(struct paces *p, struct run *run, const struct run *part, uint32_t own)
+{
+	ARENA_LOCAL(scratch);
+	const struct trace *t = part->trace;
+	const bool steps = run->steps.found && run->trace->n_processes <= 1;
+	struct launched *launched = ARENA_NEW(&scratch, t->ops.n, struct launched);
+	size_t n = 0;
 	for (size_t op = 0; op < t->ops.n; op++) {
-		const uint32_t k = part->steps.op_step[op], launch = t->ops.launch[op];
-		const uint32_t next = k == TRACE_NONE ? TRACE_NONE : next_call(t, op, own);
+		const uint32_t launch = t->ops.launch[op], next = next_call(t, op, own);
 		if (next == TRACE_NONE)
 			continue;
+		const int64_t ns = t->calls.start[next] - t->calls.start[launch];
 		const uint32_t noted = (uint32_t)recording_noted(t, launch + 1, next);
-		const uint32_t i = keymap_find(&p->keys, key_of(t->ops.name[op], t->calls.name[next], noted));
-		if (i == UINT32_MAX || p->of[i]->sum > QUARTER * all)
-			continue;
-		took[k] += (double)(t->calls.start[next] - t->calls.start[launch]);
-		usual[k] += p->of[i]->sum / (double)p->of[i]->n;
+		launched[n].at = add(p, t->ops.name[op], t->calls.name[next], noted, ns);
+		launched[n].step = steps ? part->steps.op_step[op] : TRACE_NONE;
+		launched[n++].ns = ns;
 	}
-	run->pace = ARENA_NEW(run->arena, n, int64_t);
-	for (uint32_t k = 0; k < n; k++)
-		run->pace[k] = took[k] > 0 && usual[k] > 0 ? llround(1000 * log(took[k] / usual[k])) : 0;
+	if (steps)
+		run->pace = pace_of_steps(p, launched, n, run);
 }
 
 SORT_ORDER(by_key, struct launch_pace,

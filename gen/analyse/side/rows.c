@@ -20,7 +20,7 @@
 /* Those of a step. A step's launches are no independent draws: one name may have many shapes, each in every step. */
 struct at_hand {
 	uint32_t step;
-	int64_t n, unsized, ns, blocks;
+	int64_t n, unsized, ns, blocks, threads;
 };
 
 struct kernel {
@@ -48,6 +48,7 @@ static void end_step(struct run_kernel *row, struct kernel *of, struct at_hand *
 	row->n_ns += n * ns;
 	row->blocks += blocks;
 	row->blocks2 += blocks * blocks;
+	row->threads += (double)step->threads;
 	row->n_blocks += n * blocks;
 	*step = (struct at_hand){0};
 }
@@ -87,8 +88,9 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 		of->step = step;
 		of->n++;
 		of->unsized += !ops->bytes[i];
+		of->threads += trace_threads(ops->bytes[i]);
 		of->ns += ops->end[i] - ops->start[i];
-		of->blocks += ops->bytes[i];
+		of->blocks += trace_blocks(ops->bytes[i]);
 	}
 	for (uint32_t i = 0; i < k->n; i++)
 		end_device(&run->kernels[i], &k->kernel[i], run->n_steps);
