@@ -93,6 +93,23 @@ static void test_kernels_vary_by_device(void **state)
 	assert_float_equal(run->kernels[0].varies, 2 * sqrt(n2 / steps - n * n / steps / steps), 1e-9);
 }
 
+/* A step captures a graph of thirty kernels and launches it: that is one launch. */
+static void test_what_is_captured_is_not_launched(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t t = 0; t < STEPS * LONG; t += LONG) {
+		scene_range(s, s->main, t, t + LONG - 100, "step");
+		for (int k = 0; k < 30; k++)
+			maker_call(&s->m, s->main, t + 20 * k, t + 20 * k + 5, "cudaLaunchKernel", CALL_LAUNCH,
+			           ++s->correlation);
+		maker_call(&s->m, s->main, t + 1000, t + 1040, "cudaGraphLaunch", CALL_LAUNCH, ++s->correlation);
+		maker_op(&s->m, s->gpu, 7, OP_GRAPH, t + 1100, t + 1500, "[CUDA graph]", s->correlation);
+	}
+	const struct side_facts facts = facts_of(s);
+	assert_float_equal(facts.work.launch_calls, 1, 1e-9);
+	assert_float_equal(facts.work.launch_call, 40, 1e-9);
+}
+
 /* Of a step in which the host launches ten kernels in 5 ns each and one in `longest`. */
 static double host_work_of(struct scene *s, int64_t longest)
 {
@@ -269,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_times_of_copies_are_means_over_devices),
+		SCENE(test_what_is_captured_is_not_launched),
 		SCENE(test_kernels_vary_by_device),
 		SCENE(test_launches_that_wait_count_at_the_median),
 		SCENE(test_nodes_of_graphs_are_no_launches),
