@@ -87,7 +87,8 @@ struct reason {
 	struct waterfall_part part; /* … of idle time as far as it has not come back elsewhere: */
 	bool every_phase;           /* it is idle time of its cause, whatever the phase, … */
 	bool every_cause;           /* … or in its phase, whatever the cause: because some of it moved */
-	bool held;                  /* … less what came in its place: of the same phase, or of any with every_phase */
+	bool held;                  /* … less what came in its place: of the same phase, or of any with every_phase;
+	                             * the side with less of it has that, too */
 	bool one_way;               /* of PART_COPY: it is those that go one way, … */
 	uint32_t way;               /* … enum copy_kind or WAY_MEMSET */
 };

@@ -206,7 +206,7 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 		                .renamed = part->renamed);
 	if (part->kind == PART_IDLE)
 		return FACT_NEW(arena, why_waits, FACT_NO_SIDE, .cause = cause_name(part->cause), .phase = phase,
-		                .where = where, .renamed = phase ? part->renamed : 0);
+		                .where = where, .renamed = phase ? part->renamed : 0, .held = r->held);
 	bool straggler = part->kind == PART_COMM && card_make(a).straggler;
 	bool memset = r->one_way && r->way == WAY_MEMSET;
 	const struct card_work w = part->kind == PART_COMPUTE ? card_work(a, arena) : (struct card_work){0};
@@ -214,7 +214,7 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	                .what = straggler ? "straggler"
 	                        : memset  ? "memset"
 	                                  : work[part->kind],
-	                .way = r->one_way ? view_copy_way(r->way) : NULL, .kernel = w.kernel, .owner = w.owner,
+	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel, .owner = w.owner,
 	                .module = w.module, .baseline = w.time[0], .fixed = w.time[1], .before = w.count[0],
 	                .after = w.count[1],
 	                .of = a->items_name            ? "item"

@@ -92,7 +92,7 @@ static void test_what_moved_is_not_gone(void **state)
 static void test_why_is_netted(void **state)
 {
 	static const struct renames none;
-	static const struct verdict faster = {.result = VERDICT_FASTER};
+	static const struct verdict faster = {.result = VERDICT_FASTER}, slower = {.result = VERDICT_SLOWER};
 	struct scene *s = *state;
 	uint32_t phase = names_add_text(&s->names, "load");
 	struct idle_row before[] = {{.cause = CAUSE_HOST_CODE, .phase = phase, .per_step = 400 * US}};
@@ -122,6 +122,12 @@ static void test_why_is_netted(void **state)
 	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && !w.reason[0].every_cause);
 	assert_float_equal(w.reason[0].part.delta, -330 * US, 1e-6);
 	assert_float_equal(w.reason[0].part.fixed, 70 * US, 1e-6);
+	/* … off the side that has less of it, from whichever side one looks */
+	const struct side swapped[2] = {side[1], side[0]};
+	const struct waterfall back = waterfall_build(swapped, NULL, &none, &slower, &s->names, &s->arena);
+	assert_true(back.n_reasons && w.reason[0].held && back.reason[0].held);
+	assert_float_equal(back.reason[0].part.baseline, 70 * US, 1e-6);
+	assert_float_equal(back.reason[0].part.fixed, 400 * US, 1e-6);
 	assert_null(w.largest); /* nor is that other cause, which was taken off, named as something else */
 	/* nor is a reason what changed by less than a tenth of a step's change */
 	after[0].per_step = 370 * US;

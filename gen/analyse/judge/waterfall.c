@@ -210,6 +210,14 @@ static bool is_named(const struct waterfall *w, const struct reason *is)
 	return false;
 }
 
+/* Leaves so much of a change: the side that has less of it has what came in its stead, too. */
+static void take_off(struct waterfall_part *part, double left)
+{
+	part->delta = left;
+	*(part->baseline > part->fixed ? &part->fixed : &part->baseline) =
+		part->baseline > part->fixed ? part->baseline + left : part->fixed - left;
+}
+
 /* No part of a place changed by more than the place did: what came in its stead, of whatever cause, is taken off. */
 static void hold_to_place(const struct waterfall *w, double sign, const struct reason *place, struct reason *r)
 {
@@ -221,8 +229,7 @@ static void hold_to_place(const struct waterfall *w, double sign, const struct r
 			left -= named->part.delta;
 	}
 	if (sign * r->part.delta > sign * left) {
-		r->part.delta = left;
-		r->part.fixed = r->part.baseline + left;
+		take_off(&r->part, left);
 		r->held = true;
 	}
 }
@@ -307,8 +314,8 @@ static bool name_ways(struct waterfall *w, const struct row_source *t, const str
 		    !is_clear(&r->part, n->one_run, n->clear))
 			break;
 		if (n->sign * r->part.delta > n->sign * left) {
-			r->part.delta = left;
-			r->part.fixed = r->part.baseline + left;
+			take_off(&r->part, left);
+			r->held = true;
 		}
 		left -= r->part.delta;
 		add_reason(w, n, r);
@@ -323,8 +330,8 @@ static bool is_accounted(const struct waterfall *w, const struct waterfall_part 
 	const struct reason is = {.part = *part};
 	bool held = false;
 	for (uint32_t i = 0; i < w->n_reasons && part->kind == PART_IDLE; i++)
-		held = held ||
-		       (w->reason[i].held && (w->reason[i].every_phase || w->reason[i].part.phase == part->phase));
+		held = held || (w->reason[i].held && w->reason[i].part.kind == PART_IDLE &&
+		                (w->reason[i].every_phase || w->reason[i].part.phase == part->phase));
 	return held || is_named(w, &is);
 }
 
