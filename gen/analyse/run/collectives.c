@@ -1,56 +1,45 @@
 #include "analyse/run/collectives.h"
+
+#include "base/list.h"
 #include "base/sort.h"
 
-/* Kernels in an order of their own, numbers of them: they stay where they are. */
-struct ordered {
-	struct collective_op *ops;
-	const uint32_t *order;
+/* The ops of one key in one step. */
+struct collective_place {
+	size_t first; /* where its collectives begin … */
+	uint32_t n;   /* … and how many they are, as many as each rank has ops; 0: nobody said so yet */
+	bool uneven;  /* ranks disagree about that */
 };
-
-static struct collective_op *op_at(const struct ordered *of, size_t i)
-{
-	return &of->ops[of->order[i]];
-}
 
 static int compare_ops(const void *a, const void *b, void *ops)
 {
 	const struct collective_op *x = (struct collective_op *)ops + *(const uint32_t *)a,
 				   *y = (struct collective_op *)ops + *(const uint32_t *)b;
-	return ASCENDING(x->key, y->key) ?: ASCENDING(x->step, y->step) ?: ASCENDING(x->rank, y->rank)
-		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
-		?: ASCENDING(x, y);
+	return ASCENDING(x->key, y->key) ?: ASCENDING(x->step, y->step) ?: ASCENDING(x->launched, y->launched)
+		?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end) ?: ASCENDING(x, y);
 }
 
-static int compare_collectives(const void *a, const void *b)
+/* By key and step; they stay where they are. */
+static const uint32_t *order_of(const struct collective_op *ops, size_t n, struct arena *arena)
 {
-	const struct collective *x = a, *y = b;
-	return ASCENDING(x->step, y->step) ?: ASCENDING(x->last, y->last) ?: ASCENDING(x->waited, y->waited);
+	uint32_t *order = ARENA_TAKE(arena, n, uint32_t);
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	SORT_BY(order, n, compare_ops, ops);
+	return order;
 }
 
-/* It is of no collective. */
-static void leave_alone(struct collective_op *op)
+/* Where those of one key and step end that begin at `i`. */
+static size_t end_of(const struct collective_op *ops, const uint32_t *order, size_t i, size_t n)
 {
-	op->matched = false;
-	op->partner = UINT32_MAX;
-	op->arrived = op->start;
+	const struct collective_op *first = &ops[order[i]];
+	while (i < n && ops[order[i]].key == first->key && ops[order[i]].step == first->step)
+		i++;
+	return i;
 }
 
-/* The ops of one key in one step: where those of each rank that has some begin; 0: ranks disagree about their number.
- */
-static size_t count_each(const struct ordered *of, size_t from, size_t to, size_t *first, uint32_t *n_ranks)
+static uint64_t place_key(const struct collective_op *op)
 {
-	size_t each = 0, begin = from;
-	*n_ranks = 0;
-	for (size_t i = from + 1; i <= to; i++) {
-		if (i < to && op_at(of, i)->rank == op_at(of, begin)->rank)
-			continue;
-		if (each && i - begin != each)
-			return 0;
-		each = i - begin;
-		first[(*n_ranks)++] = begin;
-		begin = i;
-	}
-	return each;
+	return (uint64_t)op->key << 32 | op->step;
 }
 
 static int64_t length(const struct collective_op *op)
@@ -58,126 +47,135 @@ static int64_t length(const struct collective_op *op)
 	return op->end - op->start;
 }
 
-/* The k-th op of every rank as one collective. False where they cannot be one. */
-static bool match(const struct ordered *of, const size_t *first, uint32_t n_ranks, size_t k, bool one_clock,
-                  int64_t tolerance, struct collective *out)
+/* Whether it cannot leave before another one has entered. */
+static bool has_to_wait(const struct collective_op *op)
 {
-	const struct collective_op *last = op_at(of, first[0] + k);
-	int64_t first_end = last->end;
-	for (uint32_t r = 1; r < n_ranks; r++) {
-		const struct collective_op *op = op_at(of, first[r] + k);
-		if (one_clock ? op->start > last->start : length(op) < length(last))
-			last = op;
-		first_end = op->end < first_end ? op->end : first_end;
-	}
-	if (one_clock && last->start > first_end + tolerance)
-		return false;
-	*out = (struct collective){.step = last->step,
-	                           .last = last->rank,
-	                           .n_ranks = n_ranks,
-	                           .entered = last->start,
-	                           .key = last->key,
-	                           .bytes = last->bytes};
-	int64_t shortest = length(last), entered = last->start;
-	for (uint32_t r = 0; r < n_ranks; r++) {
-		struct collective_op *op = op_at(of, first[r] + k);
-		op->matched = true;
-		op->partner = last->rank;
-		op->arrived = one_clock ? entered : op->start + length(op) - shortest;
-		op->arrived = op->arrived < op->end ? op->arrived : op->end;
-		out->waited += op->arrived - op->start;
-		out->moved = op->end - op->arrived > out->moved ? op->end - op->arrived : out->moved;
-	}
-	return true;
+	return op->bound == BOUND_ALL || (op->rank == op->root) == (op->bound == BOUND_OF_ROOT);
 }
 
-/* The same of a broadcast or a reduce. */
-static bool match_rooted(const struct ordered *of, const size_t *first, uint32_t n_ranks, size_t k, int64_t tolerance,
-                         struct collective *out)
+/* Whether an op comes later than those that are known, or is the one that others wait for anyway. */
+static bool is_last(const struct collective *c, const struct collective_op *op, bool one_clock)
 {
-	const struct collective_op *root = NULL, *last = op_at(of, first[0] + k);
-	for (uint32_t r = 0; r < n_ranks; r++) {
-		const struct collective_op *op = op_at(of, first[r] + k);
-		if (op->root != last->root)
-			return false;
-		root = op->rank == op->root ? op : root;
-		last = op->start > last->start ? op : last;
-	}
-	if (!root)
-		return false;
-	bool from_root = root->bound == BOUND_BY_ROOT;
-	const struct collective_op *for_whom = from_root ? root : last;
-	for (uint32_t r = 0; r < n_ranks; r++) {
-		const struct collective_op *op = op_at(of, first[r] + k);
-		if ((op == root) != from_root && for_whom->start > op->end + tolerance)
-			return false;
-	}
-	*out = (struct collective){.step = root->step,
-	                           .last = for_whom->rank,
-	                           .n_ranks = n_ranks,
-	                           .entered = for_whom->start,
-	                           .key = root->key,
-	                           .bytes = root->bytes};
-	int64_t entered = for_whom->start;
-	for (uint32_t r = 0; r < n_ranks; r++) {
-		struct collective_op *op = op_at(of, first[r] + k);
-		op->matched = true;
-		op->partner = for_whom->rank;
-		op->arrived = op->start;
-		if ((op == root) != from_root && entered > op->start)
-			op->arrived = entered < op->end ? entered : op->end;
-		out->waited += op->arrived - op->start;
-		out->moved = op->end - entered > out->moved ? op->end - entered : out->moved;
-	}
-	return true;
+	if (op->bound == BOUND_BY_ROOT)
+		return op->rank == op->root;
+	return !c->n_ranks || (one_clock || op->bound != BOUND_ALL ? op->start > c->entered : length(op) < c->shortest);
 }
 
-/* All ops of one key, those from `from` to `to` in the order. */
-static void match_key(const struct ordered *of, size_t from, size_t to, size_t *first, bool one_clock,
-                      int64_t tolerance, struct collectives *out)
+static void enter(struct collective *c, const struct collective_op *op, bool one_clock)
 {
-	size_t before = out->n, refused = 0, end;
-	for (size_t i = from; i < to; i = end) {
-		uint32_t n_ranks;
-		const bool all = op_at(of, i)->bound == BOUND_ALL;
-		for (end = i + 1; end < to && op_at(of, end)->step == op_at(of, i)->step; end++)
-			;
-		size_t each = count_each(of, i, end, first, &n_ranks);
-		for (size_t k = 0; k < each && n_ranks > 1; k++)
-			if (all ? match(of, first, n_ranks, k, one_clock, tolerance, &out->list[out->n])
-			        : one_clock && match_rooted(of, first, n_ranks, k, tolerance, &out->list[out->n]))
-				out->n++;
-			else
-				refused++;
+	const bool all = op->bound == BOUND_ALL, is_root = !all && op->rank == op->root;
+	if (!c->n_ranks)
+		*c = (struct collective){.key = op->key,
+		                         .step = op->step,
+		                         .bound = op->bound,
+		                         .root = op->root,
+		                         .first_left = INT64_MAX};
+	if (is_last(c, op, one_clock)) {
+		c->last = op->rank;
+		c->entered = op->start;
+		c->shortest = length(op);
+		c->bytes = all ? op->bytes : c->bytes;
 	}
-	if (20 * refused <= out->n - before + refused)
-		return;
-	out->n = before;
-	for (size_t i = from; i < to; i++)
-		leave_alone(op_at(of, i));
+	c->bytes = is_root ? op->bytes : c->bytes;
+	c->has_root |= is_root;
+	c->differs |= !all && op->root != c->root;
+	c->first_left = has_to_wait(op) && op->end < c->first_left ? op->end : c->first_left;
+	c->n_ranks++;
 }
 
-void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
-                       struct arena *arena, struct collectives *out)
+void collectives_begin(struct collectives *all, bool one_clock, int64_t tolerance, struct arena *arena)
+{
+	*all = (struct collectives){.one_clock = one_clock, .tolerance = tolerance, .arena = arena};
+	keymap_init(&all->places, arena);
+}
+
+/* The place of ops of which a rank has n. */
+static struct collective_place *add_place(struct collectives *all, const struct collective_op *op, size_t n)
+{
+	const uint32_t i = KEYMAP_ADD(all->arena, &all->places, place_key(op), all->at);
+	struct collective_place *place = &all->at[i];
+	if (!place->n) {
+		*place = (struct collective_place){.first = all->n, .n = (uint32_t)n};
+		for (size_t k = 0; k < n; k++)
+			LIST_ADD(all->arena, all->list, all->n, all->room, (struct collective){0});
+	}
+	place->uneven |= place->n != n;
+	return place;
+}
+
+void collectives_take(struct collectives *all, const struct collective_op *ops, size_t n)
 {
 	ARENA_LOCAL(scratch);
-	size_t *first = ARENA_NEW(&scratch, (size_t)n_ranks + 1, size_t), end;
-	uint32_t *order = ARENA_TAKE(&scratch, n, uint32_t);
-	const struct ordered of = {ops, order};
-	*out = (struct collectives){.list = ARENA_TAKE(arena, n / 2 + 1, struct collective)};
-	for (size_t i = 0; i < n; i++) {
-		leave_alone(&ops[i]);
-		order[i] = (uint32_t)i;
+	const uint32_t *order = order_of(ops, n, &scratch);
+	for (size_t i = 0, end; i < n; i = end) {
+		end = end_of(ops, order, i, n);
+		const struct collective_place *place = add_place(all, &ops[order[i]], end - i);
+		for (size_t k = 0; k < place->n && !place->uneven; k++)
+			enter(&all->list[place->first + k], &ops[order[i + k]], all->one_clock);
 	}
-	SORT_BY(order, n, compare_ops, ops);
-	for (size_t i = 0; i < n; i = end) {
-		for (end = i + 1; end < n && op_at(&of, end)->key == op_at(&of, i)->key; end++)
-			;
-		match_key(&of, i, end, first, one_clock, tolerance, out);
+}
+
+/* Whether its ops can be one collective. */
+static bool fits(const struct collectives *all, const struct collective *c)
+{
+	if (c->bound != BOUND_ALL && (c->differs || !c->has_root || !all->one_clock))
+		return false;
+	return !all->one_clock || c->entered - all->tolerance <= c->first_left;
+}
+
+void collectives_decide(struct collectives *all)
+{
+	struct counts {
+		size_t matched, refused;
+	} *of = NULL;
+	ARENA_LOCAL(scratch);
+	struct keymap keys;
+	keymap_init(&keys, &scratch);
+	for (uint32_t p = 0; p < all->places.n; p++) {
+		const struct collective_place *place = &all->at[p];
+		const uint32_t key = KEYMAP_ADD(&scratch, &keys, all->places.keys[p] >> 32, of);
+		for (size_t i = place->first; i < place->first + place->n; i++) {
+			struct collective *c = &all->list[i];
+			c->matched = !place->uneven && c->n_ranks > 1 && fits(all, c);
+			of[key].matched += c->matched;
+			of[key].refused += !place->uneven && c->n_ranks > 1 && !c->matched;
+		}
 	}
-	for (size_t i = 0; i < n; i++)
-		out->unmatched += !ops[i].matched;
-	SORT(out->list, out->n, compare_collectives);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct counts *n = &of[keymap_find(&keys, all->list[i].key)];
+		all->list[i].matched = all->list[i].matched && 20 * n->refused <= n->matched + n->refused;
+	}
+}
+
+/* `of`: NULL, it is of none. */
+static void tell(struct collective *of, struct collective_op *op, bool one_clock)
+{
+	op->matched = of != NULL;
+	op->partner = of ? of->last : UINT32_MAX;
+	op->arrived = op->start;
+	if (!of)
+		return;
+	if (!one_clock)
+		op->arrived = op->end - of->shortest;
+	else if (has_to_wait(op) && of->entered > op->start)
+		op->arrived = of->entered < op->end ? of->entered : op->end;
+	const int64_t moved = op->end - (op->bound == BOUND_ALL ? op->arrived : of->entered);
+	of->waited += op->arrived - op->start;
+	of->moved = moved > of->moved ? moved : of->moved;
+}
+
+void collectives_tell(struct collectives *all, struct collective_op *ops, size_t n)
+{
+	ARENA_LOCAL(scratch);
+	const uint32_t *order = order_of(ops, n, &scratch);
+	for (size_t i = 0, end; i < n; i = end) {
+		end = end_of(ops, order, i, n);
+		const struct collective_place *place = &all->at[keymap_find(&all->places, place_key(&ops[order[i]]))];
+		for (size_t k = 0; k < end - i; k++) {
+			struct collective *c = k < place->n ? &all->list[place->first + k] : NULL;
+			tell(c && c->matched ? c : NULL, &ops[order[i + k]], all->one_clock);
+		}
+	}
 }
 
 /* ---- one device ---- */

@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_RUN_COLLECTIVES_H
 
 #include "base/arena.h"
+#include "base/keymap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,19 +40,32 @@ struct collective_op {
 };
 
 struct collective {
-	uint32_t step, last; /* the rank that came last; the root where others wait for it alone */
-	uint32_t n_ranks;    /* that took part, at least 2 */
-	int64_t entered;     /* when it came, ns */
-	int64_t waited;      /* ns, all ranks added up */
-	int64_t moved;       /* ns from then on until the last rank left */
-	uint32_t key;
-	int64_t bytes; /* of the op that came last; −1: not known */
+	bool matched;             /* its ops are of one collective; nothing else is said of others */
+	uint32_t key, step, last; /* the rank that came last; the root where others wait for it alone */
+	uint32_t n_ranks;         /* that took part, at least 2 */
+	int64_t entered;          /* when it came, ns */
+	int64_t bytes;            /* of the op that came last; −1: not known */
+	/* filled by collectives_tell: */
+	int64_t waited; /* ns, all ranks added up */
+	int64_t moved;  /* ns from then on until the last rank left */
+	/* used until all is decided: */
+	uint8_t bound;
+	bool has_root, differs; /* the root takes part; ranks name different ones */
+	uint32_t root;
+	int64_t shortest;   /* of its ops, ns */
+	int64_t first_left; /* when the first one that waits ends */
 };
 
+/* What ranks say of their ops, one after the other: once to find out which ops are one collective, and once more, when
+ * that is decided, to be told what theirs are. Only collectives are held meanwhile, not ops. */
 struct collectives {
-	struct collective *list; /* by step */
-	size_t n;
-	size_t unmatched; /* ops */
+	struct collective *list; /* by key and step as they first occur */
+	size_t n, room;
+	bool one_clock;
+	int64_t tolerance;
+	struct arena *arena;
+	struct keymap places; /* of keys and steps */
+	struct collective_place *at;
 };
 
 /* The k-th op of a rank with some key in some step is of the same collective as the k-th one of every other rank that
@@ -64,9 +78,17 @@ struct collectives {
  * `tolerance` (ns) is what two ranks' times may be apart although they are the same. Without one clock, the last one is
  * the one whose kernel is shortest, and the others waited for what theirs are longer; broadcasts and reduces are not
  * matched then. In those, who neither is the root nor waits for it moves data all the time: by when it could have left
- * nobody knows. Ties go to the lower rank. */
-void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
-                       struct arena *arena, struct collectives *out);
+ * nobody knows. Ties go to the lower rank. Everything lives in `arena`. */
+void collectives_begin(struct collectives *all, bool one_clock, int64_t tolerance, struct arena *arena);
+
+/* The ops of one rank, in any order: all that it has of their keys. Each rank once, the lower ones first. */
+void collectives_take(struct collectives *all, const struct collective_op *ops, size_t n);
+
+/* Once all ranks have said theirs; again, when they have said those of more keys. */
+void collectives_decide(struct collectives *all);
+
+/* Fills what the same ops are. */
+void collectives_tell(struct collectives *all, struct collective_op *ops, size_t n);
 
 /* A stretch of a device's time. */
 struct stretch {

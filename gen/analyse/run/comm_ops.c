@@ -4,37 +4,53 @@
 #include "analyse/run/parts.h"
 #include "base/keymap.h"
 #include "base/list.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/comm_calls.h"
 #include "trace/comm_kernels.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Those that are matched by the streams that they run on. */
+enum { BY_STREAM = COMM_OTHER + 1, LISTS };
 
 struct list {
 	struct collective_op *op;
 	size_t n, room;
 };
 
-struct view {
+struct comm_view {
 	const struct run *run;
-	struct arena *arena, *ops, scratch;
+	struct arena *arena, scratch;
 	struct comm_calls calls;
 	struct keymap keys; /* of rows */
 	size_t rows_room;
-	struct list of[COMM_OTHER + 1];
+	bool *by_stream; /* by row, n_by_stream of them */
+	uint32_t n_by_stream;
+	/* Of sends and receives all kernels are held: */
+	struct list points;
 	struct transfer *transfers;
 	size_t n_transfers, transfers_room;
 	uint8_t *synchronises; /* by name: 0 not looked at, 1 no, 2 yes */
+	uint32_t *device_of;   /* by device of the trace: 1 + an index into the run's */
 	uint32_t *only_device; /* by process: its device of the run; TRACE_NONE: it has none or several */
 	int64_t *from, *to; /* by process: from the first to the last step that all ranks recorded, on the host; NULL:
 	                     * they were recorded together */
+	/* While kernels are gone through, piece by piece: */
+	uint32_t piece; /* the next one */
+	struct parts_comm of_ops;
+	struct list of[LISTS]; /* those of the last one, by device … */
+	size_t at[LISTS];      /* … and which of them are next */
+	size_t next_point;
+	struct list device; /* all of the device at hand */
 	struct comm_ops *out;
 };
 
 /* ---- what a kernel is ---- */
 
-static uint32_t row_of(struct view *v, uint64_t key, const struct comm_row *row)
+static uint32_t row_of(struct comm_view *v, uint64_t key, const struct comm_row *row)
 {
 	uint32_t i = keymap_add(&v->keys, key);
 	if (i == v->out->n_rows)
@@ -47,20 +63,20 @@ static uint64_t key_of(int64_t comm, uint32_t name)
 	return (uint64_t)comm ^ (uint64_t)name * 0x9E3779B97F4A7C15u;
 }
 
-static const char *text_of(const struct view *v, uint32_t name)
+static const char *text_of(const struct comm_view *v, uint32_t name)
 {
 	return names_text(v->run->trace->names, name);
 }
 
 /* The device of the run that a rank of a communicator uses; TRACE_NONE: not known. */
-static uint32_t device_at(const struct view *v, int64_t comm, uint32_t rank)
+static uint32_t device_at(const struct comm_view *v, int64_t comm, uint32_t rank)
 {
 	uint32_t process = comm_calls_process(&v->calls, comm, rank);
 	return process == TRACE_NONE ? TRACE_NONE : v->only_device[process];
 }
 
 /* Notes the transfers of a kernel that has nothing but sends and receives of known partners. */
-static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t device)
+static bool note_transfers(struct comm_view *v, const struct comm_op *of, uint32_t device)
 {
 	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
 	size_t before = v->n_transfers;
@@ -78,7 +94,7 @@ static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t de
 		                           .from = send ? device : peer,
 		                           .to = send ? peer : device,
 		                           .send = send,
-		                           .op = (uint32_t)v->of[COMM_POINT].n,
+		                           .op = (uint32_t)v->next_point,
 		                           .place = i});
 	}
 	return true;
@@ -86,18 +102,18 @@ static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t de
 
 /* Without NCCL's calls, a kernel of sends and receives: of two ranks it is clear who the partner is, and the k-th
  * kernel of one is the k-th of the other. Which of them sends is not known: the second one counts as receiving. */
-static bool note_partner(struct view *v, const char *name, uint32_t device)
+static bool note_partner(struct comm_view *v, const char *name, uint32_t device)
 {
 	if (v->run->n_devices != 2 || !strcasestr(name, "SendRecv"))
 		return false;
 	LIST_ADD(&v->scratch, v->transfers, v->n_transfers, v->transfers_room,
-	         (struct transfer){.from = 0, .to = 1, .send = !device, .op = (uint32_t)v->of[COMM_POINT].n});
+	         (struct transfer){.from = 0, .to = 1, .send = !device, .op = (uint32_t)v->next_point});
 	return true;
 }
 
 /* Whether the transfers from `first` on, of one kernel, are all-to-all: with every other rank of the communicator, both
  * ways. Of three ranks the middle one of a pipeline does that, too. */
-static bool is_all_to_all(const struct view *v, size_t first, uint32_t device, uint32_t process)
+static bool is_all_to_all(const struct comm_view *v, size_t first, uint32_t device, uint32_t process)
 {
 	enum { LEAST_RANKS = 4 };
 	const struct transfer *t = v->transfers;
@@ -116,7 +132,7 @@ static bool is_all_to_all(const struct view *v, size_t first, uint32_t device, u
 }
 
 /* All calls of a kernel are of one operation. */
-static bool is_one_operation(const struct view *v, const struct comm_op *of)
+static bool is_one_operation(const struct comm_view *v, const struct comm_op *of)
 {
 	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
 	for (uint32_t i = 1; i < of->n; i++)
@@ -126,7 +142,7 @@ static bool is_one_operation(const struct view *v, const struct comm_op *of)
 }
 
 /* A broadcast or reduce with a known root. */
-static bool note_root(const struct view *v, const struct comm_op *of, struct collective_op *op)
+static bool note_root(const struct comm_view *v, const struct comm_op *of, struct collective_op *op)
 {
 	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
 	uint32_t call = of ? v->calls.calls[of->first] : 0;
@@ -141,7 +157,7 @@ static bool note_root(const struct view *v, const struct comm_op *of, struct col
 	return op->root != TRACE_NONE;
 }
 
-static bool synchronises(const struct view *v, uint32_t name)
+static bool synchronises(const struct comm_view *v, uint32_t name)
 {
 	uint8_t *known = &v->synchronises[name];
 	*known = *known ? *known : classify_synchronising(text_of(v, name)) ? 2 : 1;
@@ -151,7 +167,7 @@ static bool synchronises(const struct view *v, uint32_t name)
 /* Whether others recorded nothing that the op could be matched with, or it is of a rank of which nobody marked the
  * steps: which of the others' it would be is not known then, and with each other such ranks would look as if they never
  * waited. */
-static bool is_alone(const struct view *v, const struct collective_op *op, uint32_t process)
+static bool is_alone(const struct comm_view *v, const struct collective_op *op, uint32_t process)
 {
 	const struct steps *s = &v->run->steps;
 	if (s->unaligned || (s->found && !steps_of_process(s, process)))
@@ -159,7 +175,7 @@ static bool is_alone(const struct view *v, const struct collective_op *op, uint3
 	return v->from && op->step == TRACE_NONE && (op->launched < v->from[process] || op->launched >= v->to[process]);
 }
 
-static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device, uint32_t step, uint32_t phase)
+static void add_op(struct comm_view *v, const struct comm_kernel *k, uint32_t device, uint32_t step, uint32_t phase)
 {
 	const struct trace *t = v->run->trace;
 	const struct trace_comm_calls *c = &t->comm_calls;
@@ -191,34 +207,78 @@ static void add_op(struct view *v, const struct comm_kernel *k, uint32_t device,
 	row.kind = point ? COMM_POINT : note_root(v, of, &op) || synchronises(v, row.name) ? COMM_TOGETHER : COMM_OTHER;
 	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, process);
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
-	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
+	int kind = alone ? COMM_OTHER : row.kind;
+	if (kind == COMM_TOGETHER && op.key < v->n_by_stream && v->by_stream[op.key]) {
+		const struct comm_row like = v->out->rows[op.key];
+		op.key = row_of(v, key_of((int64_t)op.stream + 1, like.name) ^ 1ull << 63, &like);
+		kind = BY_STREAM;
+	}
+	if (kind == COMM_POINT) {
+		if (v->next_point == v->points.n)
+			LIST_ADD(&v->scratch, v->points.op, v->points.n, v->points.room, op);
+		else /* its transfers are known */
+			v->n_transfers = before;
+		op = v->points.op[v->next_point++];
+	}
+	struct list *list = &v->of[kind];
 	LIST_ADD(&v->scratch, list->op, list->n, list->room, op);
 }
 
-/* The kernels of all devices that are the run's. */
-static void add_ops(struct view *v)
+/* The kernels of the next piece's devices that are the run's. */
+static void take_piece(struct comm_view *v)
 {
-	const struct trace *t = v->run->trace;
-	uint32_t *device_of = ARENA_NEW(&v->scratch, t->n_devices, uint32_t); /* 1 + an index into the run's */
-	for (uint32_t d = 0; d < v->run->n_devices; d++)
-		device_of[v->run->devices[d].device] = d + 1;
-	struct parts_comm of_ops = {.run = v->run};
-	for (uint32_t piece = 0; piece < comm_kernels_pieces(t); piece++) {
-		ARENA_LOCAL(kernels);
-		size_t n;
-		const struct comm_kernel *list = comm_kernels_of(t, piece, &kernels, &n);
-		for (size_t i = 0; i < n; i++) {
-			const uint32_t device = device_of[list[i].device];
-			uint32_t step, phase;
-			parts_comm_next(&of_ops, &list[i], &step, &phase);
-			if (device && list[i].end > list[i].start)
-				add_op(v, &list[i], device - 1, step, phase);
-		}
+	ARENA_LOCAL(kernels);
+	size_t n;
+	const struct comm_kernel *list = comm_kernels_of(v->run->trace, v->piece++, &kernels, &n);
+	for (int kind = 0; kind < LISTS; kind++)
+		v->at[kind] = v->of[kind].n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t device = v->device_of[list[i].device];
+		uint32_t step, phase;
+		parts_comm_next(&v->of_ops, &list[i], &step, &phase);
+		if (device && list[i].end > list[i].start)
+			add_op(v, &list[i], device - 1, step, phase);
 	}
 }
 
+/* They are gone through from the first one on. */
+static void begin(struct comm_view *v)
+{
+	v->piece = 0;
+	v->next_point = 0;
+	v->of_ops = (struct parts_comm){.run = v->run};
+	for (int kind = 0; kind < LISTS; kind++)
+		v->at[kind] = v->of[kind].n = 0;
+}
+
+static bool has_more(const struct comm_view *v)
+{
+	for (int kind = 0; kind < LISTS; kind++)
+		if (v->at[kind] < v->of[kind].n)
+			return true;
+	return false;
+}
+
+/* Those of one kind that device `d` has; what comes next are those of later ones. */
+static struct list take_kind(struct comm_view *v, uint32_t d, int kind)
+{
+	const struct list *all = &v->of[kind];
+	struct list found = {.op = all->op + v->at[kind]};
+	while (v->at[kind] < all->n && all->op[v->at[kind]].rank == d)
+		v->at[kind]++;
+	found.n = (size_t)(all->op + v->at[kind] - found.op);
+	return found;
+}
+
+/* Those of all kinds that some device has next. */
+static void find_next(struct comm_view *v)
+{
+	while (!has_more(v) && v->piece < comm_kernels_pieces(v->run->trace))
+		take_piece(v);
+}
+
 /* What all ranks recorded, where one of them lacks the beginning. */
-static void find_shared(struct view *v)
+static void find_shared(struct comm_view *v)
 {
 	const struct steps *s = &v->run->steps;
 	uint32_t n = v->run->trace->n_processes;
@@ -241,90 +301,102 @@ static void find_shared(struct view *v)
 	}
 }
 
-static void find_devices(struct view *v)
+static void find_devices(struct comm_view *v)
 {
 	const struct trace *t = v->run->trace;
 	bool *several = ARENA_NEW(&v->scratch, t->n_processes, bool);
 	v->only_device = ARENA_NEW(&v->scratch, t->n_processes, uint32_t);
+	v->device_of = ARENA_NEW(&v->scratch, t->n_devices, uint32_t);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		v->only_device[p] = TRACE_NONE;
 	for (uint32_t d = 0; d < v->run->n_devices; d++) {
 		uint32_t process = t->devices[v->run->devices[d].device].process;
 		several[process] = several[process] || v->only_device[process] != TRACE_NONE;
 		v->only_device[process] = several[process] ? TRACE_NONE : d;
+		v->device_of[v->run->devices[d].device] = d + 1;
 	}
 }
 
 /* ---- which belong together ---- */
 
-/* Kernels of a name of which nothing could be matched, by the streams that they run on. */
-static void match_by_stream(struct view *v, int64_t tolerance)
+/* All devices say what their kernels of a kind are. */
+static void take_all(struct comm_view *v, int kind)
 {
-	struct list *list = &v->of[COMM_TOGETHER], others = {0};
-	struct collectives more;
-	bool *any = ARENA_NEW(&v->scratch, v->out->n_rows, bool);
-	size_t kept = 0;
-	for (size_t i = 0; i < list->n; i++)
-		any[list->op[i].key] = any[list->op[i].key] || list->op[i].matched;
-	for (size_t i = 0; i < list->n; i++) {
-		struct collective_op op = list->op[i];
-		if (any[op.key] || v->out->rows[op.key].comm) {
-			list->op[kept++] = op;
-			continue;
+	begin(v);
+	for (uint32_t d = 0; d < v->run->n_devices; d++) {
+		find_next(v);
+		for (int k = 0; k < LISTS; k++) {
+			const struct list found = take_kind(v, d, k);
+			if (k == kind)
+				collectives_take(&v->out->collectives, found.op, found.n);
 		}
-		const struct comm_row row = v->out->rows[op.key];
-		op.key = row_of(v, key_of((int64_t)op.stream + 1, row.name) ^ 1ull << 63, &row);
-		LIST_ADD(&v->scratch, others.op, others.n, others.room, op);
 	}
-	if (!others.n)
-		return;
-	collectives_match(others.op, others.n, v->run->n_devices, tolerance >= 0, tolerance, v->ops, &more);
-	memcpy(list->op + kept, others.op, others.n * sizeof *others.op);
-	struct collectives *all = &v->out->collectives;
-	all->list = arena_grow(v->ops, all->list, all->n, all->n + more.n, sizeof *all->list);
-	for (size_t i = 0; i < more.n; i++)
-		all->list[all->n++] = more.list[i];
+	collectives_decide(&v->out->collectives);
+}
+
+/* Kernels of a name of which nothing could be matched, by the streams that they run on. */
+static void match_by_stream(struct comm_view *v)
+{
+	const struct collectives *all = &v->out->collectives;
+	bool *any = ARENA_NEW(&v->scratch, v->out->n_rows, bool), wanted = false;
+	v->n_by_stream = v->out->n_rows;
+	v->by_stream = ARENA_NEW(&v->scratch, v->out->n_rows, bool);
+	for (size_t i = 0; i < all->n; i++)
+		any[all->list[i].key] |= all->list[i].matched;
+	for (size_t i = 0; i < all->n; i++) {
+		const uint32_t row = all->list[i].key;
+		v->by_stream[row] = !any[row] && !v->out->rows[row].comm;
+		wanted |= v->by_stream[row];
+	}
+	if (wanted)
+		take_all(v, BY_STREAM);
+}
+
+void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out)
+{
+	const struct trace *t = run->trace;
+	struct comm_view *v = memory_take_zeroed(1, sizeof *v);
+	v->run = run;
+	v->arena = arena;
+	v->out = out;
+	*out = (struct comm_ops){.view = v};
+	keymap_init(&v->keys, &v->scratch);
+	comm_calls_find(t, &v->scratch, &v->calls);
+	v->synchronises = ARENA_NEW(&v->scratch, t->names->n, uint8_t);
+	find_devices(v);
+	find_shared(v);
+	collectives_begin(&out->collectives, tolerance >= 0, tolerance, &v->scratch);
+	take_all(v, COMM_TOGETHER);
+	match_by_stream(v);
+	point_to_point_match(v->points.op, v->points.n, v->transfers, v->n_transfers, tolerance);
+	begin(v);
 }
 
 SORT_ORDER(compare_places, struct collective_op,
-           ASCENDING(x->rank, y->rank) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
-           ?: ASCENDING(x->launched, y->launched))
+           ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end) ?: ASCENDING(x->launched, y->launched))
 
-/* All of them in the list of the most usual kind, which has room for all. */
-static void put_together(struct view *v)
+const struct collective_op *comm_ops_of(struct comm_ops *ops, uint32_t d, size_t *n)
 {
-	struct comm_ops *out = v->out;
-	out->ops = v->of[COMM_TOGETHER].op;
-	out->n = v->of[COMM_TOGETHER].n;
-	for (int kind = COMM_TOGETHER + 1; kind <= COMM_OTHER; kind++)
-		for (size_t i = 0; i < v->of[kind].n; i++)
-			out->ops[out->n++] = v->of[kind].op[i];
-	SORT(out->ops, out->n, compare_places);
-	out->first_of = ARENA_NEW(v->ops, (size_t)v->run->n_devices + 1, size_t);
-	for (size_t i = 0; i < out->n; i++)
-		out->first_of[out->ops[i].rank + 1]++;
-	for (uint32_t d = 0; d < v->run->n_devices; d++)
-		out->first_of[d + 1] += out->first_of[d];
+	static const int kinds[LISTS] = {COMM_TOGETHER, BY_STREAM, COMM_POINT, COMM_OTHER};
+	struct comm_view *v = ops->view;
+	struct list *all = &v->device;
+	find_next(v);
+	all->n = 0;
+	for (int k = 0; k < LISTS; k++) {
+		const struct list found = take_kind(v, d, kinds[k]);
+		if (kinds[k] == COMM_TOGETHER || kinds[k] == BY_STREAM)
+			collectives_tell(&ops->collectives, found.op, found.n);
+		for (size_t i = 0; i < found.n; i++)
+			LIST_ADD(&v->scratch, all->op, all->n, all->room, found.op[i]);
+	}
+	SORT(all->op, all->n, compare_places);
+	*n = all->n;
+	return all->op;
 }
 
-void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct arena *ops,
-                    struct comm_ops *out)
+void comm_ops_release(struct comm_ops *ops)
 {
-	const struct trace *t = run->trace;
-	struct view v = {.run = run, .arena = arena, .ops = ops, .out = out};
-	*out = (struct comm_ops){0};
-	keymap_init(&v.keys, &v.scratch);
-	comm_calls_find(t, &v.scratch, &v.calls);
-	v.synchronises = ARENA_NEW(&v.scratch, t->names->n, uint8_t);
-	find_devices(&v);
-	find_shared(&v);
-	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
-	together->room = comm_kernels_count(t);
-	together->op = ARENA_TAKE(ops, together->room, struct collective_op);
-	add_ops(&v);
-	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, ops, &out->collectives);
-	match_by_stream(&v, tolerance);
-	point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);
-	put_together(&v);
-	arena_release(&v.scratch);
+	arena_release(&ops->view->scratch);
+	free(ops->view);
+	ops->view = NULL;
 }

@@ -31,20 +31,25 @@ struct comm_row {
 	uint32_t *last;            /* by device of the run: in how many it came last; NULL: none is matched */
 };
 
+/* Kernels are not held: they are made again, device by device, when it is decided what belongs together. */
 struct comm_ops {
-	struct collective_op *ops; /* by (rank, start); `rank` is an index into run.devices, `key` one into rows */
-	size_t n;
-	size_t *first_of; /* by rank, and one more: where its ops begin */
-	struct comm_row *rows;
+	struct comm_row *rows; /* in the arena */
 	uint32_t n_rows;
-	struct collectives collectives;
+	struct collectives collectives; /* `key` is an index into rows */
+	struct comm_view *view;         /* what is needed to make kernels again */
 };
 
 /* `tolerance`: struct waiting. Kernels whose NCCL calls are recorded are told apart by their communicators; names alone
  * serve the others, and where one name is of several communicators, the streams that they run on. Nothing is matched
  * where it is not known which step of one rank is which of another, and of what only some ranks recorded nothing is.
- * The rows live in `arena`, the kernels and what they are together in `ops`. */
-void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct arena *ops,
-                    struct comm_ops *out);
+ * Everything but rows is there until comm_ops_release. */
+void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out);
+
+/* The kernels of device `d`, an index into run.devices, by start, n of them; until they are asked for again. Devices
+ * are asked for in order, each once. `rank` is the device, `key` an index into rows. What the collectives say that
+ * others are told (collectives_tell) is complete when all have been. */
+const struct collective_op *comm_ops_of(struct comm_ops *ops, uint32_t d, size_t *n);
+
+void comm_ops_release(struct comm_ops *ops);
 
 #endif

@@ -2,31 +2,29 @@
 
 #include "analyse/run/bubbles.h"
 #include "analyse/run/rank_steps.h"
-#include "base/arena.h"
 #include "base/list.h"
-#include "base/numbers.h"
 #include "base/search.h"
-#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
 
 struct view {
 	const struct run *run;
-	struct arena scratch, ops; /* ops: of all kernels, until what ranks waited in them is noted */
+	struct arena scratch;
 	struct comm_ops all;
+	struct blame blame;
 	const struct collective_op **of_device;
 	struct comm_beside beside;  /* of the device at hand … */
 	int64_t *before;            /* … and for how long it computed before each stretch of computing */
 	struct bubble_list bubbles; /* of the device at hand */
 	size_t n_of_device, past;   /* its ops, and how many of these nobody waits in any more */
-	struct buf waits;           /* of all devices, packed, until kernels are forgotten … */
-	size_t n_waits;             /* … of the device at hand … */
-	int64_t waited_until;       /* … and when the last of them ended */
-	int64_t *since, *met;       /* by op of the device at hand, and by row */
-	bool *seen;                 /* by row: the device at hand has such kernels */
-	int64_t *step_end;          /* of the device at hand: by step */
-	double *waited;             /* by measured step: exposed waiting, ns */
+	struct rank_wait *waits;    /* likewise */
+	size_t n_waits, waits_room;
+	int64_t *since, *met; /* by op of the device at hand, and by row */
+	bool *seen;           /* by row: the device at hand has such kernels */
+	int64_t *step_end;    /* of the device at hand: by step */
+	double *waited;       /* by measured step: exposed waiting, ns */
+	int64_t *for_whom;    /* by device, 0 but while one is looked at */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -73,38 +71,14 @@ static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
 	if (i == v->n_of_device)
 		return;
 	const struct collective_op *op = v->of_device[i];
-	number_put_signed(&v->waits, wait->start - v->waited_until);
-	number_put_signed(&v->waits, wait->end - wait->start);
-	number_put_signed(&v->waits, wait->start - op->start);
-	number_put_signed(&v->waits, op->start - v->since[i]);
-	number_put_signed(&v->waits, op->arrived - wait->end);
-	number_put(&v->waits, (uint64_t)op->partner << 1 | bubble);
-	v->waited_until = wait->end;
-	v->n_waits++;
-}
-
-/* What was noted, as lists of all ranks that have `n` each. */
-static void take_waits(struct view *v, struct rank_waits *of_rank, size_t n_ranks)
-{
-	struct taken bytes = number_open(v->waits.data, v->waits.n);
-	size_t n = 0;
-	for (size_t r = 0; r < n_ranks; r++)
-		n += of_rank[r].n;
-	struct rank_wait *next = ARENA_TAKE(&v->scratch, n, struct rank_wait);
-	for (size_t r = 0; r < n_ranks; r++) {
-		int64_t until = 0;
-		of_rank[r].list = next;
-		for (size_t i = 0; i < of_rank[r].n; i++, next++) {
-			next->start = until + number_take_signed(&bytes);
-			until = next->end = next->start + number_take_signed(&bytes);
-			next->came = next->start - number_take_signed(&bytes);
-			next->since = next->came - number_take_signed(&bytes);
-			next->last = next->end + number_take_signed(&bytes);
-			const uint64_t whom = number_take(&bytes);
-			next->whom = (uint32_t)(whom >> 1);
-			next->bubble = whom & 1;
-		}
-	}
+	LIST_ADD(&v->scratch, v->waits, v->n_waits, v->waits_room,
+	         (struct rank_wait){.start = wait->start,
+	                            .end = wait->end,
+	                            .since = v->since[i],
+	                            .came = op->start,
+	                            .last = op->arrived,
+	                            .whom = op->partner,
+	                            .bubble = bubble});
 }
 
 /* When the ranks of each of the device's kernels had met before, in a kernel of the same communicator and operation. */
@@ -191,25 +165,54 @@ static void add_to_rows(struct view *v, const struct collective_op *const *ops, 
 	}
 }
 
+/* For whom the device at hand waits most in sends and receives; TRACE_NONE: for none. */
+static uint32_t find_partner(struct view *v)
+{
+	const struct run *run = v->run;
+	uint32_t most = TRACE_NONE;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < v->n_of_device; i++) {
+			const struct collective_op *op = v->of_device[i];
+			if (!op->point || op->partner == UINT32_MAX || op->start < run->window_start ||
+			    op->start >= run->window_end)
+				continue;
+			v->for_whom[op->partner] = pass ? 0 : v->for_whom[op->partner] + op->arrived - op->start;
+			if (!pass && (most == TRACE_NONE || v->for_whom[op->partner] > v->for_whom[most]))
+				most = op->partner;
+		}
+	return most;
+}
+
+/* The kernels of device `d`, in `arena`, with what they add to the rows. */
+static void take_ops(struct view *v, uint32_t d, struct arena *arena)
+{
+	size_t n;
+	const struct collective_op *ops = comm_ops_of(&v->all, d, &n);
+	v->of_device = ARENA_TAKE(arena, n, const struct collective_op *);
+	for (size_t i = 0; i < n; i++)
+		v->of_device[i] = &ops[i];
+	v->n_of_device = n;
+	v->past = 0;
+	v->since = ARENA_TAKE(arena, n, int64_t);
+	v->n_waits = 0;
+	v->bubbles = (struct bubble_list){
+		.ops = v->of_device, .n_ops = n, .running = ARENA_TAKE(arena, n, const struct collective_op *)};
+	add_to_rows(v, v->of_device, n);
+	find_since(v);
+}
+
 /* Device `d` of the run, once it is known when it computes. */
 static void divide(struct view *v, uint32_t d, struct arena *arena, struct device_waiting *out)
 {
 	const struct run *run = v->run;
-	size_t n = 0;
-	for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++)
-		v->of_device[n++] = &v->all.ops[i];
-	add_to_rows(v, v->of_device, n);
-	v->n_of_device = n;
-	v->past = 0;
-	find_since(v);
+	v->bubbles.arena = arena;
 	if (run->steps.found) {
 		rank_steps_kept(run, &run->devices[d], v->step_end, NULL);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
-	v->bubbles =
-		(struct bubble_list){.ops = v->of_device, .n_ops = n, .running = v->bubbles.running, .arena = arena};
-	out->parts = collectives_divide(v->of_device, n, &v->beside.compute, &v->beside.copies, run->window_start,
-	                                run->window_end, add_wait, v);
+	out->parts = collectives_divide(v->of_device, v->n_of_device, &v->beside.compute, &v->beside.copies,
+	                                run->window_start, run->window_end, add_wait, v);
+	out->partner = find_partner(v);
 	out->bubbles = v->bubbles.bubble;
 	out->n_bubbles = v->bubbles.n;
 	out->own = (double)(run->window_end - run->window_start - out->parts.waiting - out->parts.bubble);
@@ -231,7 +234,7 @@ static void find_last(struct view *v, struct arena *arena, struct waiting *out)
 	for (size_t i = 0; i < v->all.collectives.n; i++) {
 		const struct collective *c = &v->all.collectives.list[i];
 		struct comm_row *row = &v->all.rows[c->key];
-		if (c->entered < run->window_start || c->entered >= run->window_end)
+		if (!c->matched || c->entered < run->window_start || c->entered >= run->window_end)
 			continue;
 		out->n_collectives++;
 		out->device[c->last].last++;
@@ -248,141 +251,31 @@ static void find_last(struct view *v, struct arena *arena, struct waiting *out)
 	}
 }
 
-/* For whom each device waits most in sends and receives. */
-static void find_partners(struct view *v, struct waiting *out)
-{
-	const struct run *run = v->run;
-	int64_t *for_whom = ARENA_NEW(&v->scratch, run->n_devices, int64_t);
-	for (uint32_t d = 0; d < run->n_devices; d++) {
-		struct device_waiting *w = &out->device[d];
-		memset(for_whom, 0, run->n_devices * sizeof *for_whom);
-		w->partner = TRACE_NONE;
-		for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++) {
-			const struct collective_op *op = &v->all.ops[i];
-			if (!op->point || op->partner == UINT32_MAX || op->start < run->window_start ||
-			    op->start >= run->window_end)
-				continue;
-			for_whom[op->partner] += op->arrived - op->start;
-			if (w->partner == TRACE_NONE || for_whom[op->partner] > for_whom[w->partner])
-				w->partner = op->partner;
-		}
-	}
-}
-
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out)
 {
 	struct view v = {.run = run};
-	size_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
 	                        .tolerance = find_tolerance(run)};
-	comm_ops_match(run, out->tolerance, arena, &v.ops, &v.all);
-	find_last(&v, arena, out);
-	find_partners(&v, out);
-	for (uint32_t d = 0; d < run->n_devices; d++)
-		most = v.all.first_of[d + 1] - v.all.first_of[d] > most ? v.all.first_of[d + 1] - v.all.first_of[d]
-		                                                        : most;
-	v.of_device = ARENA_NEW(&v.scratch, most, const struct collective_op *);
-	v.bubbles.running = ARENA_NEW(&v.scratch, most, const struct collective_op *);
-	v.since = ARENA_NEW(&v.scratch, most, int64_t);
+	comm_ops_match(run, out->tolerance, arena, &v.all);
 	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
-	struct rank_waits *waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
+	v.for_whom = ARENA_NEW(&v.scratch, run->n_devices, int64_t);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		ARENA_LOCAL(scratch);
-		v.n_waits = 0;
-		v.waited_until = 0;
 		look_at_device(&v, &run->devices[d].beside, &scratch);
+		take_ops(&v, d, &scratch);
 		divide(&v, d, arena, &out->device[d]);
-		waits[d].n = v.n_waits;
+		blame_add(&v.blame, v.waits, v.n_waits);
 	}
-	arena_release(&v.ops);
-	take_waits(&v, waits, run->n_devices);
-	buf_release(&v.waits);
+	find_last(&v, arena, out);
+	comm_ops_release(&v.all);
 	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
-	blame_find(waits, run->n_devices, out->tolerance >= 0, waited_for);
+	blame_find(&v.blame, out->tolerance >= 0, waited_for);
 	for (uint32_t d = 0; d < run->n_devices; d++)
 		out->device[d].waited_for = waited_for[d];
 	out->rows = v.all.rows;
 	out->n_rows = v.all.n_rows;
 	arena_release(&v.scratch);
-}
-
-/* Later ones first: whom a rank waited for before it was late, it waited for earlier. */
-static int compare_waits(const void *a, const void *b)
-{
-	const struct rank_wait *x = *(struct rank_wait *const *)a, *y = *(struct rank_wait *const *)b;
-	return DESCENDING(x->last, y->last) ?: DESCENDING(x->start, y->start) ?: ASCENDING(x->rank, y->rank);
-}
-
-/* The part of a wait that lies in [from, to). */
-static int64_t part_of(const struct rank_wait *w, int64_t from, int64_t to)
-{
-	int64_t start = w->start > from ? w->start : from, end = w->end < to ? w->end : to;
-	return end > start ? end - start : 0;
-}
-
-static size_t first_after(const struct rank_waits *waits, int64_t from)
-{
-	size_t i = 0;
-	SEARCH(i, waits->n, waits->list[i].end <= from);
-	return i;
-}
-
-/* How long a rank waited in [from, to). */
-static int64_t waited(const struct rank_waits *waits, int64_t from, int64_t to)
-{
-	int64_t sum = 0;
-	for (size_t i = first_after(waits, from); i < waits->n && waits->list[i].start < to; i++)
-		sum += part_of(&waits->list[i], from, to);
-	return sum;
-}
-
-/* Which part of a wait is for the work of the one that is waited for, 0 to 1. */
-static double own_part(const struct rank_wait *w, const struct rank_waits *of_rank, int64_t whom_waited)
-{
-	int64_t mine = w->came - w->since - waited(&of_rank[w->rank], w->since, w->came);
-	double more = (double)(w->last - w->since - whom_waited - mine), all = (double)(w->last - w->came);
-	return more >= all ? 1 : more <= 0 ? 0 : more / all;
-}
-
-static void pass_on(struct rank_wait *w, struct rank_waits *of_rank, double *ns)
-{
-	struct rank_waits *theirs = &of_rank[w->whom];
-	int64_t all = w->weight > 0 ? waited(theirs, w->since, w->last) : 0;
-	double own = all ? own_part(w, of_rank, all) : 1, rest = (1 - own) * w->weight;
-	ns[w->whom] += own * w->weight;
-	w->passed_on = true;
-	for (size_t i = first_after(theirs, w->since); rest > 0 && i < theirs->n && theirs->list[i].start < w->last;
-	     i++) {
-		struct rank_wait *before = &theirs->list[i];
-		double share = rest * (double)part_of(before, w->since, w->last) / (double)all;
-		/* clocks that are not quite one may have ranks wait in a ring */
-		*(before->passed_on ? &ns[before->whom] : &before->weight) += share;
-	}
-}
-
-void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, double *ns)
-{
-	ARENA_LOCAL(scratch);
-	size_t n = 0;
-	for (uint32_t r = 0; r < n_ranks; r++)
-		n += of_rank[r].n;
-	struct rank_wait **all = ARENA_TAKE(&scratch, n, struct rank_wait *);
-	n = 0;
-	for (uint32_t r = 0; r < n_ranks; r++)
-		for (size_t i = 0; i < of_rank[r].n; i++) {
-			struct rank_wait *w = &of_rank[r].list[i];
-			w->weight = w->bubble ? 0 : (double)(w->end - w->start);
-			w->passed_on = false;
-			w->rank = r;
-			all[n++] = w;
-			if (!follow)
-				ns[w->whom] += w->weight;
-		}
-	if (n && follow)
-		SORT(all, n, compare_waits);
-	for (size_t i = 0; i < n && follow; i++)
-		pass_on(all[i], of_rank, ns);
 }

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_RUN_WAITING_H
 #define GAPLINE_ANALYSE_RUN_WAITING_H
 
+#include "analyse/run/blame.h"
 #include "analyse/run/comm_ops.h"
 
 #include <stdbool.h>
@@ -35,34 +36,5 @@ struct waiting {
 
 /* The devices are charged already (run_devices). Everything lives in `arena`. */
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out);
-
-/* For whom ranks wait in the end. Who comes last in a collective may have waited itself, in another communicator or for
- * a send, and be late for no other reason: then it is not the one whose work is waited for. Pure. */
-
-/* A stretch in which all that a rank does is to wait for another one. Times in ns, on one clock. */
-struct rank_wait {
-	int64_t start, end;
-	int64_t since;         /* when both had entered what they met in before … */
-	int64_t came;          /* … when the rank came to what it waits in, and … */
-	int64_t last;          /* … the other one, at `end` or later */
-	uint32_t whom;         /* the other one: the last one of a collective, or a transfer's other end */
-	uint32_t rank : 30,    /* used while all is found: whose it is … */
-		passed_on : 1; /* … likewise … */
-	uint32_t bubble : 1;   /* it is in a send or receive */
-	double weight;         /* … likewise */
-};
-
-/* The stretches of a rank, in order of time; none overlap. */
-struct rank_waits {
-	struct rank_wait *list;
-	size_t n;
-};
-
-/* Adds to `ns`, by rank, what others wait for it in collectives: the sum over `ns` is that of all waits that are no
- * bubbles. Since they met before, the one that comes last worked longer than the one that waits for it, or waited
- * longer itself. As much as it worked longer is waited for itself; the rest is waited for those that it waited for, in
- * collectives and bubbles, each by how long, and so on. `follow` is false where times are not of one clock: then all is
- * waited for who came last. */
-void blame_find(struct rank_waits *of_rank, uint32_t n_ranks, bool follow, double *ns);
 
 #endif
