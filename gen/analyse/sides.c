@@ -178,5 +178,6 @@ int sides_build(struct sides_job *jobs, int n_jobs, const struct analyse_options
 		arena_adopt(work, &tasks[i].memory);
 	for (int j = 0; j < n_jobs; j++)
 		arena_adopt(arena, &jobs[j].memory);
+	malloc_trim(0); /* nor what sides were made in */
 	return result;
 }

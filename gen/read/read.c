@@ -329,10 +329,11 @@ static void take(struct reading *r, struct names *names, struct arena *arena)
 }
 
 /* Of many files each is read for a moment, in the same memory, and its rows are made again likewise: the system need
- * not have it meanwhile. */
+ * not have it meanwhile. One heap for all threads: of the heaps of others, malloc_trim leaves the end as it is. */
 static void give_back_seldom(void)
 {
 	enum { OWN_BLOCK = 4 << 20, TOP = 64 << 20 };
+	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, OWN_BLOCK);
 	mallopt(M_TRIM_THRESHOLD, TOP);
 }

@@ -100,8 +100,9 @@ static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n
 	struct waiting *waiting = ARENA_NEW(work, n, struct waiting);
 	for (size_t r = 0; r < n && n_devices > 1; r++) {
 		parallel_alone_begin();
-		malloc_trim(0); /* what ranks were gone through in, in pieces */
+		malloc_trim(0); /* what ranks were gone through in, in pieces … */
 		waiting_find(&runs[r], work, &waiting[r]);
+		malloc_trim(0); /* … and what they said of their waiting */
 		parallel_alone_end();
 		bubbles_charge(&runs[r], &waiting[r]);
 	}
