@@ -142,12 +142,13 @@ static void put_record(struct writer *w, struct buf *to, const struct record *re
 
 static void put_list(struct writer *w, struct buf *to, const struct field *f, const char *const *row, size_t n)
 {
+	ARENA_LOCAL(scratch); /* of ten thousand ranks, what columns have in turn is more than the table */
 	size_t all = 0, k = 0;
 	for (size_t i = 0; i < n; i++)
 		all += field_count(f, row[i]);
 	if (!all)
 		return;
-	const char **element = ARENA_NEW(&w->scratch, all, const char *);
+	const char **element = ARENA_TAKE(&scratch, all, const char *);
 	for (size_t i = 0; i < n; i++) {
 		size_t many = field_count(f, row[i]);
 		const char *list = *(const char *const *)(row[i] + f->at);
@@ -165,9 +166,10 @@ static void put_column(struct writer *w, struct buf *to, const struct field *f, 
 		put_list(w, to, f, row, n);
 		return;
 	}
+	ARENA_LOCAL(scratch);
 	size_t all = n * f->times;
 	int64_t before = 0;
-	const char **value = ARENA_NEW(&w->scratch, all, const char *);
+	const char **value = ARENA_TAKE(&scratch, all, const char *);
 	for (size_t i = 0; i < all; i++)
 		value[i] = row[i / f->times] + f->at + i % f->times * f->size;
 	if (f->kind == FIELD_PART)
