@@ -3,132 +3,93 @@
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
 
-/* What is asked of the cycles, one row each. */
-struct cycles {
-	const struct pattern_sequence *s;
-	uint32_t n;
-	const size_t *cut;
-	uint64_t *sum;       /* of the hashes of their names */
-	uint64_t *structure; /* how many copies in, copies out, waits, and optimizers' kernels there are */
-	uint64_t usual;      /* the structure that most have */
+/* What is asked of a cycle. */
+struct cycle {
+	uint64_t sum;       /* of the hashes of its names */
+	uint64_t structure; /* of its copies in, copies out, waits, and optimizers' kernels */
+	int64_t time;       /* of the GPU */
+	size_t ops;
+	float pause; /* the longest one */
 };
 
-static void look_at(const struct pattern_sequence *s, const struct pattern_fit *fit, struct arena *arena,
-                    struct cycles *c)
+static struct cycle look_at(const struct pattern_sequence *s, size_t from, size_t to)
 {
-	*c = (struct cycles){.s = s, .n = fit->n, .cut = fit->cut};
-	c->sum = ARENA_NEW(arena, c->n, uint64_t);
-	c->structure = ARENA_NEW(arena, c->n, uint64_t);
-	uint32_t votes = 0;
-	for (uint32_t k = 0; k < c->n; k++) {
-		uint64_t input = 0, output = 0, waits = 0, updates = 0;
-		for (size_t i = c->cut[k]; i < c->cut[k + 1]; i++) {
-			uint8_t flags = s->flags[i];
-			c->sum[k] += pattern_hash(s->token[i]);
-			input += (flags & PATTERN_INPUT) != 0;
-			output += pattern_is_out(flags);
-			waits += (flags & (PATTERN_HOST | PATTERN_WORK)) == (PATTERN_HOST | PATTERN_WORK);
-			updates += (flags & PATTERN_UPDATE) != 0;
-		}
-		c->structure[k] = pattern_hash(pattern_hash(pattern_hash(input) + output) + waits) + updates;
-		if (votes == 0)
-			c->usual = c->structure[k];
-		votes += c->structure[k] == c->usual ? 1 : -1;
+	struct cycle c = {.ops = to - from};
+	for (size_t i = from; i < to; i++) {
+		uint8_t flags = s->flags[i];
+		c.sum += pattern_hash(s->token[i]);
+		if (flags & (PATTERN_HOST | PATTERN_UPDATE))
+			c.structure +=
+				pattern_hash(flags & (PATTERN_HOST | PATTERN_WORK | PATTERN_INPUT | PATTERN_UPDATE));
+		c.time += s->length[i];
+		c.pause = s->pause[i] > c.pause ? s->pause[i] : c.pause;
 	}
+	return c;
 }
 
-/* The median GPU time of the cycles [from, to), of a few of them. A host may be busy with something else. */
-static double busy(const struct cycles *c, uint32_t from, uint32_t to)
+/* What lies at a change, where it is no pause: four times the longest one of nearly all cycles, or less than a
+ * millisecond. */
+static float usual_pause(const struct cycle *c, uint32_t n, struct arena *scratch)
 {
-	int64_t of[RULE_MANY] = {0};
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to && n < RULE_MANY; k++, n++)
-		for (size_t i = c->cut[k]; i < c->cut[k + 1]; i++)
-			of[n] += c->s->length[i];
-	sort_times(of, n);
-	int64_t median = n ? of[n / 2] : 0;
-	return (double)median;
+	float *longest = ARENA_NEW(scratch, n, float);
+	for (uint32_t k = 0; k < n; k++)
+		longest[k] = c[k].pause;
+	sort_floats(longest, n);
+	float usual = longest[n - 1 - n / RULE_MANY] * RULE_LONG;
+	return usual > RULE_LEAST_PAUSE ? usual : RULE_LEAST_PAUSE;
 }
 
-/* The longest pause in nearly all cycles. */
-static float usual_pause(const struct cycles *c, struct arena *scratch)
+/* Whether there is a pause in cycle `k` that is its own. What a library takes for the first time is planned and loaded
+ * then: a pause before it, or before what it launches with it, says nothing. */
+static bool pauses(const struct pattern_sequence *s, const size_t *cut, uint32_t k, float pause)
 {
-	float *longest = ARENA_NEW(scratch, c->n, float);
-	for (uint32_t k = 0; k < c->n; k++)
-		for (size_t i = c->cut[k]; i < c->cut[k + 1]; i++)
-			longest[k] = c->s->pause[i] > longest[k] ? c->s->pause[i] : longest[k];
-	sort_floats(longest, c->n);
-	return longest[c->n - 1 - c->n / RULE_MANY];
+	ARENA_LOCAL(scratch);
+	bool *before = ARENA_NEW(&scratch, s->n_tokens, bool);
+	for (size_t i = cut[k - 1]; i < cut[k]; i++)
+		before[s->token[i]] = true;
+	for (size_t i = cut[k]; i < cut[k + 1]; i++)
+		if (s->pause[i] > pause && before[s->token[i]] && (i + 1 == cut[k + 1] || before[s->token[i + 1]]))
+			return true;
+	return false;
 }
 
-/* Whether cycle `k` holds much that neither the one before it nor the one behind it does: other work lies there. */
-static bool holds_more(const struct cycles *c, uint32_t k)
-{
-	const size_t *cut = c->cut;
-	size_t ops = cut[k + 1] - cut[k], before = k ? cut[k] - cut[k - 1] : 0;
-	size_t behind = k + 1 < c->n ? cut[k + 2] - cut[k + 1] : 0;
-	return ops > (before > behind ? before : behind) + RULE_SPARE;
-}
-
-/* Whether cycle `k`, which holds other names than the one before it, goes on with what that did. What a library takes
- * for the first time is planned and loaded then: a pause before it, or before what it launches with it, says nothing.
+/* Whether each cycle that holds other names than the one before it goes on with what that did: the host has to do with
+ * either as often, neither takes half as much GPU time again, and nothing else lies there, which neither neighbour has.
  */
-static bool goes_on(const struct cycles *c, uint32_t k, float pause, uint8_t *before)
+static bool go_on(const struct pattern_sequence *s, const struct pattern_fit *fit)
 {
-	bool good = c->structure[k] == c->usual && c->structure[k - 1] == c->usual && !holds_more(c, k) &&
-	            !holds_more(c, k - 1);
-	for (size_t i = c->cut[k - 1]; i < c->cut[k]; i++)
-		before[c->s->token[i]] = 1;
-	for (size_t i = c->cut[k]; i < c->cut[k + 1]; i++)
-		good = good && (c->s->pause[i] <= pause || !before[c->s->token[i]] ||
-		                (i + 1 < c->cut[k + 1] && !before[c->s->token[i + 1]]));
-	for (size_t i = c->cut[k - 1]; i < c->cut[k]; i++)
-		before[c->s->token[i]] = 0;
-	double a = busy(c, k > RULE_MANY ? k - RULE_MANY : 0, k), b = busy(c, k, c->n);
-	return good && a <= b * RULE_LONGER && b <= a * RULE_LONGER;
-}
-
-/* Leaves out what is beyond a change at which something else begins, seen from the cycles of the loop. */
-static void trim(const struct cycles *c, const struct pattern_found *f, struct pattern_found *out,
-                 struct arena *scratch)
-{
-	uint32_t from = 0, to = c->n;
-	size_t middle = f->fit.cut[f->from + (f->to - f->from) / 2];
-	float pause = usual_pause(c, scratch) * RULE_LONG;
-	uint8_t *before = ARENA_NEW(scratch, c->s->n_tokens, uint8_t);
-	if (pause < RULE_LEAST_PAUSE)
-		pause = RULE_LEAST_PAUSE;
-	for (uint32_t k = 1; k < to; k++)
-		if (c->sum[k] != c->sum[k - 1] && !goes_on(c, k, pause, before)) {
-			if (c->cut[k] <= middle)
-				from = k;
-			else
-				to = k;
-		}
-	out->from = from;
-	out->to = to;
-	out->cycles = to - from;
-	out->share.n_ops = c->cut[to] - c->cut[from];
+	ARENA_LOCAL(scratch);
+	struct cycle *c = ARENA_NEW(&scratch, fit->n, struct cycle);
+	for (uint32_t k = 0; k < fit->n; k++)
+		c[k] = look_at(s, fit->cut[k], fit->cut[k + 1]);
+	float pause = usual_pause(c, fit->n, &scratch);
+	for (uint32_t k = 1; k < fit->n; k++) {
+		double a = (double)c[k - 1].time, b = (double)c[k].time;
+		size_t behind = k + 1 < fit->n ? c[k + 1].ops : 0, most = behind > c[k - 1].ops ? behind : c[k - 1].ops;
+		if (c[k].sum != c[k - 1].sum &&
+		    (c[k].structure != c[k - 1].structure || a > b * RULE_LONGER || b > a * RULE_LONGER ||
+		     c[k].ops > most + RULE_SPARE || pauses(s, fit->cut, k, pause)))
+			return false;
+	}
+	return true;
 }
 
 /* GPU time of the names that nearly all cycles hold as often. */
-static double same_time(const struct cycles *c, const uint32_t *constant)
+static double same_time(const struct pattern_sequence *s, const struct pattern_found *f)
 {
 	double all = 0, same = 0;
-	for (size_t i = c->cut[0]; i < c->cut[c->n]; i++) {
-		all += (double)c->s->length[i];
-		same += constant[c->s->token[i]] ? (double)c->s->length[i] : 0;
+	for (size_t i = f->fit.cut[0]; i < f->fit.cut[f->fit.n]; i++) {
+		all += (double)s->length[i];
+		same += f->constant[s->token[i]] ? (double)s->length[i] : 0;
 	}
 	return all > 0 ? same / all : 1;
 }
 
 /* Whether `varied` are the cycles of `f` and others: enough goes on, and the rest stands in for others. Of a few ops,
  * one of which is another, nothing is told. */
-static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, struct pattern_found *varied)
+static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, const struct pattern_found *varied)
 {
-	ARENA_LOCAL(scratch);
 	const struct pattern_fit *fit = &varied->fit;
-	struct cycles c;
 	if (fit->cut[0] > f->fit.cut[f->from + 1] || fit->cut[fit->n] < f->fit.cut[f->to - 1] ||
 	    fit->ops < RULE_SHORT || varied->same < RULE_MOST || varied->share.ops < RULE_EXPLAINED ||
 	    varied->share.time < RULE_EXPLAINED)
@@ -136,9 +97,7 @@ static bool is_one(const struct pattern_sequence *s, const struct pattern_found 
 	for (size_t i = fit->cut[0] + 1; i < fit->cut[fit->n]; i++)
 		if (s->flags[i] & PATTERN_BREAK)
 			return false;
-	look_at(s, fit, &scratch, &c);
-	trim(&c, f, varied, &scratch);
-	return same_time(&c, varied->constant) >= RULE_HALF && varied->cycles >= f->cycles + RULE_CYCLES;
+	return same_time(s, varied) >= RULE_HALF && varied->cycles >= f->cycles + RULE_CYCLES && go_on(s, fit);
 }
 
 bool pattern_stretches_find(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
