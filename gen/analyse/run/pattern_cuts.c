@@ -103,20 +103,16 @@ static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_
 }
 
 /* Cycles may come in runs with something else between them. Marks in `fit->more` cycles that hold half as much again as
- * is usual. True: out->cycles in all runs are one loop, `bursts`. False: it may be the longest run, where there are
- * only a few, and out->from and out->to are that run's; or out->cycles is 0.
+ * is usual. True: out->cycles in all runs are one loop, `bursts`.
  *
  * Runs come again and again, as many cycles in each or not: layers of a step, or steps with a validation between them,
  * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
  * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
- * in every step; or a lookup at each cut tells that it is one. A few runs may be loops of their own. */
+ * in every step; or a lookup at each cut tells that it is one. */
 static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
 	uint32_t from = out->from, to = out->to, first = from, end, runs = 0, in_runs = 0, cycles = 0;
-	struct {
-		uint32_t first, end;
-	} longest = {0};
 	part_longer(f, from, to);
 	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
 		cycles += end - first;
@@ -124,10 +120,6 @@ static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *
 			continue;
 		runs++;
 		in_runs += end - first;
-		if (end - first > longest.end - longest.first) {
-			longest.first = first;
-			longest.end = end;
-		}
 	}
 	bool whole = runs > RULE_FEW && in_runs >= RULE_HALF * cycles && cycles >= RULE_EXPLAINED * (to - from);
 	out->bursts = runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * cycles) &&
@@ -135,21 +127,13 @@ static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *
 	               runs_vary(f, from, to)) &&
 	              count_near(f, from, to) <= RULE_LITTLE * cycles &&
 	              pattern_fit_behind(f, s, from, to) <= RULE_QUARTER * cycles;
-	if (out->bursts) {
-		ARENA_LOCAL(scratch);
-		out->cycles = cycles;
-		out->written = all_written(s, f, from, to);
-		out->share = pattern_fit_share(f, s, from, to, true, &scratch);
-	} else {
-		out->cycles = 0;
-		if (runs && runs <= RULE_FEW) {
-			out->from = longest.first;
-			out->to = longest.end -
-			          (f->more[longest.end - 1] != 0); /* what lies behind it is no part of it */
-			out->cycles = count_cycles(f, out->from, out->to);
-		}
-	}
-	return out->bursts;
+	if (!out->bursts)
+		return false;
+	ARENA_LOCAL(scratch);
+	out->cycles = cycles;
+	out->written = all_written(s, f, from, to);
+	out->share = pattern_fit_share(f, s, from, to, true, &scratch);
+	return true;
 }
 
 /* ---- whether cuts make a loop ---- */
@@ -321,7 +305,6 @@ static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fi
 static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
-	bool good = false;
 	out->bursts = false;
 	out->from = 0;
 	out->to = f->n;
@@ -330,17 +313,14 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
 		out->to--;
 	if (f->ops == 0 || out->to - out->from < RULE_CYCLES)
-		goto done;
+		return false;
 	split_by_time(f, s, out);
 	drop_ends(f, s, out);
 	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
-	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
-	if (good)
-		goto done;
-	good = find_bursts(s, out) ? is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to)
-	                           : out->cycles && explain(f, s, out->from, out->to, out->cycles, &out->share);
-done:
+	bool good = explain(f, s, out->from, out->to, out->cycles, &out->share) ||
+	            (find_bursts(s, out) && is_explained(&out->share, out->cycles) &&
+	             is_no_chance(f, s, out->from, out->to));
 	return good && !are_inputs(s, f, out->from, out->to);
 }
 

@@ -200,8 +200,8 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 	return n;
 }
 
-/* How many of a token the last cycle that differed had beyond what is usual, or less, that
- * nothing has made up for yet; and the GPU time of one of them. */
+/* How many of a token the last cycle that differed had beyond what is usual, or less, that nothing has made up for; and
+ * the GPU time of one of them. */
 struct balance {
 	int64_t beyond;
 	double each;
@@ -211,33 +211,23 @@ struct balance {
 /* What a cycle that differs holds too much or too little of, and no neighbour makes up for, is not explained. */
 struct account {
 	struct balance *of; /* by token */
-	uint64_t beyond, missing;
+	int64_t beyond, missing;
 	double time;
 	uint64_t captured; /* beyond what is usual where a graph is captured, */
 	double captured_time;
 };
 
-static void settle(struct account *a, struct balance *b)
-{
-	if (b->beyond > 0) {
-		a->beyond += (uint64_t)b->beyond;
-		a->time += b->each * (double)b->beyond;
-	} else {
-		a->missing += (uint64_t)-b->beyond;
-	}
-	b->beyond = 0;
-}
-
 static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t beyond, double each)
 {
 	struct balance *b = &a->of[token];
-	if (b->cycle + 1 == cycle && (b->beyond > 0) != (beyond > 0)) {
-		int64_t even = llabs(b->beyond) < llabs(beyond) ? llabs(b->beyond) : llabs(beyond);
-		b->beyond += b->beyond > 0 ? -even : even;
-		beyond += beyond > 0 ? -even : even;
-	}
-	settle(a, b);
-	*b = (struct balance){beyond, each, cycle};
+	bool makes_up = b->cycle + 1 == cycle && (b->beyond > 0) != (beyond > 0);
+	int64_t more = beyond > 0 ? beyond : 0,
+		even = llabs(b->beyond) < llabs(beyond) ? llabs(b->beyond) : llabs(beyond);
+	even = makes_up ? even : 0;
+	a->beyond += more - even;
+	a->missing += more - beyond - even;
+	a->time += each * (double)more - (beyond > 0 ? each : b->each) * (double)even;
+	*b = (struct balance){beyond > 0 ? beyond - even : beyond + even, each, cycle};
 }
 
 uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
@@ -313,13 +303,11 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 			if (counts.of[usual[i]] < f->usual[usual[i]])
 				enter(&account, usual[i], k + 1, (int64_t)counts.of[usual[i]] - f->usual[usual[i]], 0);
 	}
-	for (uint32_t token = 0; token < s->n_tokens; token++)
-		settle(&account, &account.of[token]);
 	/* what runs once before a graph is captured is no fault of the loop that goes on behind it; more is no such
 	 * thing
 	 */
 	if (account.captured_time > RULE_QUARTER * share.all_time) {
-		account.beyond += account.captured;
+		account.beyond += (int64_t)account.captured;
 		account.time += account.captured_time;
 	}
 	double all = (double)share.n_ops + (double)account.missing;

@@ -62,11 +62,6 @@ static void see(const struct pattern_sequence *s, const struct pattern_found *f,
 		end.read = end.read || pattern_is_out(s->flags[i]);
 	}
 	bool is_cycle = fit->grade[k] != GRADE_NONE, host = flags & PATTERN_HOST;
-	if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
-		seen->ends.since++;
-		seen->updates.since++;
-		return;
-	}
 	go_on(&seen->updates, more & PATTERN_UPDATE, is_cycle);
 	if (is_cycle) {
 		seen->cycles++;
