@@ -148,37 +148,16 @@ static bool is_explained(const struct pattern_share *share, uint32_t cycles)
 	return are_alike(share->alike, cycles) && share->ops >= RULE_EXPLAINED && share->time >= RULE_EXPLAINED;
 }
 
-/* Ops that a cycle may have more or less, and still be the same: one or two, or one in fifty. */
-static uint32_t spare_of(const struct pattern_fit *f)
-{
-	uint32_t few = (uint32_t)(RULE_LITTLE * f->ops);
-	return few > RULE_SPARE ? few : RULE_SPARE;
-}
-
-static bool is_same(const struct pattern_fit *f, uint32_t k)
-{
-	return f->grade[k] == GRADE_EXACT || f->off[k] <= spare_of(f);
-}
-
 /* Of many candidates for a boundary some cut what varies (so many tokens to a prompt) into a handful of stretches that
- * happen to be about as long. Of a few cycles three in four have to be the same, but for an op or two or one in fifty;
- * and what they hold is not found as often elsewhere. */
-static bool is_no_chance(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+ * happen to be about as long. Of a few cycles three in four have to be the same, but for an op or two. */
+static bool is_no_chance(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0, same = 0;
-	uint64_t inside = 0, all = 0;
 	for (uint32_t k = from; k < to; k++) {
-		if (f->grade[k] == GRADE_NONE)
-			continue;
-		same += is_same(f, k);
-		inside += f->cut[k + 1] - f->cut[k];
-		n++;
+		n += f->grade[k] != GRADE_NONE;
+		same += f->grade[k] == GRADE_EXACT || (f->grade[k] != GRADE_NONE && f->off[k] <= RULE_SPARE);
 	}
-	if (n >= RULE_MANY)
-		return true;
-	for (size_t i = 0; i < s->n && same >= RULE_MOST * n; i++)
-		all += f->usual[s->token[i]] > 0;
-	return all && (double)inside >= RULE_HALF * (double)all;
+	return n >= RULE_MANY || same >= RULE_MOST * n;
 }
 
 /* Whether the cycles [from, to), `cycles` of which are any, make a loop; `share` is how much of them is usual, or
@@ -195,7 +174,7 @@ static bool explain(const struct pattern_fit *f, const struct pattern_sequence *
 	struct arena scratch = {0};
 	*share = pattern_fit_share(f, s, from, to, false, &scratch);
 	arena_release(&scratch);
-	return is_explained(share, cycles) && is_no_chance(f, s, from, to);
+	return is_explained(share, cycles) && is_no_chance(f, from, to);
 }
 
 /* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
@@ -284,7 +263,7 @@ static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence
 static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *found)
 {
 	uint32_t last = found->to - 1;
-	if (found->to - found->from > RULE_CYCLES && f->cut[last + 1] - f->cut[last] + spare_of(f) < f->ops)
+	if (found->to - found->from > RULE_CYCLES && f->cut[last + 1] - f->cut[last] + RULE_SPARE < f->ops)
 		found->to = last;
 }
 
@@ -318,9 +297,9 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	drop_ends(f, s, out);
 	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
-	bool good = explain(f, s, out->from, out->to, out->cycles, &out->share) ||
-	            (find_bursts(s, out) && is_explained(&out->share, out->cycles) &&
-	             is_no_chance(f, s, out->from, out->to));
+	bool good =
+		explain(f, s, out->from, out->to, out->cycles, &out->share) ||
+		(find_bursts(s, out) && is_explained(&out->share, out->cycles) && is_no_chance(f, out->from, out->to));
 	return good && !are_inputs(s, f, out->from, out->to);
 }
 
