@@ -231,31 +231,18 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 	}
 }
 
-/* A few cycles at an end, too few to be a loop, behind or before something else that takes longer than several cycles:
- * a first one before the compiler runs, the begin of the next token's layers. They, and what parts them, are left out.
- */
-static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
+/* A few cycles before something else that takes longer than several cycles, too few to be a loop: a first one before
+ * the compiler runs. They, and what parts them, are left out. */
+static void drop_begin(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
 {
-
 	if (found->to - found->from < RULE_FEW * RULE_CYCLES)
 		return;
 	double usual = cycle_time(f, s, found->from, found->to, false);
-	uint32_t from = found->from, to = found->to;
-	for (uint32_t i = 1; i < RULE_CYCLES; i++) {
-		uint32_t front = found->from + i, back = found->to - 1 - i;
-		for (int end = 0; end < 2; end++) {
-			uint32_t k = end ? back : front;
-			int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
-			if (f->grade[k] == GRADE_EXACT || (double)took < RULE_LONG * usual)
-				continue;
-			if (end)
-				to = k;
-			else
-				from = k + 1;
-		}
+	for (uint32_t k = found->from + RULE_CYCLES - 1; k > found->from; k--) {
+		int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
+		if (f->grade[k] != GRADE_EXACT && (double)took >= RULE_LONG * usual)
+			found->from = k + 1;
 	}
-	found->from = from;
-	found->to = to;
 }
 
 /* A last cycle that lacks something is no whole one: the program ended before it had all of it, wherever in its step
@@ -294,7 +281,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	if (f->ops == 0 || out->to - out->from < RULE_CYCLES)
 		return false;
 	split_by_time(f, s, out);
-	drop_ends(f, s, out);
+	drop_begin(f, s, out);
 	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
 	bool good =
