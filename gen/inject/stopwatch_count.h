@@ -1,7 +1,7 @@
 /* Counting towards the two instants of a timed run: when the first and when the last count is reached, the devices
  * are waited for, and when that was is noted in a page that is also a file
- * (capture/stopwatch_page.h). While the first is waited for, threads that count are held: of each, one count at most has
- * no time. What is counted, the ends of ranges or launches, is the library's. */
+ * (capture/stopwatch_page.h). While the first is waited for, threads that count are held: of each, one count at most
+ * has no time. What is counted, the ends of ranges or launches, is the library's. */
 #ifndef GAPLINE_INJECT_STOPWATCH_COUNT_H
 #define GAPLINE_INJECT_STOPWATCH_COUNT_H
 

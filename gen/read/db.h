@@ -102,9 +102,9 @@ struct scan {
 	struct scan_number *number, *row; /* by column, of the rows at hand, and of the one at hand; NULL: there are
 	                                   * none */
 	int at, n, room;                  /* which one it is, of how many */
-	bool failed;                /* `err` says why */
-	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
-	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
+	bool failed;                      /* `err` says why */
+	unsigned flaws;                   /* enum scan_flaw, of the values asked for in this row */
+	bool has[SCAN_COLUMNS_MAX];       /* by column: the table has it */
 };
 
 /* Begins a scan. -1 with `err`, which scan_close says again, so that nobody needs to look at once: the table is
@@ -137,7 +137,8 @@ static inline struct scan_number scan_number(struct scan *scan, int i)
 }
 
 /* Whether there is another row; false also where the scan could not begin, and at a damaged row. That pages are where
- * they belong was seen before the first (db_pages_match); pages that point at each other can repeat rows without end. */
+ * they belong was seen before the first (db_pages_match); pages that point at each other can repeat rows without end.
+ */
 static inline bool scan_row(struct scan *scan)
 {
 	if (++scan->at >= scan->n && !scan_more(scan))

@@ -214,9 +214,9 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	                .what = straggler ? "straggler"
 	                        : memset  ? "memset"
 	                                  : work[part->kind],
-	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel, .owner = w.owner,
-	                .module = w.module, .baseline = w.time[0], .fixed = w.time[1], .before = w.count[0],
-	                .after = w.count[1],
+	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel,
+	                .owner = w.owner, .module = w.module, .baseline = w.time[0], .fixed = w.time[1],
+	                .before = w.count[0], .after = w.count[1],
 	                .of = a->items_name            ? "item"
 	                      : a->side[0].steps.found ? "step"
 	                                               : "run");

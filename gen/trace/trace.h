@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "trace/held.h"
+#include "trace/launch.h"
 #include "trace/names.h"
 #include "trace/sampled.h"
 
@@ -96,37 +97,6 @@ struct trace_ops {
 	uint32_t *green;        /* green context id; 0: in none */
 	uint8_t *from, *to;     /* enum memory_kind: of a copy's ends; a memset has `to` alone */
 };
-
-/* The blocks of a kernel's grid and the threads of each as struct trace_ops has them, one number below
- * 1 << TRACE_LAUNCH_BITS; 0 of either: not recorded, or a number that no GPU runs. */
-enum { TRACE_BLOCKS_BITS = 50, TRACE_LAUNCH_BITS = 61 };
-static inline int64_t trace_launch(int64_t blocks, int64_t threads)
-{
-	const bool many = blocks >> TRACE_BLOCKS_BITS || threads >> (TRACE_LAUNCH_BITS - TRACE_BLOCKS_BITS);
-	return blocks < 1 || threads < 0 || many ? 0 : threads << TRACE_BLOCKS_BITS | blocks;
-}
-static inline int64_t trace_blocks(int64_t launch)
-{
-	return launch & (((int64_t)1 << TRACE_BLOCKS_BITS) - 1);
-}
-static inline int64_t trace_threads(int64_t launch)
-{
-	return launch >> TRACE_BLOCKS_BITS;
-}
-
-/* One number for a launch's grid and block (FNV-1a of their six sizes), never 0; 0 where one of them is below 1. */
-static inline uint64_t trace_shape(const int64_t grid[3], const int64_t block[3])
-{
-	uint64_t hash = 0xcbf29ce484222325;
-	for (int i = 0; i < 6; i++) {
-		int64_t size = i < 3 ? grid[i] : block[i - 3];
-		if (size < 1)
-			return 0;
-		for (int byte = 0; byte < 8; byte++)
-			hash = (hash ^ (uint8_t)((uint64_t)size >> 8 * byte)) * 0x100000001b3;
-	}
-	return hash ? hash : 1;
-}
 
 /* Floating-point operations and of which numbers they are: a number of 8 bits or 16, an integer, or any other. */
 enum flop_format { FLOP_OTHER, FLOP_16, FLOP_8, FLOP_INT8 };

@@ -60,8 +60,8 @@ static void test_names_are_not_words(void **state)
 		const struct waterfall_part *p = part_of(a, PART_IDLE, CAUSE_HOST_CODE, names[i]);
 		assert_non_null(p);
 		assert_float_equal(p->delta, -800.0 * US, 10 * US);
-		const char *label = words_part(a, &s->arena, p);
-		assert_string_equal(label, arena_format(&s->arena, "idle, host code in %s", names[i]));
+		assert_string_equal(words_part(a, &s->arena, p),
+		                    arena_format(&s->arena, "idle, host code in %s", names[i]));
 	}
 }
 
@@ -91,8 +91,8 @@ static void test_what_moved_is_not_gone(void **state)
 /* A wait that has another cause now, as another option was on, has not gone; what is left of the change is named. */
 static void test_why_is_netted(void **state)
 {
-	static const struct renames none;
 	static const struct verdict faster = {.result = VERDICT_FASTER}, slower = {.result = VERDICT_SLOWER};
+	static const struct renames none;
 	struct scene *s = *state;
 	uint32_t phase = names_add_text(&s->names, "load");
 	struct idle_row before[] = {{.cause = CAUSE_HOST_CODE, .phase = phase, .per_step = 400 * US}};
@@ -111,23 +111,21 @@ static void test_why_is_netted(void **state)
 	side[1].budget.idle = 180 * US;
 	side[1].budget.period = side[1].headline.step = 1060 * US;
 	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
-	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && w.reason[0].every_cause &&
-	            !w.reason[0].every_phase);
-	assert_true(w.reason[0].part.baseline == 400 * US && w.reason[0].part.fixed == 180 * US);
+	const struct reason *r = w.reason;
+	assert_true(w.n_reasons && r->part.kind == PART_IDLE && r->every_cause && !r->every_phase);
+	assert_true(r->part.baseline == 400 * US && r->part.fixed == 180 * US);
 	/* what came back of it under another cause is taken off where the cause can be named all the same */
 	after[0].per_step = 40 * US;
 	side[1].budget.idle = 70 * US;
 	side[1].budget.period = side[1].headline.step = 950 * US;
 	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
-	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && !w.reason[0].every_cause);
-	assert_float_equal(w.reason[0].part.delta, -330 * US, 1e-6);
-	assert_float_equal(w.reason[0].part.fixed, 70 * US, 1e-6);
+	assert_true(w.n_reasons && r->part.kind == PART_IDLE && !r->every_cause);
+	assert_float_equal(r->part.delta, -330 * US, 1e-6);
+	assert_float_equal(r->part.fixed, 70 * US, 1e-6);
 	/* … off the side that has less of it, from whichever side one looks */
-	const struct side swapped[2] = {side[1], side[0]};
-	const struct waterfall back = waterfall_build(swapped, NULL, &none, &slower, &s->names, &s->arena);
-	assert_true(back.n_reasons && w.reason[0].held && back.reason[0].held);
-	assert_float_equal(back.reason[0].part.baseline, 70 * US, 1e-6);
-	assert_float_equal(back.reason[0].part.fixed, 400 * US, 1e-6);
+	struct waterfall back =
+		waterfall_build((struct side[]){side[1], side[0]}, NULL, &none, &slower, &s->names, &s->arena);
+	assert_true(w.reason[0].held && back.n_reasons && fabs(back.reason[0].part.baseline - 70 * US) < 1e-6);
 	assert_null(w.largest); /* nor is that other cause, which was taken off, named as something else */
 	/* nor is a reason what changed by less than a tenth of a step's change */
 	after[0].per_step = 370 * US;

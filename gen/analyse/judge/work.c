@@ -394,19 +394,6 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 
 /* ---- all of it ---- */
 
-/* Whether every block of a kernel has another number of threads than on the other side. A mean that is no whole number
- * is of launches that differ among themselves. */
-static bool has_other_threads(const struct work_row *r)
-{
-	double each[2];
-	for (int s = 0; s < 2; s++) {
-		each[s] = r->threads[s] / r->instances[s];
-		if (round(each[s]) < 1 || fabs(each[s] - round(each[s])) > 1e-6)
-			return false;
-	}
-	return round(each[0]) != round(each[1]);
-}
-
 static void find_groups(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_kernels *out)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -424,7 +411,7 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 		} else if (!work_has_same_blocks(scale, r)) {
 			work_group_add(&out->blocks, r, fmax(r->time[0], r->time[1]), r->blocks);
 		} else if (work_distance(r->time[0], as_often) > CLOSE) {
-			const bool resized = has_other_threads(r);
+			const bool resized = work_has_other_threads(r);
 			work_group_add(resized ? &out->threads : &out->times, r, fabs(r->time[0] - as_often),
 			               resized ? r->threads : NULL);
 			if (resized)

@@ -171,6 +171,17 @@ bool work_has_same_blocks(const struct work_scale *s, const struct work_row *r)
 	return !is_sized(r) || fabs(ln) <= SAME_BLOCKS + slack;
 }
 
+bool work_has_other_threads(const struct work_row *r)
+{
+	double each[2];
+	for (int s = 0; s < 2; s++) {
+		each[s] = r->threads[s] / r->instances[s];
+		if (round(each[s]) < 1 || fabs(each[s] - round(each[s])) > 1e-6)
+			return false;
+	}
+	return round(each[0]) != round(each[1]);
+}
+
 static bool is_common(const struct work_scale *s, const struct work_row *r)
 {
 	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 && !work_runs_differ(s, r) &&
