@@ -49,6 +49,11 @@ int64_t json_scan_position(const struct json_scan *s)
 	return s->before + (s->at - s->window);
 }
 
+bool json_scan_met_zeros(const struct json_scan *s)
+{
+	return memchr(s->window, 0, (size_t)(s->end - s->window)) != NULL;
+}
+
 /* Reads on, and keeps what begins with `at`. False: there is no more, or a flaw. */
 static bool fill(struct json_scan *s)
 {

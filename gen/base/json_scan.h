@@ -86,6 +86,9 @@ void json_scan_skip(struct json_scan *s);
 /* Bytes of the document before what comes next, or before the flaw. */
 int64_t json_scan_position(const struct json_scan *s);
 
+/* Whether bytes around the flaw are 0, as where a file was not written to its end: no JSON holds one. */
+bool json_scan_met_zeros(const struct json_scan *s);
+
 void json_scan_close(struct json_scan *s);
 
 #endif

@@ -2,8 +2,6 @@
 #include "base/sort.h"
 #include "read/kineto_event.h"
 
-#include "base/buf.h"
-
 #include "trace/classify.h"
 #include "trace/columns.h"
 
@@ -377,81 +375,6 @@ static void give_source(struct kineto *k, const struct clock *clock, struct aren
 	}
 }
 
-/* ---- what is no trace, or holds nothing to judge ---- */
-
-static int check_kind(const struct kineto *k, enum packing packing)
-{
-	static const char *const inside[] = {
-		[PACKING_NONE] = "is", [PACKING_GZIP] = "holds, gzipped,", [PACKING_ZSTD] = "holds, packed with zstd,"};
-	static const char *const begin[] = {
-		[PACKING_NONE] = "head -c 300 ", [PACKING_GZIP] = "gzip -dc < ", [PACKING_ZSTD] = "zstd -dc < "};
-	bool foreign = !k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions;
-	if (k->is_trace && k->events && !foreign)
-		return 0;
-	BUF_LOCAL(command);
-	buf_text(&command, begin[packing]);
-	buf_word(&command, k->path, "");
-	if (packing != PACKING_NONE)
-		buf_text(&command, " | head -c 300");
-	if (!k->is_trace || !k->events)
-		err_set(k->err,
-		        "%s: %s JSON, but no PyTorch trace: it holds no trace events; gapline reads traces of "
-		        "torch.profiler (export_chrome_trace, tensorboard_trace_handler) and nsys exports (nsys "
-		        "export --type sqlite); see how the file begins with: %s",
-		        k->path, inside[packing], command.data);
-	else
-		err_set(k->err,
-		        "%s: is a trace of something else than torch.profiler: none of its %lld events is an "
-		        "operator, a CUDA call or GPU work; see what wrote it with: %s; record programs of any other "
-		        "framework with: gapline capture",
-		        k->path, (long long)k->events, command.data);
-	return -1;
-}
-
-/* Whether a call was made that gives a GPU work. Waiting is none: the profiler itself waits for the GPU. */
-static bool launches_any(const struct kineto *k)
-{
-	bool any = false;
-	for (size_t i = 0; i < k->n_spans && !any; i++) {
-		const char *name = names_text(k->names, k->spans[i].name);
-		enum call_class class = k->spans[i].kind == KINETO_CALL ? classify_call(name) : CALL_OTHER;
-		any = class == CALL_LAUNCH || class == CALL_COPY;
-	}
-	return any;
-}
-
-static const char *plural(int64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static int check_contents(const struct kineto *k, const struct read_wish *wish)
-{
-	const struct trace *t = k->build->trace;
-	if (t->ops.n > 0 || wish->without_gpu)
-		return 0;
-	bool dropped = t->rows[ROWS_KERNELS].dropped || t->rows[ROWS_COPIES].dropped || t->rows[ROWS_MEMSETS].dropped;
-	const char *elsewhere = dropped ? NULL : k->elsewhere;
-	static const char again[] =
-		"; record again with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
-	const char *reason =
-		dropped     ? "its GPU events make no sense and were dropped: the file was changed"
-		: elsewhere ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
-		: k->calls && !launches_any(k)
-			? "CUDA was recorded, and no call gives the GPU work: the program computed on the CPU while it "
-			  "was recorded, or before and after it (schedule, wait, warmup)"
-		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
-			     "profile, in virtual machines, or where another profiler uses CUPTI"
-			   : "CUDA was not among the activities, or the program did not use it";
-	return err_set(
-		k->err,
-		"%s: holds no GPU work, so there is nothing to judge: %lld operator%s, %lld annotation%s, %lld CUDA "
-		"call%s; %s%s%s",
-		k->path, (long long)k->operators, plural(k->operators), (long long)k->annotations,
-		plural(k->annotations), (long long)k->calls, plural(k->calls), reason, elsewhere ? elsewhere : "",
-		elsewhere ? "; record it where it runs on a GPU" : again);
-}
-
 static int give_all(struct kineto *k, const struct read_wish *wish, struct arena *arena)
 {
 	const struct clock clock = find_clock(k);
@@ -462,7 +385,7 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 	kineto_drop_twins(k);
 	kineto_give_ranges(k, clock.origin);
 	give_calls(k, &clock, &launches);
-	if (give_ops(k, &clock, &launches) != 0 || check_contents(k, wish) != 0)
+	if (give_ops(k, &clock, &launches) != 0 || kineto_check_contents(k, wish) != 0)
 		return -1;
 	give_names(k);
 	build_finish(k->build);
@@ -488,7 +411,7 @@ int kineto_read(const char *path, const struct read_wish *wish, struct source *s
 	keymap_init(&k.thread_keys, &k.scratch);
 	int result = kineto_parse(&k, source);
 	if (result == 0)
-		result = check_kind(&k, source->packing);
+		result = kineto_check_kind(&k, source->packing);
 	if (result == 0)
 		result = give_all(&k, wish, arena);
 	arena_release(&k.scratch);

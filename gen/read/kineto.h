@@ -135,6 +135,9 @@ struct kineto {
 
 	int64_t events, operators, annotations, functions, calls; /* seen */
 	bool is_trace;                                            /* it is an array of events, or holds one */
+	int execution;     /* how many of "schema" and "nodes" are there: both in what PyTorch calls execution traces */
+	bool old_profiler; /* a process is "CPU functions" */
+	bool counted;      /* kernels were run again to count what they do, and have no times */
 	const char *elsewhere; /* the category of work of a device that is not read; NULL: there is none */
 	bool old_spelling;     /* no event has a category of annotations: they are among the operators */
 
@@ -145,6 +148,10 @@ struct kineto {
 
 /* Reads all of the file. 0, or -1 with `err`. */
 int kineto_parse(struct kineto *k, struct source *source);
+
+/* Whether it is a trace of PyTorch, with GPU work, unless that is not wished for: 0, or -1 with `err`. */
+int kineto_check_kind(const struct kineto *k, enum packing packing);
+int kineto_check_contents(const struct kineto *k, const struct read_wish *wish);
 
 /* Leaves out what begins at 0, where that is no time. */
 void kineto_drop_clamped(struct kineto *k);

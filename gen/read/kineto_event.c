@@ -23,6 +23,7 @@ enum category {
 	OVERHEAD,
 	LINK,
 	ELSEWHERE, /* work of a device whose events are no kernels and copies */
+	COUNTED,
 };
 
 static const struct {
@@ -51,6 +52,7 @@ static const struct {
 	{"fwdbwd", LINK, ROWS_RANGES},
 	{"forward_backward", LINK, ROWS_RANGES},
 	{"mtia_ccp_events", ELSEWHERE, ROWS_KERNELS},
+	{"cuda_profiler_range", COUNTED, ROWS_KERNELS},
 };
 enum { CATEGORIES_N = sizeof CATEGORIES / sizeof *CATEGORIES };
 _Static_assert((int)CATEGORIES_N <= (int)KINETO_NO_CATEGORY, "a category fits into a byte");
@@ -345,6 +347,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	k->annotations += category == ANNOTATION;
 	k->functions += category == FUNCTION;
 	k->calls += category == CALL;
+	k->counted = k->counted || category == COUNTED;
 	k->elsewhere = category == ELSEWHERE ? CATEGORIES[e->category].text : k->elsewhere;
 	if (flaw) {
 		build_drop(k->build, CATEGORIES[e->category].rows, flaw);
@@ -384,6 +387,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 		break;
 	case LINK:
 	case ELSEWHERE:
+	case COUNTED:
 	case OTHERS:
 		break;
 	}

@@ -42,6 +42,7 @@ enum field {
 	HOST,
 	GPUS,
 	DISTRIBUTED,
+	EXECUTION,
 	GPU_NAME
 };
 
@@ -94,6 +95,8 @@ static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS, 0},
                                        {"host_name", HOST, 0},
                                        {"deviceProperties", GPUS, 0},
                                        {"distributedInfo", DISTRIBUTED, 0},
+                                       {"schema", EXECUTION, 0},
+                                       {"nodes", EXECUTION, 0},
                                        {NULL, NOTHING, 0}};
 static const struct key GPU_KEYS[] = {{"id", GPU_IN(id)},
                                       {"name", GPU_NAME, 0},
@@ -195,10 +198,10 @@ static void on_text(struct parser *p, const char *text, size_t n)
 		kineto_note_given(&p->event, text, n);
 	else if (p->in_types)
 		kineto_note_type(&p->event, text, n);
-	else if (number)
-		*number = kineto_number(text, n);
-	else
+	else if (!number)
 		note_collective(&p->event, p->field, text, n);
+	else if (!(*number = kineto_number(text, n)).there)
+		p->k->old_profiler = p->k->old_profiler || kineto_is("CPU functions", text, n);
 }
 
 /* ---- structure ---- */
@@ -295,7 +298,8 @@ static void on_token(struct parser *p, struct json_scan *s, enum json_token toke
 		key = key_of(p, s->depth, s->text, s->n);
 		p->field = key->field;
 		p->at = key->at;
-		if (p->field == NOTHING)
+		p->k->execution += p->field == EXECUTION;
+		if (p->field == NOTHING || p->field == EXECUTION)
 			json_scan_skip(s);
 		return;
 	case TOKEN_TEXT:
@@ -347,9 +351,21 @@ static ssize_t next_piece(void *context, void *data, size_t room)
 	return n;
 }
 
-/* What is wrong with the JSON. */
-static int refuse(struct kineto *k, const struct json_scan *s)
+/* Whether the rest can be unpacked: what packed the file wrote a sum behind it. Else `err` says that it is damaged. */
+static bool is_whole(struct unpack *packed, char *room, struct err *err)
 {
+	ssize_t n;
+	while ((n = unpack_read(packed, room, NAME_ROOM, err)) > 0)
+		;
+	return n == 0;
+}
+
+/* What is wrong with the JSON. */
+static int refuse(struct parser *p, const struct json_scan *s, struct unpack *packed)
+{
+	struct kineto *k = p->k;
+	if (s->flaw >= JSON_CUT_OFF && packed && !is_whole(packed, p->name, k->err))
+		return -1;
 	switch (s->flaw) {
 	case JSON_SOUND:
 		return 0;
@@ -372,6 +388,9 @@ static int refuse(struct kineto *k, const struct json_scan *s)
 			return err_set(k->err,
 			               "%s: goes on at byte %lld, where its JSON has ended: a trace is one document; "
 			               "put each into a file of its own",
+			               k->path, (long long)json_scan_position(s));
+		if (json_scan_met_zeros(s))
+			return err_set(k->err, "%s: is damaged: near byte %lld it holds zeros; copy the file again",
 			               k->path, (long long)json_scan_position(s));
 		return err_set(
 			k->err,
@@ -396,7 +415,7 @@ int kineto_parse(struct kineto *k, struct source *source)
 	s.lenient = true; /* of PyTorch, and of scripts that wrote it again */
 	for (enum json_token token; (token = json_scan_next(&s)) > TOKEN_END;)
 		on_token(p, &s, token);
-	int result = refuse(k, &s);
+	int result = refuse(p, &s, packed);
 	json_scan_close(&s);
 	unpack_close(packed);
 	return result;

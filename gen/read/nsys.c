@@ -86,8 +86,9 @@ static int check_contents(struct nsys *r)
 	else if (*t->source.incomplete) /* it never came to that */
 		reason = t->source.incomplete;
 	else if (t->calls.n > 0 && !launches_any(r))
-		reason = "CUDA was recorded, and no call gives the GPU work: the program computed on the CPU while it "
-			 "was recorded, or ended before";
+		reason = "CUDA was recorded, and no call launches a kernel or copies; record the part of the program "
+		         "that "
+			 "does";
 	else if (t->calls.n > 0)
 		reason = "CUDA calls were recorded, but nothing from the GPU: usual under WSL2, in virtual machines, "
 			 "without permission to profile, or when the program was killed";

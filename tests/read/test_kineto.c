@@ -1,4 +1,4 @@
-/* Traces of the PyTorch profiler: numbers, spellings, what is made of operators, what is refused. */
+/* Traces of the PyTorch profiler: numbers, spellings, what is made of operators. */
 #include "read/kineto.h"
 #include "support_sqlite.h"
 #include "trace/comm_calls.h"
@@ -405,52 +405,6 @@ static void without_annotations_nothing_is_put_together(void **state)
 	assert_int_equal(t->ranges.n, 0); /* a `backward` would pass for the step */
 }
 
-static void what_is_refused(void **state)
-{
-	struct support *s = *state;
-	static const struct {
-		const char *json, *says;
-	} cases[] = {
-		{"{\"traceEvents\": [" KERNEL("1", "2", "3"), "is cut off: the JSON ends after 1 events"},
-		{"{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"a \"quoted\" name\"}]}", "no valid JSON at byte"},
-		{"{\"verdict\": {\"result\": \"faster\"}}", "is JSON, but no PyTorch trace"},
-		{"[1, 2, 3]", "is JSON, but no PyTorch trace"},
-		{"[{\"ph\": \"X\", \"cat\": \"devtools.timeline\", \"name\": \"RunTask\", \"ts\": 1, \"dur\": 1}]",
-	         "a trace of something else than torch.profiler"},
-		{"[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
-	         "\"dur\": 1}]",
-	         "holds no GPU work, so there is nothing to judge: 1 operator, 0 annotations, 0 CUDA calls; CUDA was "
-	         "not among the activities"},
-		{"[{\"ph\": \"X\", \"cat\": \"mtia_ccp_events\", \"name\": \"fc\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
-	         "\"dur\": 1}, {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, "
-	         "\"ts\": 1, \"dur\": 1}]",
-	         "its device is no GPU, and gapline does not read what PyTorch records of it: mtia_ccp_events; record "
-	         "it where it runs on a GPU"},
-		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
-		{"[{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaDeviceSynchronize\", \"pid\": 1, "
-	         "\"tid\": 1, "
-	         "\"ts\": 1, \"dur\": 1, \"args\": {\"correlation\": 3}}]",
-	         "CUDA was recorded, and no call gives the GPU work"},
-		{"[" CALL("1", "2", "3") ", " KERNEL("5", "9223372036854775807", "3") "]",
-	         "its GPU events make no sense and were dropped"},
-		{"[{\"ph\": None}]", "no valid JSON"},
-		{"{\"ph\": \"X\"}\n{\"ph\": \"X\"}", "goes on at byte 12, where its JSON has ended"},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const char *path = support_path(s, "trace.json");
-		support_write(path, cases[i].json, strlen(cases[i].json));
-		assert_int_equal(support_read(s, path), -1);
-		if (!strstr(s->err.text, cases[i].says))
-			fail_msg("'%s' does not say '%s'", s->err.text, cases[i].says);
-	}
-	char deep[4096];
-	memset(deep, '[', sizeof deep);
-	const char *path = support_path(s, "deep.json");
-	support_write(path, deep, sizeof deep);
-	assert_int_equal(support_read(s, path), -1);
-	assert_non_null(strstr(s->err.text, "nested"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,7 +426,6 @@ int main(void)
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(without_annotations_nothing_is_put_together, support_setup,
 	                                        support_teardown),
-		cmocka_unit_test_setup_teardown(what_is_refused, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

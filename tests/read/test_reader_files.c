@@ -140,7 +140,7 @@ static void databases_that_are_no_profile(void **state)
 	REFUSED(s, path, "nothing from the GPU");
 	REFUSED(s, path, "nsys profile --trace=cuda,nvtx,osrt");
 	support_run(path, "UPDATE StringIds SET value = 'cudaDeviceSynchronize' WHERE value LIKE 'cuda%'");
-	REFUSED(s, path, "CUDA was recorded, and no call gives the GPU work");
+	REFUSED(s, path, "CUDA was recorded, and no call launches a kernel or copies");
 	support_run(path, "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL");
 	REFUSED(s, path, "did not use CUDA");
 	unlink(path);
