@@ -183,6 +183,16 @@ def fail_launches(code, *steps):
     return edit
 
 
+def far_behind(steps):
+    """The last kernels run an hour after all else."""
+
+    def edit(db):
+        (n,) = db.execute("SELECT count(*) FROM NVTX_EVENTS WHERE text = 'step'").fetchone()
+        db.execute(f"UPDATE {KERNELS} SET start = start + 3600000000000, end = end + 3600000000000 WHERE correlationId > ?", ((n - steps) * PER_STEP,))
+
+    return edit
+
+
 def nothing(db):
     pass
 
@@ -193,8 +203,8 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, FAILED, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "40 CUDA calls failed, first with error 222 (PTX of a newer version). So there is no verdict", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
-SENTENCES = LOST, FAILED, EMPTY, GONE, BACK, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
+LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "40 CUDA calls failed, first with error 222 (PTX of a newer version). So there is no verdict", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "after all else", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
+SENTENCES = LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
@@ -222,6 +232,8 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "every fourth range lost": (drop_marks(*range(2, 60, 4)), nothing, MARKS, [], 1),
     "two of three ranges lost": (nothing, drop_marks(*[i for i in range(60) if i % 3]), UNIT, [], 1),
     "a clock set back": (nothing, clock_back(*range(5, 56, 5)), BACK, [], 3),
+    "one row far behind": (lambda db: db.execute(f"UPDATE {KERNELS} SET start = start + 3600000000000, end = end + 3600000000000 WHERE correlationId = {30 * PER_STEP + 2}"), nothing, FAR, [], 1),
+    "a step far behind": (nothing, far_behind(1), FAR, [], 1),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant, nothing, OTHER, [], 1),

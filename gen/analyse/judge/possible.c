@@ -84,6 +84,31 @@ static int64_t in_two_calls(const struct trace *t)
 	return sum;
 }
 
+/* How long after all that the host did GPU work begins that it had launched, while nothing ran: longer than all before
+ * it took. Of one process, as above. What a queue from before the recording delays comes before most of the work. */
+static int64_t far_behind(const struct trace *t)
+{
+	int64_t first = INT64_MAX, last = 0, behind = INT64_MAX;
+	if (t->n_processes != 1 || !t->calls.n)
+		return 0;
+	for (size_t i = 0; i < t->calls.n; i++) {
+		first = t->calls.start[i] < first ? t->calls.start[i] : first;
+		last = t->calls.end[i] > last ? t->calls.end[i] : last;
+	}
+	for (size_t i = 0; i < t->ranges.n; i++)
+		last = t->ranges.end[i] > last ? t->ranges.end[i] : last;
+	const int64_t far = last + (last - first);
+	size_t late = 0;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.start[i] < far) {
+			last = t->ops.end[i] > last ? t->ops.end[i] : last;
+		} else if (t->ops.launch[i] != TRACE_NONE) {
+			behind = t->ops.start[i] < behind ? t->ops.start[i] : behind;
+			late++;
+		}
+	return late && late < t->ops.n - late && behind - last > last - first ? behind - last : 0;
+}
+
 const struct fact *possible_rows(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
 {
 	for (size_t r = 0; r < n; r++) {
@@ -91,6 +116,9 @@ const struct fact *possible_rows(const struct run *runs, const char *const *file
 		       window = (double)(runs[r].window_end - runs[r].window_start);
 		if (two > EVIDENCE_LOST * window)
 			return FACT_NEW(arena, calls_cross, FACT_NO_SIDE, .file = files[r], .time = two);
+		int64_t behind = far_behind(runs[r].trace);
+		if (behind)
+			return FACT_NEW(arena, row_far_behind, FACT_NO_SIDE, .file = files[r], .time = (double)behind);
 	}
 	for (size_t r = 1; r < n; r++)
 		for (size_t q = 0; q < r; q++)
