@@ -73,6 +73,23 @@ static void test_ranks_wait_for_a_host_that_recording_held_up(void **unused)
 	assert_float_equal(beyond[3][0] - beyond[1][0], log(20.0 - 4 - 4) - log(20.0 - 4), 1e-6);
 }
 
+static void test_calls_cost_no_more_than_their_step(void **unused)
+{
+	/* The pace of launches would allow 14 µs; the GPU waits for eight calls in each step of 40 µs. */
+	static struct analysis a;
+	double beyond[2];
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		a.side[i] = (struct side){.budget.period = 40 * US, .busy = 4 * US};
+		a.side[i].recording.launch_pace = 14750;
+		a.side[i].recording.waited_calls = 8;
+		for (int p = 0; p < RECORDING_PRICES && !i; p++)
+			a.side[i].recording.took[p] = recording_price[p];
+	}
+	recording_bounds(a.side, false, beyond);
+	assert_float_equal(beyond[0], log(40.0 - 5) - log(40), 1e-6);
+}
+
 /* 40 steps: in each 50 kernels of 3 µs, one every 4 µs, and `ranges` around each launch but every tenth, of which begin
  * and end take 1 µs together: 4 µs of host code are in them, which begin while the kernel before still runs. */
 static const struct trace *ranges_run(struct scene *s, int ranges)
@@ -439,6 +456,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded_steps_apart),
 		cmocka_unit_test(test_recording_makes_kernels_longer),
+		cmocka_unit_test(test_calls_cost_no_more_than_their_step),
 		cmocka_unit_test(test_ranks_wait_for_a_host_that_recording_held_up),
 		SCENE(test_ranges_that_one_side_has),
 		cmocka_unit_test(test_paces_apart_by_hand),

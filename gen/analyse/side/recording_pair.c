@@ -35,11 +35,13 @@ static bool of_graphs(const struct side side[2])
 	return side[0].recording.of_graphs != side[1].recording.of_graphs;
 }
 
-/* The highest price that a call of a side can have. */
+/* The highest price that a call of a side can have: all that the GPU waited for in a step have no more than the step.
+ */
 static double highest_price_of(const struct side side[2], int s)
 {
 	const struct side *of = of_graphs(side) ? &side[side[0].recording.of_graphs] : &side[s];
-	return fmin(fmax(LEAST_NS_A_CALL, of->recording.launch_pace - NS_A_LAUNCH), MOST_NS_A_CALL);
+	const double most = fmin(MOST_NS_A_CALL, side[s].budget.period / fmax(1, waited(&side[s])));
+	return fmin(fmax(LEAST_NS_A_CALL, of->recording.launch_pace - NS_A_LAUNCH), most);
 }
 
 /* Of either. */
