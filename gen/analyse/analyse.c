@@ -190,9 +190,11 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
 	const struct fact *impossible = possible_recording(facts, 2, arena);
+	const bool are_ranks = asked->nothing && asked->nothing->id == FACT_ranks_of_one_run;
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
-	struct comparison comparison = compare_work(built, facts, rest || impossible, asked->printed, names, arena);
+	struct comparison comparison =
+		compare_work(built, facts, rest || impossible, are_ranks, asked->printed, names, arena);
 	unrecorded[0].other_gpus = unrecorded[1].other_gpus = comparison.other_gpus;
 	if (asked->items_name && !per_item)
 		FACT_ADD(&comparison.differences, arena, items_need_steps, FACT_NO_SIDE);

@@ -15,11 +15,19 @@ const char *words_result(const struct analysis *a)
 	return say_word(WORDS_result_first, verdict_result_name(a->verdict.result));
 }
 
+/* The smaller of two has three digits that count, and two decimals more at most than the larger one. */
+static const char *own_digits(struct arena *arena, struct unit unit, double ns)
+{
+	const int own = ns ? 2 - (int)floor(log10(fabs(ns) / unit.ns)) : 0, most = unit.decimals + 2;
+	unit.decimals = own > most ? most : own > unit.decimals ? own : unit.decimals;
+	return format_number(arena, unit, ns);
+}
+
 const char *words_pair(struct arena *arena, double before, double after)
 {
 	struct unit unit = format_unit(fmax(fabs(before), fabs(after)));
-	return arena_format(arena, "%s " ARROW " %s %s", format_number(arena, unit, before),
-	                    format_number(arena, unit, after), unit.name);
+	return arena_format(arena, "%s " ARROW " %s %s", own_digits(arena, unit, before),
+	                    own_digits(arena, unit, after), unit.name);
 }
 
 const char *words_side(const struct finding *f)

@@ -187,6 +187,8 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
 	if (a->verdict.has_speedup && larger_batch(a))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "items");
+	if (a->conditions.nothing && a->conditions.nothing->id == FACT_ranks_of_one_run)
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "ranks");
 	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
 		                .what = a->verdict.has_speedup                        ? "runs"

@@ -204,6 +204,8 @@ def check_one_run(table, gapline, folder):
         verdict = gapline.report(*path)[1]["verdict"]
         said = any("ranks 0 and 1 of one run" in reason for reason in verdict["reasons"])
         table.check(f"ranks as sides, {what}", said == one and (verdict["speedup"] is None) == one, verdict["reasons"][0][:110])
+        left = verdict["same_work"] == "unknown" and not verdict["differences"]
+        table.check(f"nor is their work compared, {what}", left == one, f"{verdict['same_work']} {verdict['differences']}"[:110])
 
 
 NOTING = 2  # us that the profiler takes for whatever it notes

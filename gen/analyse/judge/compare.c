@@ -389,10 +389,12 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 }
 
 /* What is missing may be in the profile and not in the program. */
-static void leave_work_open(struct guard *c)
+static void leave_work_open(struct guard *c, bool rest)
 {
 	renames_find(c->side, c->arena, &c->out.renames);
-	GUARD_DOUBT(c, work_not_compared, FACT_NO_SIDE);
+	c->doubtful = true;
+	if (rest)
+		GUARD_DOUBT(c, work_not_compared, FACT_NO_SIDE);
 }
 
 /* How often the loop is there is no speed, where a step is compared with a step. A capture's ends take one or two. */
@@ -425,7 +427,7 @@ static void compare_names(struct guard *c, bool rest)
 	guard_find(c, true, out->mismatch);
 }
 
-struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
+struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest, bool ranks,
                                const struct printed *printed, const struct names *names, struct arena *arena)
 {
 	struct guard c = {.arena = arena,
@@ -454,8 +456,8 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	uint32_t before = out->differences.n;
 	if (c.a->steps.found != c.b->steps.found || out->strangers)
 		c.doubtful = true;
-	else if (rest)
-		leave_work_open(&c);
+	else if (rest || ranks)
+		leave_work_open(&c, rest);
 	else
 		compare_jobs(&c, facts);
 	if (c.only_times_differ)
@@ -464,7 +466,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		out->kernels = KERNELS_SAME;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
 	if (!as_often)
-		compare_names(&c, rest);
+		compare_names(&c, rest || ranks);
 	else if (c.a->steps.name != c.b->steps.name)
 		guard_find(&c, true,
 		           FACT_NEW(arena, loops_as_often, FACT_NO_SIDE, .times = facts[0].runs[0].loop_times,

@@ -8,9 +8,9 @@
 #include "trace/printed.h"
 
 /* Compares two built sides. `rest`: rows that make no sense were left out, or a recording cannot be true, so what one
- * side has and the other has not may be missing in the profile only: the work is not compared. `printed`: what the
- * programs printed, or NULL. Sentences live in `arena`. */
-struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
+ * side has and the other has not may be missing in the profile only: the work is not compared; nor is it of two ranks
+ * of one run (`ranks`). `printed`: what the programs printed, or NULL. Sentences live in `arena`. */
+struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest, bool ranks,
                                const struct printed *printed, const struct names *names, struct arena *arena);
 
 #endif
