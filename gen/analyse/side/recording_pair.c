@@ -167,7 +167,7 @@ void recording_bounds(const struct side side[2], bool paced, double beyond[2])
 /* Whether it is worth saying what recording may have done. */
 static bool matters(const struct verdict *v, const struct verdict_conditions *c)
 {
-	return v->has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
+	return v->has_speedup && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
 }
 
 bool recording_apart(const struct side side[2], const struct verdict *v)
@@ -182,7 +182,7 @@ bool recording_apart(const struct side side[2], const struct verdict *v)
 
 bool recording_turns(const struct verdict *v, const struct verdict_conditions *c)
 {
-	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
+	return v->measured == VERDICT_RECORDED && v->has_speedup && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
 /* Whether it makes a difference that the sides' prices may differ. */
@@ -261,9 +261,10 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	                .ranges = !operators && b->recording.waited_ranges + f->recording.waited_ranges > 0,
 	                .operators = operators, .baseline = waited(b), .fixed = waited(f),
 	                .unit = b->steps.found ? "step" : "run", .apart = apart, .nodes = find_nodes(side, arena),
-	                .allows = !apart || !is_beyond(side, &prices) ? "all"
-	                          : v->exchange.state > 0             ? "twice"
-	                                                              : "recording");
+	                .allows = !v->has_interval                      ? "nothing"
+	                          : !apart || !is_beyond(side, &prices) ? "all"
+	                          : v->exchange.state > 0               ? "twice"
+	                                                                : "recording");
 }
 
 enum {
