@@ -1,5 +1,7 @@
 /* The words that readers and machines see for causes, results and the like. */
 #include "analyse/words.h"
+
+#include "analyse/pair_result.h"
 #include "base/format.h"
 
 #include "say/say.h"
@@ -113,6 +115,17 @@ WORD_OF(same_kernels_name,
 
 WORD_OF(diagnosis_result_name, diagnosis_result, [DIAGNOSIS_NONE] = "none", [DIAGNOSIS_CONFIRMED] = "confirmed",
         [DIAGNOSIS_PARTLY] = "partly", [DIAGNOSIS_EXCEEDED] = "exceeded")
+
+const char *diagnosis_said(const struct diagnosis *d)
+{
+	static const double far = 1.25; /* of what was predicted, to either side */
+	const double least = d->combined_least > 0 ? d->combined_least : d->combined_ceiling;
+	const bool right = d->result == DIAGNOSIS_CONFIRMED || d->result == DIAGNOSIS_PARTLY;
+	return right && d->measured * far < least ? "shorter"
+	       : d->result == DIAGNOSIS_CONFIRMED && d->measured > far * d->combined_ceiling
+	               ? "longer"
+	               : diagnosis_result_name(d->result);
+}
 
 WORD_OF(step_origin_name,
         step_origin, [STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern")

@@ -201,4 +201,9 @@ enum diagnosis_result {
 };
 const char *diagnosis_result_name(enum diagnosis_result result);
 
+struct diagnosis;
+
+/* How its sentence begins: the same, but where the causes are right and the time is not: "longer", "shorter". */
+const char *diagnosis_said(const struct diagnosis *diagnosis);
+
 #endif

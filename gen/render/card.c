@@ -206,10 +206,8 @@ static void add_prediction(const struct analysis *a, struct rows *chips)
 	if (d->result == DIAGNOSIS_NONE)
 		return;
 	const char *text = words_diagnosis(a, chips->page->arena);
-	add_chip(
-		chips, class[d->result],
-		FACT_NEW(chips->page->arena, chip_prediction, FACT_NO_SIDE, .result = diagnosis_result_name(d->result)),
-		&text, 1);
+	add_chip(chips, class[d->result],
+	         FACT_NEW(chips->page->arena, chip_prediction, FACT_NO_SIDE, .result = diagnosis_said(d)), &text, 1);
 }
 
 /* ---- what a step is ---- */

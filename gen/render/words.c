@@ -353,8 +353,7 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	const char *missed = d->has_unmet ? arena_format(arena, "%s, %s", words_part(a, arena, &d->unmet),
 	                                                 words_pair(arena, d->unmet.baseline, d->unmet.fixed))
 	                                  : NULL;
-	return SAY(a->names, arena, prediction,
-	           .result = d->combined_ceiling > 0 ? diagnosis_result_name(d->result) : "untested",
+	return SAY(a->names, arena, prediction, .result = d->combined_ceiling > 0 ? diagnosis_said(d) : "untested",
 	           .least = d->combined_least > 0 ? d->combined_least : NAN, .predicted = d->combined_ceiling,
 	           .measured = d->measured, .profiled = a->verdict.measured == VERDICT_STOPWATCH, .share = d->share,
 	           .gain = d->gain, .rest = rest ? words_part(a, arena, &d->rest) : NULL,

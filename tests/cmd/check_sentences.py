@@ -406,7 +406,7 @@ class Sentences(unittest.TestCase):
 
         text, result = compared(6 * MS, 1_800_000)
         self.assertEqual({f["id"]: f["status"] for f in result["findings"] if f["ceiling"]}["straggler"], "reduced")
-        self.assertIn(" prediction Prediction met: ", text)
+        self.assertIn(" prediction Right causes, but less gained than predicted: 1.665 ms predicted, 3.315 ms measured.", text)
         self.assertAlmostEqual(result["diagnosis"]["explained_share"], 1, delta=0.02)
         text, result = compared(2 * MS, 1_000)
         self.assertIn(" prediction Prediction met: ", text)

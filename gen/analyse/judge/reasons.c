@@ -44,7 +44,7 @@ static void add_too_little(struct list *list, const struct proof *p)
 		ADD(list, nothing_measured, p->m[0] == 0 ? 0 : 1, .steps = SERIES_SHORT);
 	else if (p->steps)
 		ADD(list, too_few_steps, FACT_NO_SIDE, .baseline = (int64_t)p->all[0], .fixed = (int64_t)p->all[1],
-		    .steps = DESCRIPTIVE_STEPS, .runs = DESCRIPTIVE_RUNS);
+		    .steps = DESCRIPTIVE_STEPS, .good = SERIES_SHORT, .runs = DESCRIPTIVE_RUNS);
 	else
 		ADD(list, too_few_spans, FACT_NO_SIDE, .runs = DESCRIPTIVE_RUNS);
 }

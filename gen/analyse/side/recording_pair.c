@@ -40,7 +40,8 @@ static bool of_graphs(const struct side side[2])
 static double highest_price_of(const struct side side[2], int s)
 {
 	const struct side *of = of_graphs(side) ? &side[side[0].recording.of_graphs] : &side[s];
-	const double most = fmin(MOST_NS_A_CALL, side[s].budget.period / fmax(1, waited(&side[s])));
+	const double calls = side[s].counts.graph_launches > 0 ? 1 : fmax(1, waited(&side[s]));
+	const double most = fmin(MOST_NS_A_CALL, side[s].budget.period / calls);
 	return fmin(fmax(LEAST_NS_A_CALL, of->recording.launch_pace - NS_A_LAUNCH), most);
 }
 
