@@ -26,8 +26,8 @@ static int find(struct collector *collector, struct err *err)
 	collector->tool = find_library(LIBRARY, collector->arena);
 	if (!collector->tool)
 		return err_set(err, LIBRARY
-		               " does not lie beside this gapline, so it captures with nsys only; build gapline where "
-		               "the CUDA toolkit's headers (cupti.h, nvtx3) are");
+		               " does not lie beside this gapline, so it captures with nsys only; ./dev build makes it "
+		               "where the CUDA toolkit's headers (cupti.h, nvtx3) are, ./dev demo does not");
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
 		const char *value = getenv(taken[i]);
 		if (value && *value)

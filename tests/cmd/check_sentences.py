@@ -198,6 +198,35 @@ class Sentences(unittest.TestCase):
         self.assertIn("Same work, other kernel times", text)
         self.assertNotIn("different kernels", text + (self.folder / "r.html").read_text())
 
+    def test_what_stands_where_another_kernel_did(self):
+        """A kernel 70 times as fast in another one's place is there; and one long launch does more than each of 20."""
+        def step(name, length, times=1):
+            def of(program):
+                program.copy(1, 400_000)
+                for _ in range(times):
+                    program.kernel(name, length=length)
+                program.copy(2, 4000)
+            return of
+
+        text, _ = self.said(self.unmarked("hist", 80, step("hist", 2_000_000)), self.unmarked("shared", 80, step("hist_shared", 30_000)))
+        self.assertIn("What may run in its place takes hardly any time.", text)
+        text, _ = self.said(self.unmarked("many", 80, step("trace", 20_000, 20)), self.unmarked("once", 80, step("trace", 120_000)))
+        self.assertIn("Each of its launches does more there.", text)
+
+    def test_captures_that_were_both_broken_off(self):
+        paths = self.pair()
+        for path in paths:
+            db = sqlite3.connect(path)
+            db.executescript("CREATE TABLE GAPLINE_CAPTURE (name, value); INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'the program was killed')")
+            db.close()
+        text, _ = self.said(*paths)
+        self.assertIn("Both captures are incomplete (the program was killed), so their ends are missing.", text)
+
+    def test_few_of_either_size_have_their_digits(self):
+        """31.25 and 1183 ms were 31 and 1183; 0.096 of 16 ms was 0.10."""
+        text, _ = self.said(*self.pair(load=40_000_000))
+        self.assertRegex(text, r"per step [\d.]{5} \u2192 4\d\.\d+ ms")
+
     def test_launches_that_are_captured_do_not_bound_what_recording_costs(self):
         """A program that captures a graph anew in every step: a launch into it takes 1 us, one of the graph 20."""
         def step(program):

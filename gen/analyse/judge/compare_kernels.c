@@ -98,10 +98,10 @@ static bool runs_meet(const struct guard *c, const struct side_facts facts[2], c
 static void add_left_out(struct guard *c, const struct side_facts facts[2], const struct work_left_out *l, int side,
                          double all)
 {
-	static const char *const place[] = {"nothing", "beside", "elsewhere", "little", "anew"};
+	static const char *const place[] = {"nothing", "gathered", "beside", "elsewhere", "little", "anew"};
 	if (!l->n)
 		return;
-	const bool host = l->instead == WORK_NOTHING && c->copies[side];
+	const bool host = l->instead <= WORK_GATHERED && c->copies[side];
 	const bool much = l->time > GUARD_MATERIAL * all && !host && !runs_meet(c, facts, l->name, side);
 	c->different |= much;
 	c->doubtful |= !much;

@@ -262,11 +262,13 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 		const struct fact *held = say_held_back(side, s, &out.rest, arena);
 		out.held_back = held ? held : out.held_back;
 		facts_add(&out.rest, arena, say_found_apart(&side[s], s, arena));
-		if (!broken[s] || broken[1 - s])
+		const bool both = broken[s] && broken[1 - s];
+		if (!broken[s] || (both && s))
 			continue;
-		out.broken_off =
-			FACT_NEW(arena, capture_incomplete, s, .why = arena_copy(arena, broken[s], strlen(broken[s])));
-		facts_add(&out.rest, arena, out.broken_off);
+		const struct fact *off = FACT_NEW(arena, capture_incomplete, both ? FACT_NO_SIDE : s, .both = both,
+		                                  .why = arena_copy(arena, broken[s], strlen(broken[s])));
+		facts_add(&out.rest, arena, off);
+		out.broken_off = both ? NULL : off;
 	}
 	say_unseen(side, &out.rest, arena);
 	out.shared = say_shared(facts, &out.rest, arena);

@@ -362,6 +362,12 @@ static bool leaves_phase(const struct search *s, size_t k)
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
 }
 
+/* Whether its few launches have most of the blocks that many have on the other side: what is said, no more. */
+static bool launches_hold_more(const struct search *s, const struct work_row *r)
+{
+	return r->instances[s->less] > 0 && r->blocks[s->less] > MOST * r->blocks[1 - s->less];
+}
+
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
@@ -376,10 +382,11 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		enum work_instead instead = find_instead(s, k, lost);
 		if (instead == WORK_REPLACED)
 			continue;
+		const bool gathered = here > 0 && work_is_gathered(&s->all[k], s->less);
 		instead = anew && here > 0 ? WORK_ANEW : instead;
 		out->n++;
-		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || goes_with_fills(s, &s->all[k]) ||
-		               (here > 0 && work_is_gathered(&s->all[k], s->less)) ||
+		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || gathered ||
+		               goes_with_fills(s, &s->all[k]) ||
 		               work_goes_with_comm(s->scale, s->all, s->n, s->less, &s->all[k]);
 		*(unclear ? &out->unclear : &out->time) += lost;
 		if (s->all[k].time[1 - s->less] <= longest)
@@ -388,7 +395,9 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		out->instead = instead;
+		out->instead = instead == WORK_NOTHING && (gathered || launches_hold_more(s, &s->all[k]))
+		                       ? WORK_GATHERED
+		                       : instead;
 	}
 }
 

@@ -17,10 +17,11 @@ struct work_group {
 	double size[2];   /* blocks of its launch, or threads of its block, the mean by side; 0: it is neither */
 };
 
-/* What may do the work of a kernel that is gone, the likelier the later: nothing; a kernel beside it that has other
- * blocks; one that is new in another phase; one in its place that hardly takes time; any of a step that was built anew,
- * of one that still runs in it; or one in its place that takes some. */
-enum work_instead { WORK_NOTHING, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_ANEW, WORK_REPLACED };
+/* What may do the work of a kernel that is gone, the likelier the later: nothing; its own launches that are
+ * left, each of which does more; a kernel beside it that has other blocks; one that is new in another phase; one in its
+ * place that hardly takes time; any of a step that was built anew, of one that still runs in it; or one in its place
+ * that takes some. */
+enum work_instead { WORK_NOTHING, WORK_GATHERED, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_ANEW, WORK_REPLACED };
 
 /* A kernel that one side runs less often and with fewer blocks, with nothing in its place: no kernel that this side
  * runs more often in the phases where that one is missing, in one that only this side has, or outside of all. */
