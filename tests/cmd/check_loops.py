@@ -4,8 +4,7 @@
     check_loops.py GAPLINE [N [KIND ...]]
 
 Every kind in support/made_loops.py, made_mixtures.py, made_solvers.py, made_shapes.py and made_long.py is a way in which programs are built;
-N (20) programs of each, two in five of that of the last three, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and shown. The time
-per step is that of the simulation within 1 % in at least 98 of 100; programs at random have no steps; another number of
+N (20) programs of each, two in five of that of the last three, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and shown. The time per step is that of the simulation within 1 % in at least 98 of 100; programs at random have no steps; another number of
 iterations of the same steps is said, and no speed. Prints what is missed.
 
 And real ones, tests/cmd/unmarked: scrubbed captures of workloads/programs/pairs.py --plain on an H100, 120 steps, with
@@ -39,8 +38,7 @@ WAITS = ("long_server",)  # for requests, now and then: a report sets aside what
 
 def report(gapline, folder, files, *options):
     out = os.path.join(folder, "report.json")
-    run = subprocess.run([gapline, "report", *files, "-o", os.devnull, "--json", out, "--quiet", *options],
-                         capture_output=True, text=True)
+    run = subprocess.run([gapline, "report", *files, "-o", os.devnull, "--json", out, "--quiet", *options], capture_output=True, text=True)
     if run.returncode not in (0, 3):
         sys.exit(f"{files}: status {run.returncode}: {run.stderr}")
     with open(out) as f:
@@ -288,8 +286,7 @@ def check_iterations(gapline, folder):
     other = report(gapline, folder, files, "--loop", behind[0])["baseline"]
     if not other["steps"]["found"] or other["runs"][0]["steps"] != 30 or not other["steps"]["name"].startswith("v"):
         wrong.append(f"--loop {behind[0]}: {other['steps']}")
-    none = subprocess.run([gapline, "report", *files, "--loop", "none of them", "-o", os.devnull], capture_output=True,
-                          text=True)
+    none = subprocess.run([gapline, "report", *files, "--loop", "none of them", "-o", os.devnull], capture_output=True, text=True)
     if none.returncode != 2 or "nothing that repeats has this name" not in none.stderr:
         wrong.append(f"--loop of no loop: status {none.returncode}: {none.stderr}")
     return wrong
@@ -377,6 +374,15 @@ def check_names(gapline, folder):
     return wrong
 
 
+def sweeps(gapline, folder, times):
+    """Five sizes, each so many times the one before. Whether they are steps."""
+    p, path = Program(random.Random("sweep")), os.path.join(folder, f"sweep-{times}.sqlite")
+    for k in range(5):
+        p.copy(1, 40000 * times**k), p.kernel("sum_kernel", 7, 20000 * times**k), p.copy(2, 16 * times**k), p.wait()
+    write(path, [p])
+    return steps_of(gapline, path)["found"]
+
+
 def check_small(gapline, folder):
     """A loop that is a quarter of the GPU's work, behind kernels at random: it is said, and taken for the steps only where
     --loop asks for it. What is wrong."""
@@ -402,8 +408,7 @@ def check_small(gapline, folder):
         wrong.append(f"a small loop: {result['baseline']['steps']}, {said[:800]}")
     result = report(gapline, folder, paths, "--loop", "gemm")
     true = files[0][1] / files[1][1]
-    summary = subprocess.run([gapline, "report", *paths, "--loop", "gemm", "-o", os.devnull, "--quiet", "--markdown", "/dev/stdout"],
-                             capture_output=True, text=True).stdout
+    summary = subprocess.run([gapline, "report", *paths, "--loop", "gemm", "-o", os.devnull, "--quiet", "--markdown", "/dev/stdout"], capture_output=True, text=True).stdout
     if "Steps of the baseline: gemm\\_b + norm: 60 steps, 1 left out" not in summary or summary.count("the repeating sequence of 5 GPU operations, 60 times") != 2:
         wrong.append(f"a small loop in a summary: {summary[:600]}")
     if result["verdict"]["result"] != "faster" or abs(result["verdict"]["speedup"] / true - 1) > NEAR:
@@ -454,7 +459,7 @@ def main():
         wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_updates(gapline) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
-        wrong += check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
+        wrong += [f"{n} times the size before" for n in (4, 1) if sweeps(gapline, folder, n) != (n == 1)] + check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE + made_long.MINE and not sys.argv[3:] else n

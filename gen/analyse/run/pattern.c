@@ -298,6 +298,17 @@ static size_t cycle_end(const struct pattern_fit *fit, uint32_t k)
 	return fit->more[k] && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops : fit->cut[k + 1];
 }
 
+/* Whether each cycle has half as much again to do as the one before, or each the one behind: sizes are gone through. */
+static bool is_sweep(const double *time, uint32_t n)
+{
+	uint32_t grows = 0, falls = 0;
+	for (uint32_t k = 1; k < n; k++) {
+		grows += time[k] >= RULE_LONGER * time[k - 1];
+		falls += time[k - 1] >= RULE_LONGER * time[k];
+	}
+	return n > 1 && (grows == n - 1 || falls == n - 1);
+}
+
 static void add_loop(const struct pattern_sequence *s, const uint32_t *row, const struct pattern_found *f,
                      struct arena *arena, struct pattern *out)
 {
@@ -328,6 +339,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		loop->at[loop->n++] = s->at[fit->cut[k]];
 		loop->at[loop->n] = end < s->n ? s->at[end] : INT64_MAX;
 	}
+	loop->works = loop->works && !is_sweep(time, loop->n);
 	for (uint32_t k = 0; k < loop->n; k++)
 		loop->lacks[k] = loop->lacks[k] && time[k] < RULE_MOST * loop->time / loop->n;
 }

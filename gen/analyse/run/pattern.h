@@ -128,7 +128,7 @@ struct run_loop {
 	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.8 to 1 */
 	double same;           /* share of the ops that have the same names in every cycle: pattern_varied.h; else 1 */
 	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
-	bool works;            /* it does more than copy */
+	bool works;            /* it does more than copy, and no sweep over sizes does */
 	bool most_of_all;      /* three quarters of what repeats in its process by time, half by number */
 	bool search;           /* it tries out kernels: an autotuner's, no work of the program */
 	int64_t start, end;    /* first launch; latest end of an op */
