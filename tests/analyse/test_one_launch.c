@@ -38,7 +38,7 @@ static void test_vector_add(void **state)
 	assert_float_equal(a.side[0].headline.step, 2310 * US, 0.5);
 	assert_float_equal(a.side[1].headline.step, 66 * US, 0.5);
 	assert_string_equal(words_once(&a, &s->arena),
-	                    "vectorAdd 2.310 \xE2\x86\x92 0.066 ms (35.0\xC3\x97), once per side.");
+	                    "vectorAdd 2.310 \xE2\x86\x92 0.0660 ms (35.0\xC3\x97), once per side.");
 }
 
 /* There is no other side to compare it with. */
