@@ -362,12 +362,6 @@ static bool leaves_phase(const struct search *s, size_t k)
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
 }
 
-/* Whether its few launches have most of the blocks that many have on the other side: what is said, no more. */
-static bool launches_hold_more(const struct search *s, const struct work_row *r)
-{
-	return r->instances[s->less] > 0 && r->blocks[s->less] > MOST * r->blocks[1 - s->less];
-}
-
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
@@ -395,7 +389,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		out->instead = instead == WORK_NOTHING && (gathered || launches_hold_more(s, &s->all[k]))
+		out->instead = instead == WORK_NOTHING && (gathered || work_launches_hold_more(&s->all[k], s->less))
 		                       ? WORK_GATHERED
 		                       : instead;
 	}

@@ -53,6 +53,14 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
  * on the other side: all tables of embeddings at once, say. Both sides run it. */
 bool work_is_gathered(const struct work_row *row, int less);
 
+/* Whether the few launches of side `less` have most of the blocks that many have on the other side: what is said, no
+ * more. */
+static inline bool work_launches_hold_more(const struct work_row *r, int less)
+{
+	static const double most = 0.75;
+	return r->instances[less] > 0 && r->blocks[less] > most * r->blocks[!less];
+}
+
 /* Adds a kernel that differs by so much time, ns a step. `sizes`: how large its launches are, added up over a step's,
  * by side; NULL: that is not what differs. */
 static inline void work_group_add(struct work_group *g, const struct work_row *r, double time, const double *sizes)
