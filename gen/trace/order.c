@@ -128,11 +128,19 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 	return rows;
 }
 
+/* Rows of sixteen bytes. */
+struct pair {
+	uint64_t of[2];
+};
+
 void order_take(void *to, const void *column, size_t size, size_t n, const uint32_t *rows)
 {
 	if (size == 8)
 		for (size_t i = 0; i < n; i++)
 			((uint64_t *)to)[i] = ((const uint64_t *)column)[rows[i]];
+	else if (size == 16)
+		for (size_t i = 0; i < n; i++)
+			((struct pair *)to)[i] = ((const struct pair *)column)[rows[i]];
 	else if (size == 4)
 		for (size_t i = 0; i < n; i++)
 			((uint32_t *)to)[i] = ((const uint32_t *)column)[rows[i]];

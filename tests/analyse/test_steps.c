@@ -122,6 +122,18 @@ static void test_half_of_the_gpu_time_lies_around(void **state)
 	step_expect(s, scene_analyse(s), "train");
 }
 
+static void test_waiting_for_others_is_no_work(void **state)
+{
+	for (int work = 0; work < 2; work++) {
+		struct scene *s = *state;
+		scene_trace_begin(s);
+		steps_with_work_around(s, 2000, 4000);
+		scene_call(s, s->main, 3000, 3005, "cudaLaunchKernel", CALL_LAUNCH);
+		maker_op(&s->m, s->gpu, 7, work ? OP_KERNEL : OP_COMM, 5000, 95000, "reduce", s->correlation);
+		step_expect(s, scene_analyse(s), work ? "(none)" : "train");
+	}
+}
+
 static void test_more_than_half_of_the_gpu_time_lies_around(void **state)
 {
 	struct scene *s = *state;
@@ -461,6 +473,7 @@ int main(void)
 		SCENE(test_seventy_percent_of_gpu_time),
 		SCENE(test_less_than_seventy_percent_of_gpu_time),
 		SCENE(test_half_of_the_gpu_time_lies_around),
+		SCENE(test_waiting_for_others_is_no_work),
 		SCENE(test_more_than_half_of_the_gpu_time_lies_around),
 		SCENE(test_small_ranges_that_launch_most),
 		SCENE(test_small_ranges_alone_are_no_steps),

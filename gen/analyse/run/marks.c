@@ -64,20 +64,20 @@ static void take_instances(const struct marks_ranges *x, const struct marks_rang
 }
 
 /* Which candidates of a part are a step by what is asked. Returns the GPU time that they have to be half of. */
-static double judge(struct marks_ranges *x, const struct marks_asked *asked)
+static struct marks_time judge(struct marks_ranges *x, const struct marks_asked *asked)
 {
 	if (asked->wanted) {
 		for (size_t i = 0; i < x->n; i++)
 			x->list[i].fits = is_wanted(x, &x->list[i], asked->wanted);
-		return 0;
+		return (struct marks_time){0};
 	}
-	double whole = marks_ranges_judge(x, asked->like);
+	struct marks_time whole = marks_ranges_judge(x, asked->like);
 	for (size_t i = 0; asked->like && i < x->n; i++) {
 		x->list[i].fits = x->list[i].fits && marks_ranges_key(x, &x->list[i]) ==
 		                                             ((uint64_t)asked->like->name << 32 | asked->like->domain);
 		x->list[i].grade = GRADE_PLAIN;
 	}
-	return asked->like ? 0 : whole;
+	return asked->like ? (struct marks_time){0} : whole;
 }
 
 void marks_of_part(const struct trace *t, const struct fold *fold, const struct marks_asked *asked, struct arena *arena,
@@ -115,13 +115,26 @@ static uint64_t candidate_key(const struct marks_candidate *c)
 	return (uint64_t)c->name << 32 | c->domain;
 }
 
+static void add(struct marks_time *to, struct marks_time more)
+{
+	to->all += more.all;
+	to->work += more.work;
+}
+
+/* Of the GPU time, with communication or without: a rank waits for others in its first one. */
+static bool is_half(struct marks_time stretch, struct marks_time whole)
+{
+	return 2 * stretch.all >= whole.all || (stretch.work > 0 && 2 * stretch.work >= whole.work);
+}
+
 /* Which of a part's ranges are half of the GPU time. Whether they are others than before. */
-static bool find_halves(struct marks_part *part, const struct keymap *keys, const double *stretch, double whole)
+static bool find_halves(struct marks_part *part, const struct keymap *keys, const struct marks_time *stretch,
+                        struct marks_time whole)
 {
 	bool others = false;
 	for (size_t i = 0; i < part->n; i++) {
 		struct marks_candidate *c = &part->list[i];
-		bool half = c->class == MARK_PROFILER || 2 * stretch[keymap_find(keys, candidate_key(c))] >= whole;
+		bool half = c->class == MARK_PROFILER || is_half(stretch[keymap_find(keys, candidate_key(c))], whole);
 		others = others || half != c->half;
 		c->half = half;
 	}
@@ -167,15 +180,15 @@ const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, c
 	const struct marks_candidate *winner = NULL;
 	ARENA_LOCAL(scratch);
 	struct keymap keys;
-	double whole = 0, *stretch = NULL; /* over all parts; by name */
+	struct marks_time whole = {0}, *stretch = NULL; /* over all parts; by name */
 	bool added = false;
 	keymap_init(&keys, &scratch);
 	for (size_t p = 0; p < n; p++) {
-		whole += parts[p].whole;
+		add(&whole, parts[p].whole);
 		added = added || parts[p].added;
 		for (size_t i = 0; i < parts[p].n; i++) {
 			uint32_t at = KEYMAP_ADD(&scratch, &keys, candidate_key(&parts[p].list[i]), stretch);
-			stretch[at] += parts[p].list[i].stretch;
+			add(&stretch[at], parts[p].list[i].stretch);
 		}
 	}
 	for (size_t p = 0; p < n; p++) {
@@ -195,7 +208,7 @@ struct marks_offer {
 	bool fits, profiler;
 	size_t instances, at;
 	int64_t total;
-	double stretch;
+	struct marks_time stretch;
 };
 
 void marks_offer(const struct trace *t, const struct fold *fold, struct arena *arena, struct marks_offers *to)
@@ -203,14 +216,14 @@ void marks_offer(const struct trace *t, const struct fold *fold, struct arena *a
 	ARENA_LOCAL(scratch);
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	marks_ranges_collect(&x, fold, true);
-	to->whole += marks_ranges_judge(&x, false);
+	add(&to->whole, marks_ranges_judge(&x, false));
 	to->list = arena_grow(arena, to->list, to->n, to->n + x.n, sizeof *to->list);
 	for (size_t i = 0; i < x.n; i++, to->n++)
 		to->list[to->n] = (struct marks_offer){.name = x.pieces[x.list[i].first].name,
 		                                       .domain = x.pieces[x.list[i].first].domain,
 		                                       .fits = x.list[i].fits,
 		                                       .profiler = x.list[i].class == MARK_PROFILER,
-		                                       .stretch = x.list[i].fits ? x.list[i].stretch : 0,
+		                                       .stretch = x.list[i].stretch,
 		                                       .instances = x.list[i].instances,
 		                                       .total = x.list[i].total,
 		                                       .at = to->n};
@@ -221,15 +234,16 @@ static void leave_halves(struct marks_offers *offers)
 {
 	ARENA_LOCAL(scratch);
 	struct keymap keys;
-	double *stretch = ARENA_NEW(&scratch, offers->n, double);
+	struct marks_time *stretch = ARENA_NEW(&scratch, offers->n, struct marks_time);
 	keymap_init(&keys, &scratch);
 	for (size_t i = 0; i < offers->n; i++)
-		stretch[keymap_add(&keys, (uint64_t)offers->list[i].name << 32 | offers->list[i].domain)] +=
-			offers->list[i].stretch;
+		if (offers->list[i].fits)
+			add(&stretch[keymap_add(&keys, (uint64_t)offers->list[i].name << 32 | offers->list[i].domain)],
+			    offers->list[i].stretch);
 	for (size_t i = 0; i < offers->n; i++) {
 		struct marks_offer *o = &offers->list[i];
-		double all = stretch[keymap_add(&keys, (uint64_t)o->name << 32 | o->domain)];
-		o->fits = o->fits && (o->profiler || 2 * all >= offers->whole);
+		struct marks_time all = stretch[keymap_add(&keys, (uint64_t)o->name << 32 | o->domain)];
+		o->fits = o->fits && (o->profiler || is_half(all, offers->whole));
 	}
 }
 

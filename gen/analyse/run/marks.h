@@ -8,8 +8,9 @@
 /* A range is a step whose name and domain are, in some process, those of at least 5 instances, at least 80 % of which
  * launch GPU work, such that at least 70 % of the GPU time that the process launches from the first to the last was
  * launched, by any thread, while one was open, and that, added up over the processes that have such a range, what is
- * launched from the first to the last is at least half of the GPU time of the profile; a range in which
- * the capture ended counts for none of that, if another one is whole. The one with the longest total
+ * launched from the first to the last is at least half of the GPU time of the profile, with communication or without:
+ * a rank may wait in its first collective longer than it works. A range in which the capture ended counts for none of
+ * that, if another one is whole. The one with the longest total
  * on one thread wins, names whose instances do not overlap on any thread before others. GPU time is the lengths of ops,
  * added up.
  *
@@ -18,10 +19,13 @@
  *
  * Each part of a run (parts.h) says which of its ranges are steps by all of these rules but the half of the GPU time,
  * which is that of all parts, and what ranges hold of each other. */
+struct marks_time {
+	double all, work; /* GPU time, of all ops, and of all but communication */
+};
 struct marks_candidate {
 	uint32_t name, domain, written; /* as in struct step_marks */
 	int64_t total;                  /* the longest on one thread */
-	double stretch;                 /* GPU time launched from the first to the last */
+	struct marks_time stretch;      /* launched from the first to the last */
 	bool overlap;
 	uint8_t class;             /* enum mark_name */
 	uint8_t of_name;           /* enum mark_grade (marks_ranges.h), by its name and how often it occurs */
@@ -33,8 +37,8 @@ struct marks_candidate {
 	uint8_t grade; /* enum mark_grade */
 };
 struct marks_part {
-	double whole; /* GPU time; 0: what ranges are of it is not asked */
-	bool added;   /* one of its ranges is a step that gapline added */
+	struct marks_time whole; /* 0: what ranges are of it is not asked */
+	bool added;              /* one of its ranges is a step that gapline added */
 	struct marks_candidate *list;
 	size_t n;
 	bool forgot; /* `instance` is NULL in all of them, after they were judged once: of ten thousand parts that is
@@ -69,7 +73,7 @@ struct marks_part marks_forget(const struct marks_part *part, struct arena *aren
 struct marks_offers {
 	struct marks_offer *list;
 	size_t n;
-	double whole; /* GPU time */
+	struct marks_time whole;
 };
 void marks_offer(const struct trace *trace, const struct fold *fold, struct arena *arena, struct marks_offers *to);
 

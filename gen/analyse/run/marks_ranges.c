@@ -13,28 +13,35 @@ enum { MAIN_PART = 10 }; /* a thread that launches less than one in so many of a
  * One whose work is not there (the capture ended before it ran) is a launch, too, of no time. */
 struct launches {
 	const int64_t *start;
-	const double *time; /* a sum of lengths has no bound, where many ops run side by side */
+	const struct marks_time *time;
 	size_t n;
 };
+
+static void add_time(struct marks_time *to, const struct trace *t, size_t op)
+{
+	double length = (double)(t->ops.end[op] - t->ops.start[op]);
+	to->all += length;
+	to->work += t->ops.kind[op] == OP_COMM ? 0 : length;
+}
 
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
 	ARENA_LOCAL(scratch);
-	double *by_call = ARENA_TAKE(&scratch, t->calls.n + 1, double);
+	struct marks_time *by_call = ARENA_TAKE(&scratch, t->calls.n + 1, struct marks_time);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
 	for (size_t c = 0; c < t->calls.n; c++)
 		launched[c] = t->calls.class[c] == CALL_LAUNCH;
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE) {
-			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
+			add_time(&by_call[t->ops.launch[i]], t, i);
 			launched[t->ops.launch[i]] = 1;
 		}
 	size_t n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
 		n += launched[c];
 	int64_t *start = ARENA_TAKE(arena, n, int64_t);
-	double *time = ARENA_TAKE(arena, n, double);
+	struct marks_time *time = ARENA_TAKE(arena, n, struct marks_time);
 	uint32_t *process = ARENA_TAKE(&scratch, n, uint32_t);
 	n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
@@ -47,7 +54,7 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
 	uint32_t *rows = order_rows(&order, &scratch);
 	if (rows) {
-		void *room = ARENA_TAKE(&scratch, n, uint64_t);
+		void *room = ARENA_TAKE(&scratch, n, struct marks_time);
 		order_column(start, sizeof *start, n, rows, room);
 		order_column(time, sizeof *time, n, rows, room);
 	}
@@ -55,7 +62,7 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 		by_process[p].start = start;
 		by_process[p].time = time;
 		for (size_t i = 1; i < by_process[p].n; i++)
-			time[i] += time[i - 1];
+			time[i] = (struct marks_time){time[i - 1].all + time[i].all, time[i - 1].work + time[i].work};
 		start += by_process[p].n;
 		time += by_process[p].n;
 	}
@@ -67,10 +74,11 @@ static size_t launches_from(const struct launches *l, size_t near, int64_t t)
 	return search_after(l->start, (uint32_t)l->n, (uint32_t)near, t - 1);
 }
 
-/* What is launched before the i-th launch. */
-static double time_before(const struct launches *l, size_t i)
+/* What is launched from the i-th launch on, and before the j-th. */
+static struct marks_time time_between(const struct launches *l, size_t i, size_t j)
 {
-	return i ? l->time[i - 1] : 0;
+	const struct marks_time none = {0}, from = i ? l->time[i - 1] : none, to = j ? l->time[j - 1] : none;
+	return (struct marks_time){to.all - from.all, to.work - from.work};
 }
 
 /* Ranges grouped by (thread, name, domain). */
@@ -308,13 +316,14 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 		size_t from = open[i].from > done ? open[i].from : done;
 		until = open[i].end;
 		done = open[i].to;
-		inside += time_before(l, done) - time_before(l, from);
+		inside += time_between(l, from, done).all;
 	}
-	c->stretch = time_before(l, done) - time_before(l, open[0].from);
+	c->stretch = time_between(l, open[0].from, done);
 	arena_release(&scratch);
 	if (c->class == MARK_PROFILER)
 		return launching > 0;
-	return n >= least && 5 * launching >= (like ? n : 4 * n) && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+	return n >= least && 5 * launching >= (like ? n : 4 * n) && c->stretch.all > 0 &&
+	       10 * inside >= 7 * c->stretch.all;
 }
 
 /* The longest of those that are often enough by themselves. */
@@ -337,16 +346,16 @@ static size_t enough(const struct marks_range *c, size_t least, int64_t longest)
 	return c->instances >= least || 2 * c->total < longest ? least : 2;
 }
 
-double marks_ranges_judge(struct marks_ranges *x, bool like)
+struct marks_time marks_ranges_judge(struct marks_ranges *x, bool like)
 {
 	const size_t least = like ? MARKS_MIN_LIKE : MARKS_MIN_INSTANCES;
 	const struct trace *t = x->trace;
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
-	double whole = 0;
+	struct marks_time whole = {0};
 	if (x->n)
 		collect_launches(t, x->arena, launches);
 	for (size_t i = 0; i < t->ops.n; i++)
-		whole += (double)(t->ops.end[i] - t->ops.start[i]);
+		add_time(&whole, t, i);
 	int64_t longest = longest_of(x, least);
 	for (size_t i = 0; i < x->n; i++) {
 		struct marks_range *c = &x->list[i];

@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_RUN_MARKS_RANGES_H
 
 #include "analyse/run/fold.h"
+#include "analyse/run/marks.h"
 #include "analyse/run/marks_names.h"
 #include "base/arena.h"
 
@@ -32,8 +33,8 @@ struct marks_piece {
 struct marks_range {
 	size_t first, n;
 	size_t instances;
-	int64_t total;  /* the longest of a piece */
-	double stretch; /* GPU time launched from the first to the last */
+	int64_t total;             /* the longest of a piece */
+	struct marks_time stretch; /* launched from the first to the last */
 	bool overlap, fits;
 	uint8_t class; /* enum mark_name */
 	uint8_t grade; /* enum mark_grade */
@@ -57,7 +58,7 @@ void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, 
 /* Which of them are steps by all rules (`fits`) but the one about the profile's GPU time, and their grade; `like`: of a
  * range that is the step of another run, two instances are enough, and a fifth of them that launch GPU work. Returns
  * the GPU time of the trace. */
-double marks_ranges_judge(struct marks_ranges *ranges, bool like);
+struct marks_time marks_ranges_judge(struct marks_ranges *ranges, bool like);
 
 /* By name and domain. */
 static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)
