@@ -102,12 +102,43 @@ static void pattern_taken_out(void **unused)
 		near(x[i], mean, 1e-12);
 }
 
+/* An evaluation every 20 steps, and a write every 40 that one side makes much shorter: both rhythms are told, whichever
+ * side comes first. Of two cycles the one that varies more is told. */
+static void the_rhythms_of_both_sides(void **unused)
+{
+	(void)unused;
+	for (int kind = 0; kind < 2; kind++)
+		for (int swapped = 0; swapped < 2; swapped++) {
+			struct pair *p = pair_new();
+			for (int s = 0; s < 2; s++) {
+				int64_t *period = add_run(p, s != swapped, 240, 10000000);
+				for (int i = 0; i < 240; i++)
+					period[i] += kind ? i % (s ? 2 : 3) * (s ? 6000000 : 1000000)
+					                  : (i % 40 == 39) * (s ? 40000000 : 90000000) +
+					                             (i % 40 == 19 && !s) * 60000000;
+			}
+			const char *line = said(judge(p)->typical_line, NULL);
+			assert_non_null(line);
+			if (kind)
+				assert_non_null(
+					strstr(line, swapped ? "Steps of the baseline repeat in cycles of 2"
+				                             : "Steps of the fixed side repeat in cycles of 2"));
+			else
+				assert_non_null(
+					strstr(line, swapped ? "Every 40th step takes 40 ms longer in the baseline, "
+				                               "every 20th 75 ms longer in the fixed side."
+				                             : "Every 20th step takes 75 ms longer in the baseline, "
+				                               "every 40th 40 ms longer in the fixed side."));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_steps),
 		cmocka_unit_test(pattern_explains_most),
 		cmocka_unit_test(pattern_taken_out),
+		cmocka_unit_test_teardown(the_rhythms_of_both_sides, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

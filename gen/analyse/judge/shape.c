@@ -48,9 +48,10 @@ static bool is_cycle(const struct series *s)
 static const struct fact *of_slow_steps(const struct series *s[2], const struct verdict *v, struct arena *arena)
 {
 	size_t each[2] = {is_cycle(s[0]) ? 0 : every(s[0]), is_cycle(s[1]) ? 0 : every(s[1])};
-	if (each[0] && each[0] == each[1])
-		return FACT_NEW(arena, slow_step_both, FACT_NO_SIDE, .every = (int64_t)each[0], .about = about(s[0]),
-		                .baseline = excess(s[0]), .fixed = excess(s[1]));
+	if (each[0] && each[1])
+		return FACT_NEW(arena, slow_step_both, FACT_NO_SIDE, .every = (int64_t)each[0],
+		                .fixed_every = each[1] != each[0] ? (int64_t)each[1] : FACT_UNKNOWN,
+		                .about = about(s[0]) || about(s[1]), .baseline = excess(s[0]), .fixed = excess(s[1]));
 	int i = each[1] ? 1 : 0;
 	if (!each[i])
 		return NULL;
@@ -62,8 +63,9 @@ static const struct fact *of_slow_steps(const struct series *s[2], const struct 
 static const struct fact *of_cycles(const struct series *s[2], struct arena *arena)
 {
 	enum { SHOWN = 8 };
-	int i = is_cycle(s[1]) ? 1 : 0;
-	if (!is_cycle(s[i]))
+	bool cycle[2] = {is_cycle(s[0]), is_cycle(s[1])};
+	int i = cycle[0] && cycle[1] ? excess(s[1]) / s[1]->mean > excess(s[0]) / s[0]->mean : cycle[1];
+	if (!cycle[i])
 		return NULL;
 	struct facts *times = ARENA_NEW(arena, 1, struct facts);
 	for (size_t f = 0; f < s[i]->pattern && f < SHOWN; f++)
