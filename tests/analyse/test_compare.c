@@ -451,6 +451,11 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	assert_int_equal(conditions_options(&a, &b, true, &s->arena).n, 1); /* operators */
 	a.traced = b.traced = "cuda,nvtx,osrt";
 	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
+	a.has_ranges = a.has_os_calls = b.has_os_calls = false; /* neither has any, though one was asked for them */
+	a.traced = "";
+	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
+	a.has_ranges = b.has_os_calls = true;
+	a.traced = "cuda,nvtx,osrt";
 	b.traced = "cuda,osrt";
 	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
 	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */

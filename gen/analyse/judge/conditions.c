@@ -77,16 +77,17 @@ struct facts conditions_options(const struct trace_source *a, const struct trace
 {
 	const struct {
 		const char *what;
-		bool baseline, fixed;
+		bool rows, baseline, fixed;
 	} kinds[] = {
-		{"os_calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
-		{conditions_ranges(a, b), operators || recorded(a->has_ranges, a, "nvtx"),
-	         operators || recorded(b->has_ranges, b, "nvtx")},
-		{"calls", a->has_calls, b->has_calls},
+		{"os_calls", a->has_os_calls || b->has_os_calls, recorded(a->has_os_calls, a, "osrt"),
+	         recorded(b->has_os_calls, b, "osrt")},
+		{conditions_ranges(a, b), a->has_ranges || b->has_ranges,
+	         operators || recorded(a->has_ranges, a, "nvtx"), operators || recorded(b->has_ranges, b, "nvtx")},
+		{"calls", true, a->has_calls, b->has_calls},
 	};
 	struct facts options = {0};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (kinds[i].baseline != kinds[i].fixed)
+		if (kinds[i].rows && kinds[i].baseline != kinds[i].fixed)
 			FACT_ADD(&options, arena, recorded_on_one_side, kinds[i].fixed, .what = kinds[i].what);
 	return options;
 }
