@@ -363,6 +363,12 @@ class Sentences(unittest.TestCase):
                 db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY AS SELECT start - 500 AS start, start AS end, deviceId, contextId, streamId, correlationId, globalPid, ? AS bytes, 1 AS copyKind, 1 AS srcKind, 2 AS dstKind FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId % 5 = 1", (8_000_000 >> side,))
         text, _ = self.said(*pair)
         self.assertIn(" steps the range step: 100.0 % of the baseline's GPU work, 100.0 % of the fixed side's ", text)
+        self.assertNotIn("compare by item", text)  # every kernel does the same
+        for path, blocks in zip(pair, (128, 64)):
+            with sqlite3.connect(path) as db:
+                for column, value in (("gridX", blocks), ("gridY", 1), ("gridZ", 1), ("blockX", 256), ("blockY", 1), ("blockZ", 1)):
+                    db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER NOT NULL DEFAULT {value}")
+        text, _ = self.said(*pair)
         self.assertIn(" next If a step does more on one side (a larger batch), compare by item", text)
         with sqlite3.connect(pair[1]) as db:
             db.execute("UPDATE NVTX_EVENTS SET text = 'iteration' WHERE text = 'step'")

@@ -363,7 +363,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	compare_sizes(c, facts);
 	const struct amounts x = amounts_of(a, c->share[0]), y = amounts_of(b, c->share[1]);
 	double all = fmax(x.h2d + x.d2h + x.d2d, y.h2d + y.d2h + y.d2d), input = fmax(x.h2d, y.h2d);
-	c->out.other_batch = guard_other_batch(c, x.h2d, y.h2d);
+	c->out.other_batch = guard_other_batch(c, facts, x.h2d, y.h2d);
 	bool inputs_differ = add_bytes(c, "h2d", COPY_H2D, x.h2d, y.h2d, input);
 	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
 	guard_copies_more(c);

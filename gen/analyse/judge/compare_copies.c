@@ -68,13 +68,6 @@ static struct copied copied(const struct guard *c, enum copy_kind kind)
 	return out;
 }
 
-bool guard_other_batch(const struct guard *c, double baseline, double fixed)
-{
-	const double k = fmax(baseline, fixed) / fmin(baseline, fixed);
-	return c->a->steps.found && c->a->items <= 0 && fmin(baseline, fixed) >= GUARD_FEW_BYTES && round(k) >= 2 &&
-	       fabs(k - round(k)) <= GUARD_MATERIAL * k;
-}
-
 void guard_copies_more(struct guard *c)
 {
 	static const enum copy_kind host[] = {COPY_H2D, COPY_D2H};

@@ -16,6 +16,7 @@ static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were tra
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
 static const double MANY_TIMES = 20;     /* what chance made of kernels, and it did not make so much of the steps */
+static const double MOST_ALIKE = 0.5;    /* of the kernels' time: a larger batch leaves no such share as it is */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
@@ -232,10 +233,9 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 		guard_doubt(c, why);
 }
 
-void guard_kernels(struct guard *c, const struct side_facts facts[2])
+static struct work_scale scale_of(const struct guard *c)
 {
-	struct work_kernels k;
-	struct work_scale scale = {c->a->steps.found,
+	return (struct work_scale){c->a->steps.found,
 	                           c->slack,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]},
@@ -244,6 +244,25 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           c->chance,
 	                           c->variation,
 	                           0};
+}
+
+bool guard_other_batch(const struct guard *c, const struct side_facts facts[2], double baseline, double fixed)
+{
+	const double times = fmax(baseline, fixed) / fmin(baseline, fixed);
+	if (!c->a->steps.found || c->a->items > 0 || fmin(baseline, fixed) < GUARD_FEW_BYTES || round(times) < 2 ||
+	    fabs(times - round(times)) > GUARD_MATERIAL * times)
+		return false;
+	struct work_kernels k;
+	const struct work_scale scale = scale_of(c);
+	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
+	return amounts_hidden(c->a, c->b) || k.blocks.n || k.alike[0] < MOST_ALIKE * k.known[0] ||
+	       k.alike[1] < MOST_ALIKE * k.known[1];
+}
+
+void guard_kernels(struct guard *c, const struct side_facts facts[2])
+{
+	struct work_kernels k;
+	const struct work_scale scale = scale_of(c);
 	uint32_t before = c->out.differences.n;
 	if (is_other_unit(c, graphs_of_several(c, scale.input)))
 		return;

@@ -55,8 +55,9 @@ void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 /* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
 double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
 
-/* Whether steps are given so many bytes that one side's batches may be larger: a whole number of times as many. */
-bool guard_other_batch(const struct guard *guard, double baseline, double fixed);
+/* Whether steps are given so many bytes that one side's batches may be larger: a whole number of times as many, and
+ * kernels run in other blocks, or most take another time. */
+bool guard_other_batch(const struct guard *guard, const struct side_facts facts[2], double baseline, double fixed);
 
 /* Adds which side makes a copy more a step between host and device, either way, however few bytes: a scalar may be
  * what the other side's kernel calculates. */
