@@ -306,6 +306,15 @@ static void test_another_way(void **state)
 	const struct analysis *a = expect(*state, training, copies, SAME_WORK_UNKNOWN);
 	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less within a device"));
 	assert_null(said_in(&a->comparison.differences, a->names, "between devices"));
+	struct program node = training, graph = training; /* the copy is a node of a graph: a kernel, or inside */
+	node.part[4] = (struct part){"optimizer", "memcpy32_post", 0, 0, 0, 0, 0};
+	graph.part[4] = (struct part){"optimizer", "graph", 0, 0, 0, OP_GRAPH, 0};
+	graph.graphs = GRAPHS_WHOLE;
+	for (int whole = 0; whole < 2; whole++) {
+		a = expect(*state, copies, whole ? graph : node, whole ? SAME_WORK_UNKNOWN : SAME_WORK_JOB);
+		assert_null(said_in(&a->comparison.differences, a->names, "copies less"));
+		assert_null(said_in(&a->comparison.differences, a->names, "memcpy32_post, once"));
+	}
 	copies.device = 0, copies.peer = 1 << 20;
 	a = expect(*state, training, copies, SAME_WORK_UNKNOWN);
 	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less between devices"));
@@ -433,36 +442,6 @@ static void test_a_renamed_phase(void **state)
 	expect(*state, training, moved, SAME_WORK_SAME);
 }
 
-/* Rows of a kind on one side only: options that differ, unless that side was asked for them, too. */
-static void test_what_was_recorded_of_one_side_only(void **state)
-{
-	struct scene *s = *state;
-	struct trace_source a = trace_source_unknown(), b = a;
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = b.has_os_calls = true;
-	struct facts options = conditions_options(&a, &b, false, &s->arena);
-	assert_int_equal(options.n, 2);
-	assert_string_equal(
-		said(options.list[0], NULL),
-		"Only the fixed side has operating-system calls. Capture both sides with the same options.");
-	assert_string_equal(said(options.list[1], NULL),
-	                    "Only the baseline has NVTX ranges. Capture both sides with the "
-	                    "same options.");
-	assert_int_equal(conditions_options(&a, &b, true, &s->arena).n, 1); /* operators */
-	a.traced = b.traced = "cuda,nvtx,osrt";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = a.has_os_calls = b.has_os_calls = false; /* neither has any, though one was asked for them */
-	a.traced = "";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = b.has_os_calls = true;
-	a.traced = "cuda,nvtx,osrt";
-	b.traced = "cuda,osrt";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
-	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
-	assert_int_equal(conditions_options(&b, &a, false, &s->arena).n, 1);
-}
-
 /* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less. */
 static void test_a_step_that_is_cut_through(void **state)
 {
@@ -499,7 +478,6 @@ int main(void)
 		TEST(test_what_cannot_be_told),
 		TEST(test_repetitions_of_another_number),
 		TEST(test_a_renamed_phase),
-		TEST(test_what_was_recorded_of_one_side_only),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

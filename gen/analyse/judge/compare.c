@@ -67,7 +67,8 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 static bool add_bytes(struct guard *c, const char *where, enum copy_kind kind, double a, double b, double all)
 {
 	double slack = guard_bytes_slack(c, kind);
-	if (fabs(a - b) <= 1e-9 * all || guard_distance(a, b) <= SHOWN_ALIKE || is_by_step(c, a, b))
+	if ((kind == COPY_D2D && guard_copies_in_graph(c, a > b)) || fabs(a - b) <= 1e-9 * all ||
+	    guard_distance(a, b) <= SHOWN_ALIKE || is_by_step(c, a, b))
 		return false;
 	const struct fact *less =
 		FACT_NEW(c->arena, copies_less, a > b, .where = where, .bytes = fmin(a, b), .instead = fmax(a, b),

@@ -1,4 +1,5 @@
 #include "analyse/judge/compare_parts.h"
+#include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work_multiple.h"
 #include "analyse/run/op_words.h"
 
@@ -76,6 +77,15 @@ void guard_copies_more(struct guard *c)
 		if (fabs(of.n[0] - of.n[1]) >= 1 - c->slack)
 			c->copies[of.n[1] > of.n[0]] = true;
 	}
+}
+
+bool guard_copies_in_graph(const struct guard *c, int less)
+{
+	const struct side *here = &c->side[less], *there = &c->side[!less];
+	bool nodes = here->counts.graph_launches > there->counts.graph_launches + c->slack;
+	for (uint32_t i = 0; i < here->n_kernels && !nodes; i++)
+		nodes = kernel_key_copies(names_text(c->names, here->kernels[i].name));
+	return nodes && c->share[less] * here->counts.bytes_d2d < c->share[!less] * there->counts.bytes_d2d;
 }
 
 /* Whether both differ, and by one ratio. */

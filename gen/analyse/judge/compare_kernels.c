@@ -100,7 +100,7 @@ static void add_left_out(struct guard *c, const struct side_facts facts[2], cons
                          double all)
 {
 	static const char *const place[] = {"nothing", "gathered", "beside", "elsewhere", "little", "anew"};
-	if (!l->n)
+	if (!l->n || (l->n == 1 && kernel_key_copies(l->name) && guard_copies_in_graph(c, !side)))
 		return;
 	const bool host = l->instead <= WORK_GATHERED && c->copies[side];
 	const bool much = l->time > GUARD_MATERIAL * all && !host && !runs_meet(c, facts, l->name, side);

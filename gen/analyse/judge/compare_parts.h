@@ -52,6 +52,10 @@ const char *guard_per(const struct guard *guard);
 /* Compares the kernels of both sides: fills alike, falls, others_run, kernels_differ and only_times_differ. */
 void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
 
+/* Whether copies within a device that the side does not make may be nodes of its graphs: traced whole those hide them,
+ * and traced by node they are kernels. */
+bool guard_copies_in_graph(const struct guard *guard, int side);
+
 /* Bytes a step by which the sides' copies of a kind may differ by chance, and by one at an edge of the window. */
 double guard_bytes_slack(const struct guard *guard, enum copy_kind kind);
 

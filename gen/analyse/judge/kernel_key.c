@@ -128,6 +128,11 @@ static bool begins_word(const char *name, const char *at)
 	return begins && !(at - name >= 4 && strncmp(at - 4, "With", 4) == 0);
 }
 
+bool kernel_key_copies(const char *name)
+{
+	return strncmp(name, "memcpy", strlen("memcpy")) == 0 && strstr(name, "_post");
+}
+
 bool kernel_key_fills(const char *name)
 {
 	static const char *const words[] = {"fill", "memset",  "zero",        "copy",
