@@ -10,7 +10,6 @@
 enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as a whole before they are shortened */
 
 static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
-static const char ELLIPSIS[] = "\xE2\x80\xA6";    /* U+2026 */
 
 /* Control characters, bidirectional controls and noncharacters: what may reorder or corrupt a terminal, an XML tree or
  * a reader's understanding. */
@@ -81,7 +80,7 @@ static size_t shorten(const char *head, size_t head_n, const char *tail, size_t 
 	while (from < tail_n && continuation(tail[from]))
 		from++;
 	memcpy(out, head, first);
-	memcpy(out + first, ELLIPSIS, 3);
+	memcpy(out + first, NAME_ELLIPSIS, 3);
 	memcpy(out + first + 3, tail + from, tail_n - from);
 	return first + 3 + tail_n - from;
 }

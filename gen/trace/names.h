@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 enum { NAME_MAX_BYTES = 4096 };
+#define NAME_ELLIPSIS "\xE2\x80\xA6" /* U+2026 */
 
 struct names {
 	struct arena *arena; /* where the texts live */

@@ -16,6 +16,8 @@ static void test_keys(void **state)
 		{"void at::native::<unnamed>::copy_kernel<int, (int)4>(int, T1)", "at::native::copy_kernel"},
 		{"void at::native::(anonymous namespace)::copy_kernel<int>(int)", "at::native::copy_kernel"},
 		{"vec<op(int)>::operator()(float *)", "vec::operator"},
+		{"void ns::gather<int, li\xE2\x80\xA6>, 2>, (ns::mode)0>(int)",
+	         "ns::gather"}, /* a long name, shortened */
 		{"main_145_gpu", "main_gpu"},
 		{"solve_step2_97_gpu__red", "solve_step2_gpu__red"},
 		{"my_gpu_kernel", "my_gpu_kernel"},

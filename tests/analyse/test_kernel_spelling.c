@@ -231,6 +231,8 @@ static void test_no_name_of_cpp(void **state)
 	}
 	/* shortened in its middle, as names of more than 4096 bytes are */
 	assert_string_equal(kernel_function(&arena, "void ns::gather<int, list<ch\xE2\x80\xA6 2> >(int)"), "gather");
+	assert_string_equal(kernel_function(&arena, "void ns::gather<int, li\xE2\x80\xA6>, 2>, (ns::mode)0>(int)"),
+	                    "gather");
 	assert_true(kernel_name_is_bare("gather") && !kernel_name_is_bare("gather(int)"));
 	char *deep = malloc(200001);
 	assert_non_null(deep);

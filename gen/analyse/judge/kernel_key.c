@@ -1,5 +1,7 @@
 #include "analyse/judge/kernel_key.h"
 
+#include "trace/names.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -44,6 +46,8 @@ static size_t drop_signature(char *key)
 			depth++;
 		} else if (*p == '>' && depth) {
 			depth--;
+		} else if (depth && begins(p, NAME_ELLIPSIS)) {
+			break; /* a long name is shortened: which brackets end behind that is not known */
 		} else if (depth) {
 			continue;
 		} else if (*p == '(' && n) {

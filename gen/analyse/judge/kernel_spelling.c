@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/words.h"
+#include "trace/names.h"
 
 #include <string.h>
 
@@ -198,6 +199,10 @@ static void spell_one(struct speller *s)
 		if (n && is_left_out(s->p, n)) {
 			s->p += n;
 			continue;
+		}
+		if (s->depth && memmem(s->p, n, NAME_ELLIPSIS, strlen(NAME_ELLIPSIS))) {
+			s->bad = s->inside = true; /* shortened here: which brackets end behind it is not known */
+			return;
 		}
 		size_t array = *s->p == '[' ? 1 + strspn(s->p + 1, "0123456789") : 0; /* "[]", "[3]" */
 		if (array && s->p[array] == ']') {
