@@ -380,8 +380,13 @@ static void test_graphs_recorded_node_by_node(void **state)
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	assert_float_equal(a->side[1].recording.graph_nodes, 80, 1e-9);
 	for (size_t i = 0; i < a->verdict.reasons.n; i++)
-		found = found || strstr(said(a->verdict.reasons.list[i], a->names), "node by node");
+		found = found || strstr(said(a->verdict.reasons.list[i], a->names), "--cuda-graph-trace graph");
 	assert_true(found);
+	((struct trace *)kernel)->source.kind = ((struct trace *)graph)->source.kind = SOURCE_KINETO;
+	a = launching_pair(s, kernel, graph);
+	for (size_t i = 0; i < a->verdict.reasons.n; i++) /* the PyTorch profiler has no such option */
+		assert_null(strstr(said(a->verdict.reasons.list[i], a->names), "--cuda-graph-trace"));
+	((struct trace *)graph)->source.kind = SOURCE_NSYS_SQLITE;
 	a = launching_pair(s, graph, nodes_run(s, 80));
 	assert_true(a->verdict.hi < 1.01 && a->verdict.lo > 0.99);
 }

@@ -121,7 +121,7 @@ static void add_fall(struct guard *c, const struct side_facts facts[2], const st
 	c->different |= !moved;
 	if (!f->recut) /* else it is listed that they run in other blocks */
 		GUARD_FIND(c, true, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
-		           .renamed = f->renamed, .times = f->ratio);
+		           .renamed = f->renamed, .times = f->ratio, .unit = guard_per(c));
 }
 
 /* ms a step of CUDA graphs that were traced whole. */

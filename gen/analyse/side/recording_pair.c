@@ -213,7 +213,8 @@ static const struct fact *find_nodes(const struct side side[2], struct arena *ar
 		return NULL;
 	return FACT_NEW(arena, nodes_recorded, FACT_NO_SIDE, .most = MOST_NS_A_NODE,
 	                .baseline = side[0].recording.graph_nodes, .fixed = side[1].recording.graph_nodes,
-	                .unit = side[0].steps.found ? "step" : "run");
+	                .unit = side[0].steps.found ? "step" : "run",
+	                .option = side[0].source.kind != SOURCE_KINETO || side[1].source.kind != SOURCE_KINETO);
 }
 
 void recording_more(const struct side side[2], double more[2])
