@@ -340,7 +340,8 @@ int inputs_find_one(struct inputs *inputs, const struct opt_list *given, struct 
 	int status = inputs_find(inputs, "profile", given, arena, err);
 	if (status || inputs->n == 1)
 		return status;
-	err_set(err, "%s: holds %zu profiles; name one of them (gapline report shows the ranks of two jobs)", given->item[0], inputs->n);
+	err_set(err, "%s: holds %zu profiles; name one of them (gapline report shows the ranks of two jobs)",
+	        given->item[0], inputs->n);
 	return CMD_WRONG_USAGE;
 }
 
