@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/conditions.h"
 #include "analyse/side/recording.h"
 #include "analyse/step_tables.h"
 #include "said.h"
@@ -457,36 +456,6 @@ static void test_a_graph_is_no_slow_launch(void **state)
 	assert_memory_equal(beyond[1], beyond[2], sizeof beyond[1]);
 }
 
-/* Rows of a kind on one side only: options that differ, unless that side was asked for them, too. */
-static void test_what_was_recorded_of_one_side_only(void **state)
-{
-	struct scene *s = *state;
-	struct trace_source a = trace_source_unknown(), b = a;
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = b.has_os_calls = true;
-	struct facts options = conditions_options(&a, &b, false, &s->arena);
-	assert_int_equal(options.n, 2);
-	assert_string_equal(
-		said(options.list[0], NULL),
-		"Only the fixed side has operating-system calls. Capture both sides with the same options.");
-	assert_string_equal(said(options.list[1], NULL),
-	                    "Only the baseline has NVTX ranges. Capture both sides with the "
-	                    "same options.");
-	assert_int_equal(conditions_options(&a, &b, true, &s->arena).n, 1); /* operators */
-	a.traced = b.traced = "cuda,nvtx,osrt";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = a.has_os_calls = b.has_os_calls = false; /* neither has any, though one was asked for them */
-	a.traced = "";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 0);
-	a.has_ranges = b.has_os_calls = true;
-	a.traced = "cuda,nvtx,osrt";
-	b.traced = "cuda,osrt";
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
-	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */
-	assert_int_equal(conditions_options(&a, &b, false, &s->arena).n, 1);
-	assert_int_equal(conditions_options(&b, &a, false, &s->arena).n, 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,7 +474,6 @@ int main(void)
 		SCENE(test_what_only_the_profiler_adds_is_not_resolved),
 		SCENE(test_graphs_recorded_node_by_node),
 		SCENE(test_a_graph_is_no_slow_launch),
-		SCENE(test_what_was_recorded_of_one_side_only),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

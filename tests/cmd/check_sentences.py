@@ -201,12 +201,7 @@ class Sentences(unittest.TestCase):
     def test_what_stands_where_another_kernel_did(self):
         """A kernel 70 times as fast in another one's place is there; and one long launch does more than each of 20."""
         def step(name, length, times=1):
-            def of(program):
-                program.copy(1, 400_000)
-                for _ in range(times):
-                    program.kernel(name, length=length)
-                program.copy(2, 4000)
-            return of
+            return lambda program: [program.copy(1, 400_000), *(program.kernel(name, length=length) for _ in range(times)), program.copy(2, 4000)]
 
         text, _ = self.said(self.unmarked("hist", 80, step("hist", 2_000_000)), self.unmarked("shared", 80, step("hist_shared", 30_000)))
         self.assertIn("What may run in its place takes hardly any time.", text)
@@ -216,9 +211,8 @@ class Sentences(unittest.TestCase):
     def test_captures_that_were_both_broken_off(self):
         paths = self.pair()
         for path in paths:
-            db = sqlite3.connect(path)
-            db.executescript("CREATE TABLE GAPLINE_CAPTURE (name, value); INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'the program was killed')")
-            db.close()
+            with sqlite3.connect(path) as db:
+                db.executescript("CREATE TABLE GAPLINE_CAPTURE (name, value); INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'the program was killed')")
         text, _ = self.said(*paths)
         self.assertIn("Both captures are incomplete (the program was killed), so their ends are missing.", text)
 

@@ -39,8 +39,8 @@ double work_vary_alone(const struct work_scale *scale, const struct work_row *ro
  * Both sides run it. */
 bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);
 
-/* Whether every block of a kernel has another number of threads than on the other side. A mean that is no whole number is
- * of launches that differ among themselves. Both sides run it. */
+/* Whether every block of a kernel has another number of threads than on the other side. A mean that is no whole number
+ * is of launches that differ among themselves. Both sides run it. */
 bool work_has_other_threads(const struct work_row *row);
 
 /* Whether side `less` has a collective fewer for each launch of `row` that it has fewer: what prepares gradients to be
