@@ -96,10 +96,17 @@ static void by_reading(const struct pattern_sequence *s, struct best *best)
 	struct pattern_found found = {0};
 	size_t *cut = ARENA_NEW(&own, s->n + 2, size_t);
 	uint32_t n = 1; /* the first op */
-	for (size_t i = 0; i + 1 < s->n; i++)
-		if ((s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) == PATTERN_HOST)
-			cut[n++] = i + 1;
-	if (pattern_cuts_try(s, cut, n, &own, &found))
+	size_t longest = 0;
+	for (size_t i = 0; i + 1 < s->n; i++) {
+		if ((s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) != PATTERN_HOST)
+			continue;
+		cut[n] = i + 1;
+		longest = n > 1 && cut[n] - cut[n - 1] > longest ? cut[n] - cut[n - 1] : longest;
+		n++;
+	}
+	/* what is longer than any that follows holds something before them: the start-up, which is no step */
+	bool before = n > 1 && cut[1] > longest;
+	if (pattern_cuts_try(s, cut + before, n - before, &own, &found))
 		consider(s, &found, &own, best);
 	arena_release(&own);
 }
