@@ -190,7 +190,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
 	const struct fact *impossible = possible_recording(facts, 2, arena);
-	const bool are_ranks = asked->nothing && asked->nothing->id == FACT_ranks_of_one_run;
+	const bool are_ranks = asked->nothing && asked->nothing->id == FACT_ranks_of_one_run &&
+	                       built[0].n_devices == 1 && built[1].n_devices == 1;
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
 	struct comparison comparison =

@@ -173,6 +173,21 @@ static bool is_timed(const struct trace *t, const struct part *part, size_t i, c
 	return launch != TRACE_NONE && spans_hold(timed, t->calls.start[launch], &until);
 }
 
+/* Whether what was found says what the program does: most of the GPU's time repeats, and what does most of it is not
+ * timed kernel by kernel. */
+static bool is_told(const struct trace *t, const struct part *part, const struct spans *timed)
+{
+	size_t n = 0, in = 0;
+	if (part->in_loops < RULE_HALF * (part->time - searched_time(t, part)))
+		return false;
+	for (size_t i = 0; i < part->ops.sequence.n; i++)
+		if (part->pattern.loop[i] == 1) {
+			n++;
+			in += is_timed(t, part, i, timed);
+		}
+	return (double)in < RULE_NEARLY_ALL * (double)n;
+}
+
 /* Whether what the process timed (`all` holds it, `rest` does not) are an autotuner's trials: of a few launches each,
  * before the loop that fills the rest has come far, and of kernels that this loop has, too. A program that times its
  * own steps does so to the end, and launches all of a step in between. */
@@ -213,7 +228,7 @@ static void find_in_process(const struct trace *t, uint32_t process, struct aren
 	struct part rest;
 	find_in_order(t, process, NULL, arena, out);
 	trials_find(t, process, INT64_MAX, &scratch, &trials);
-	if (trials.spans.n) {
+	if (trials.spans.n && !is_told(t, out, &trials.spans)) {
 		find_in_order(t, process, &trials.spans, &own, &rest);
 		if (are_trials(t, out, &rest, &trials)) {
 			rest.tried = out->time - rest.time;
