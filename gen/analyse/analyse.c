@@ -177,6 +177,13 @@ static struct stopwatch_side timed_of(const struct side_facts *facts, const stru
 	return timed;
 }
 
+/* Whether the sides are one rank each, of one run. */
+static bool are_two_ranks(const struct table_options *asked, const struct side side[2])
+{
+	const bool one_run = asked->nothing && asked->nothing->id == FACT_ranks_of_one_run;
+	return one_run && side[0].n_devices == 1 && side[1].n_devices == 1;
+}
+
 /* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards.
  * `options` says what is asked of the sides' rows, NULL where there are none. */
 static struct analysis judge_pair(const struct step_tables *tables, const struct analyse_options *options,
@@ -190,12 +197,10 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
 	const struct fact *impossible = possible_recording(facts, 2, arena);
-	const bool are_ranks = asked->nothing && asked->nothing->id == FACT_ranks_of_one_run &&
-	                       built[0].n_devices == 1 && built[1].n_devices == 1;
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
-	struct comparison comparison =
-		compare_work(built, facts, rest || impossible, are_ranks, asked->printed, names, arena);
+	struct comparison comparison = compare_work(built, facts, rest || impossible, are_two_ranks(asked, built),
+	                                            asked->printed, names, arena);
 	unrecorded[0].other_gpus = unrecorded[1].other_gpus = comparison.other_gpus;
 	if (asked->items_name && !per_item)
 		FACT_ADD(&comparison.differences, arena, items_need_steps, FACT_NO_SIDE);

@@ -20,14 +20,12 @@ int kineto_check_kind(const struct kineto *k, enum packing packing)
 	if (!k->is_trace && k->execution == 2)
 		err_set(k->err,
 		        "%s: is an execution trace of PyTorch: operators and their inputs, without times on the GPU; "
-		        "name "
-		        "the trace of torch.profiler that was recorded beside it",
+		        "name the trace of torch.profiler that was recorded beside it",
 		        k->path);
 	else if (k->old_profiler)
 		err_set(k->err,
 		        "%s: is a trace of PyTorch's old profiler (torch.autograd.profiler without Kineto), which "
-		        "gapline "
-		        "does not read; record again with "
+		        "gapline does not read; record again with "
 		        "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
 		        k->path);
 	else if (!k->is_trace || !k->events)
@@ -74,12 +72,10 @@ int kineto_check_contents(const struct kineto *k, const struct read_wish *wish)
 	const char *reason =
 		dropped      ? "its GPU events make no sense and were dropped: the file was changed"
 		: k->counted ? "torch.profiler ran kernels again and again to measure them (profiler_metrics), which "
-			       "takes their "
-			       "times away; leave experimental_config out"
+			       "takes their times away; leave experimental_config out"
 		: elsewhere  ? "its device is no GPU, and gapline does not read what PyTorch records of it: "
 		: k->calls && !launches_any(k) ? "CUDA was recorded, and no call launches a kernel or copies; record "
-						 "the part of the program that "
-						 "does (schedule: wait, warmup, active)"
+						 "the part of the program that does (schedule: wait, warmup, active)"
 		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
 			     "profile, in virtual machines, or where another profiler uses CUPTI"
 			   : "CUDA was not among the activities, or the program did not use it";

@@ -87,8 +87,7 @@ static int check_contents(struct nsys *r)
 		reason = t->source.incomplete;
 	else if (t->calls.n > 0 && !launches_any(r))
 		reason = "CUDA was recorded, and no call launches a kernel or copies; record the part of the program "
-			 "that "
-			 "does";
+			 "that does";
 	else if (t->calls.n > 0)
 		reason = "CUDA calls were recorded, but nothing from the GPU: usual under WSL2, in virtual machines, "
 			 "without permission to profile, or when the program was killed";

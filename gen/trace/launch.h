@@ -10,8 +10,9 @@
 enum { TRACE_BLOCKS_BITS = 50, TRACE_LAUNCH_BITS = 61 };
 static inline int64_t trace_launch(int64_t blocks, int64_t threads)
 {
-	const bool many = blocks >> TRACE_BLOCKS_BITS || threads >> (TRACE_LAUNCH_BITS - TRACE_BLOCKS_BITS);
-	return blocks < 1 || threads < 0 || many ? 0 : threads << TRACE_BLOCKS_BITS | blocks;
+	if (blocks < 1 || blocks >> TRACE_BLOCKS_BITS)
+		return 0;
+	return (threads >> (TRACE_LAUNCH_BITS - TRACE_BLOCKS_BITS) ? 0 : threads) << TRACE_BLOCKS_BITS | blocks;
 }
 static inline int64_t trace_blocks(int64_t launch)
 {

@@ -119,6 +119,7 @@ static void threads_of_a_block_are_told(void **state)
 		fail_msg("%s", said);
 	assert_null(strstr(difference(*state, 256, 256), "threads per block"));
 	assert_null(strstr(difference(*state, 256, 0), "threads per block")); /* not recorded */
+	assert_int_equal(trace_launch(64, 1 << 20), 64); /* no GPU has such a block: its grid is known all the same */
 }
 
 /* A quarter of the SMs and less, or four blocks where nobody knows how many SMs there are. */

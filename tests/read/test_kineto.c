@@ -1,4 +1,5 @@
 /* Traces of the PyTorch profiler: numbers, spellings, what is made of operators. */
+#include "kineto_rows.h"
 #include "read/kineto.h"
 #include "support_sqlite.h"
 #include "trace/comm_calls.h"
@@ -66,13 +67,6 @@ static void times_are_exact(void **state)
 	assert_true(kineto_integer("10.0", 4, &ns) && ns == 10);
 	assert_false(kineto_integer("10159970886766084423", 20, &ns));
 }
-
-#define CALL(ts, dur, id)                                                                                              \
-	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 9, \"tid\": 9, "          \
-	"\"ts\": " ts ", \"dur\": " dur ", \"args\": {\"correlation\": " id "}}"
-#define KERNEL(ts, dur, id)                                                                                            \
-	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " ts                 \
-	", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " id "}}"
 
 static void rows_join_whatever_comes_first(void **state)
 {

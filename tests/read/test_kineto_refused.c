@@ -1,17 +1,11 @@
 /* JSON that is no trace of the PyTorch profiler, or holds nothing to judge: what is said of it. */
+#include "kineto_rows.h"
 #include "support_sqlite.h"
 
 #include <setjmp.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#define CALL(ts, dur, id)                                                                                              \
-	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 9, \"tid\": 9, "          \
-	"\"ts\": " ts ", \"dur\": " dur ", \"args\": {\"correlation\": " id "}}"
-#define KERNEL(ts, dur, id)                                                                                            \
-	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " ts                 \
-	", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " id "}}"
 
 static void what_is_refused(void **state)
 {
