@@ -480,7 +480,7 @@ class Words:
                         rate = [r[key] for r in rates for key in ("steps_per_second", "items_per_second") if r[key]]
                         self.claim(any(shows(number, r, {"k": 1e3, "M": 1e6, "G": 1e9}[scale]) for r in rate), section, text)
                 text = check_few_slowest(self, text)
-                typical = re.findall(r"(\d+) typical steps?", text)
+                typical = re.findall(r"(\d+) representative steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
                 if section == "functions":
                     text = self.samples(text)
