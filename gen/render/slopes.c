@@ -48,10 +48,20 @@ static void place_labels(const struct card_slope *slope, uint32_t n, int side, d
 	}
 }
 
-static const char *label_of(const struct analysis *a, const struct card_slope *slope, int side, struct unit unit,
-                            struct arena *arena)
+/* Names of n kernels, short and told apart. */
+static void name_them(const struct card_slope *slope, uint32_t n, const char **shown, struct arena *arena)
 {
-	const char *name = format_kernel(arena, slope->name, NAME);
+	const char *name[MOST];
+	for (uint32_t i = 0; i < n; i++) {
+		name[i] = slope[i].name;
+		shown[i] = format_kernel(arena, name[i], NAME);
+	}
+	format_apart(arena, name, shown, n, NAME);
+}
+
+static const char *label_of(const struct analysis *a, const struct card_slope *slope, const char *name, int side,
+                            struct unit unit, struct arena *arena)
+{
 	const struct fact *what = FACT_NEW(
 		arena, slope_end, side, .name = side && slope->time[0] > 0 ? NULL : name, .kernels = slope->kernels,
 		.time = arena_format(arena, "%s %s", format_number(arena, unit, slope->time[side]), unit.name),
@@ -80,6 +90,8 @@ void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena
 	uint32_t n;
 	double y[2][MOST], most = 0, end[2][MOST] = {{0}}, lowest = TOP;
 	const struct card_slope *slope = card_slopes(a, MOST, arena, &n);
+	const char *name[MOST];
+	name_them(slope, n, name, arena);
 	for (uint32_t i = 0; i < n; i++)
 		most = fmax(most, fmax(slope[i].time[0], slope[i].time[1]));
 	for (int s = 0; s < 2; s++) {
@@ -107,6 +119,6 @@ void slopes_draw(const struct analysis *a, struct unit unit, struct arena *arena
 		for (int s = 0; s < 2; s++)
 			if (t[s] > 0)
 				svg_text(ink, s ? RIGHT : LEFT, y[s][i] + 4, s ? ANCHOR_START : ANCHOR_END,
-				         label_of(a, &slope[i], s, unit, arena));
+				         label_of(a, &slope[i], name[i], s, unit, arena));
 	}
 }

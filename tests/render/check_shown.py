@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""The three steps that the page draws stand for the run's time: a pause that takes most of it is among them.
+"""What the page draws: three steps that stand for the run's time, with the pause that takes most of it, and kernels by names
+that differ.
 
     check_shown.py GAPLINE
 """
 import json
 import pathlib
+import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -40,6 +43,22 @@ class Shown(unittest.TestCase):
     def test_long_and_short_in_turns(self):
         """Of four parts of the time the short ones have one."""
         self.assertAlmostEqual(self.shown(lambda i: (6 if i % 2 else 2) * MS), 6 + 2 + 6, delta=0.3)
+
+    def test_kernels_of_which_only_the_middle_differs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pair = [pathlib.Path(folder) / f"{side}.sqlite" for side in ("base", "fixed")]
+            for path, kernel in zip(pair, (400_000, 200_000)):
+                tiny_profile.write(path, kernel=kernel, more_kernels=20)
+                db = sqlite3.connect(path)
+                for name, tile in ("gemm", "32x64"), ("relu", "64x32"):
+                    db.execute("UPDATE StringIds SET value = ? WHERE value IN (?, ?)",
+                               (f"sm80_xmma_gemm_f32f32_tilesize{tile}_execute_kernel__5x_cublas", name, f"{name}(float *)"))
+                db.commit()
+                db.close()
+            page = pathlib.Path(folder) / "page.html"
+            subprocess.run([GAPLINE, "report", *pair, "-o", page, "-q"], check=True)
+            labels = re.findall(r">(sm80[^<>]*), [0-9.]+ [mµ]s, \d+ launch[es]*<", page.read_text())
+            self.assertEqual((len(labels), len(set(labels))), (2, 2), labels)
 
 
 if __name__ == "__main__":
