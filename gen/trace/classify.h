@@ -40,5 +40,6 @@ void classify_told_calls(struct trace *trace, const struct names *names, const u
 /* The range of a step that gapline adds where a program marks none: from the end of an optimizer's step to the end of
  * the next one, by gen/inject/python while it is recorded, by read/kineto_steps.c of what PyTorch's profiler noted. */
 #define STEP_ADDED "gapline: step"
+#define OPTIMIZER_ADDED "optimizer" /* while it is recorded, around what an optimizer does */
 
 #endif

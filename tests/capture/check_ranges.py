@@ -106,9 +106,64 @@ class Ranges(unittest.TestCase):
         second = ["push optimizer", "pop", *FORWARD, *BACKWARD, "push optimizer", "run optimizer", "pop"]
         self.assertEqual(self.noted(), first + ["start 2 gapline: step"] + second + ["end 2", "start 3 gapline: step"])
 
-    def test_of_two_optimizers_the_first_counts(self):
-        self.python(NETWORK + "other = torch.optim.SGD([])\nfor i in range(3):\n    optimizer.step()\n    other.step()\n")
-        self.assertEqual(sum(line.endswith("gapline: step") for line in self.noted()), 3)
+    MANY = NETWORK + """
+models = [Outer() for _ in range(4)]
+a, b, c, d = optimizers = [torch.optim.SGD(model.parameters()) for model in models]
+def train(*turns):
+    for one in turns:
+        models[optimizers.index(one)](1)
+        one.step()
+"""
+
+    def turns(self, text):
+        """How many optimizers stepped in each step."""
+        (self.folder / "nvtx").unlink(missing_ok=True)
+        self.python(self.MANY + text)
+        found, n = [], 0
+        for line in self.noted():
+            n += line == "run optimizer"
+            if line.startswith("end"):
+                found.append(n)
+            if line.endswith("gapline: step"):
+                n = 0
+        return found
+
+    def test_optimizers_that_take_turns_have_one_step_together(self):
+        for name, text, expected in (
+                ("two", "for i in range(4): train(a, b)", 3 * [2]),
+                ("one of a class that is gone", "import gc\nfor i in range(4):\n    torch.optim.SGD([]).step(); gc.collect()", 3 * [1]),
+                ("an ensemble", "for i in range(4): train(a, b, c, d)", 3 * [4]),
+                ("one that no longer trains", "for i in range(3): train(a, b)\nfor i in range(3): train(b)", [2, 2, 2, 1, 1]),
+                ("one is skipped now and then, or the other", "train(a, a, b, b)\nfor i in range(40): train(a, b)", None)):
+            with self.subTest(name):
+                found = self.turns(text)
+                self.assertEqual(found, expected or 5 * [1] + 39 * [2])
+
+    def test_models_that_are_trained_alone_and_then_in_turns(self):
+        found = self.turns("train(*50 * [a], *50 * [b])\nfor i in range(60): train(a, b)\n")
+        self.assertEqual((found[:99], found[-30:]), (99 * [1], 30 * [2]))
+
+    def test_each_step_of_models_trained_one_after_another_is_one(self):
+        local = "for one in optimizers: train(one, one, one)\n"
+        for name, text, expected in (
+                ("in turns", f"for i in range(3):\n    {local}", 35 * [1]),
+                ("two steps each", "for i in range(9): train(a, a, b, b, c, c)", 53 * [1]),
+                ("a sweep", "for one in optimizers: train(*[one] * 9)", 35 * [1]),
+                ("a new one each time", "for i in range(9):\n    a = torch.optim.SGD([])\n    for k in range(4): a.step()\n", 35 * [1]),
+                ("a critic, then its actor", "for i in range(3): train(a, a, a, a, b)", [1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1])):
+            with self.subTest(name):
+                self.assertEqual(self.turns(text), expected)
+
+    def test_other_threads_end_no_steps(self):
+        text = "import threading\nstop = threading.Thread(target=lambda: train(b, b, b))\n"
+        self.assertEqual(self.turns("train(a, a)\n" + text + "stop.start(); stop.join(); train(a)"), [1, 4])
+        self.assertEqual(self.turns(text + "stop.start(); stop.join(); train(a, a)"), [1, 1, 1, 1])
+
+    def test_the_forward_of_each_model_is_marked(self):
+        self.turns("import gc\nlooks, get = [0], gc.get_objects\ndef counted():\n    looks[0] += 1\n    return get()\n"
+                   "gc.get_objects = counted\nfor i in range(3): train(a, a, b, b, c, c, d, d)\n"
+                   "for i in range(99): torch.optim.SGD([]).step()\nassert looks[0] < 9, looks")
+        self.assertEqual(self.noted().count("push forward"), 24 - 4, "not in the first step of each")
 
     def test_a_step_that_the_scaler_skips_ends_too(self):
         """Forward and backward ran, whether a gradient was finite or not; of two optimizers the first counts here, too."""
@@ -235,8 +290,9 @@ print(torch._inductor.config.fx_graph_cache, torch._functorch.config.enable_auto
 
     def test_dynamo_leaves_every_function_alone(self):
         skipped = self.python(NETWORK + "print(*sorted(set(torch._dynamo.eval_frame.skipped)))").stdout.split()
-        defined = set(re.findall(r"^ *def (\w+)", (MODULE / "gapline_ranges.py").read_text(), re.MULTILINE))
-        methods = {"__init__", "find_spec", "exec_module"}  # of State, Stepping and Watcher: they run at imports
+        text = "".join((MODULE / f"gapline_{name}.py").read_text() for name in ("ranges", "turns"))
+        defined = set(re.findall(r"^ *def (\w+)", text, re.MULTILINE))
+        methods = {"__init__", "find_spec", "exec_module"}  # of State, Stepping, Seen and Watcher: they run at imports
         self.assertEqual(defined - set(skipped) - methods, set())
 
     def test_an_error_is_said_once_and_stays_away_from_the_program(self):

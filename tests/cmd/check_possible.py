@@ -105,6 +105,20 @@ def unmark(*steps):
     return edit
 
 
+def by_optimizers(edit, lost=()):
+    """Marked by gapline, which marks an optimizer at each step's end; those marks are gone of some."""
+
+    def both(db):
+        ends = [row for row in db.execute("SELECT end, globalTid FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start")]
+        edit(db)
+        db.execute("DELETE FROM NVTX_EVENTS WHERE text = 'compute'")
+        db.execute("UPDATE NVTX_EVENTS SET text = 'gapline: step', eventType = 60, rangeId = rowid, endGlobalTid = globalTid WHERE text = 'step'")
+        db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, NULL, 'optimizer', ?, NULL, NULL, 0)",
+                       [(end - 500, end - 100, tid) for i, (end, tid) in enumerate(ends) if i not in lost])
+
+    return both
+
+
 def drop_marks(*steps):
     """The ranges of those steps were lost, and not the steps."""
 
@@ -228,6 +242,8 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
     "a mark lost": (nothing, unmark(30), MARKS, [], 1),
     "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
+    "models trained one after another, one of them marked": (by_optimizers(unmark(12, 20, 41)), by_optimizers(nothing), None, [], 1),
+    "marks of an optimizer lost": (by_optimizers(unmark(12, 20, 41), (12, 20, 41)), by_optimizers(nothing), MARKS, [], 1),
     "ranges lost": (nothing, drop_marks(5, 10, 20, 30, 40, 50), MARKS, [], 3),
     "every fourth range lost": (drop_marks(*range(2, 60, 4)), nothing, MARKS, [], 1),
     "two of three ranges lost": (nothing, drop_marks(*[i for i in range(60) if i % 3]), UNIT, [], 1),

@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "trace/classify.h"
 
 #include <math.h>
 #include <string.h>
@@ -281,6 +282,7 @@ static void add_kernels(const struct run *run, const struct run *part, struct ho
 	if (!holes->sum) {
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
 		holes->others = ARENA_NEW(holes->work, run->steps.n, bool);
+		holes->optimizers = ARENA_NEW(holes->work, run->steps.n, uint32_t);
 	}
 	const uint32_t *launched = part->steps.op_step;
 	uint64_t *sum = holes->sum, number = 0;
@@ -314,6 +316,23 @@ static void add_launching(const struct run *part, struct holes *holes)
 			for (; c < begin + n && t->calls.start[c] < own->end[i] && !holes->others[step]; c++)
 				holes->others[step] = t->calls.class[c] == CALL_LAUNCH;
 		}
+	}
+}
+
+/* Where gapline marked steps, it marked each optimizer's as well. */
+static void add_optimizers(const struct run *part, struct holes *holes)
+{
+	const struct trace *t = part->trace;
+	if (strcmp(names_text(t->names, part->steps.name), STEP_ADDED) != 0)
+		return;
+	for (size_t i = 0; i < t->ranges.n; i++) {
+		const uint32_t process = t->threads[t->ranges.thread[i]].process;
+		if (strcmp(names_text(t->names, t->ranges.name[i]), OPTIMIZER_ADDED) != 0)
+			continue;
+		const struct step_thread *own = steps_of_process(&part->steps, process);
+		const uint32_t at = own ? steps_open_at(own, t->ranges.start[i]) : TRACE_NONE;
+		if (at != TRACE_NONE && own->step[at] != TRACE_NONE)
+			holes->optimizers[own->step[at]]++;
 	}
 }
 
@@ -360,7 +379,8 @@ static bool is_cut(const struct holes *holes, uint32_t before, uint32_t n, uint6
 	       (count_of(holes->sum[before]) < each || (before + 1 < n && count_of(holes->sum[before + 1]) > each));
 }
 
-/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. */
+/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. One in which k times as
+ * many optimizers stepped is of models that are trained one after another. */
 static void find_several(const struct holes *holes, struct run *run)
 {
 	uint32_t n = run->steps.n, usual = 0, same = 0;
@@ -381,7 +401,11 @@ static void find_several(const struct holes *holes, struct run *run)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t times = count_of(holes->sum[i]) / each;
 		bool nothing = !holes->sum[i] && !holes->others[i] && length[i] >= as_long;
-		if ((times < 2 && !nothing) || holes->sum[i] != times * holes->sum[usual] || out->several++)
+		if ((times < 2 && !nothing) || holes->sum[i] != times * holes->sum[usual])
+			continue;
+		const uint32_t optimizers = holes->optimizers[usual];
+		const bool in_turns = optimizers && times && holes->optimizers[i] >= times * optimizers;
+		if (in_turns || out->several++)
 			continue;
 		out->step = i + 1;
 		out->times = (int64_t)times;
@@ -405,6 +429,7 @@ void holes_add(struct holes *holes, struct run *run, const struct run *part)
 		return;
 	add_kernels(run, part, holes);
 	add_launching(part, holes);
+	add_optimizers(part, holes);
 }
 
 void holes_end(struct holes *holes, struct run *run)

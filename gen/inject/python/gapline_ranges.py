@@ -1,12 +1,13 @@
 """Adds NVTX ranges to a PyTorch program while it runs: `gapline capture --annotate pytorch`.
 
     data_load   the training process in DataLoader's __next__
-    forward     a root module's forward: one that holds the optimizer's parameters and is nobody's child
+    forward     a root module's forward: one that holds parameters of an optimizer and is nobody's child
     backward    torch.autograd.backward, which Tensor.backward calls
     optimizer   Optimizer.step, without the closure that it may call
-    gapline: step   from the end of one optimizer step to the end of the next, one that GradScaler skips included; with
-                    several optimizers, of the one that stepped first. It is a start/end range, for it does not nest in
-                    the program's own.
+    gapline: step   from the end of one optimizer step to the end of the next, one that GradScaler skips included.
+                    Optimizers that take turns, as those of a generator and a discriminator, have one step together; of
+                    models that are trained one after another, each step is one. It is a start/end range, for it does not
+                    nest in the program's own.
 
 With `--annotate modules` besides, around the forward of every module, its path, GPT.layers.*.attn: layers are one. "gapline: module"
 stands before it, so that each range says that it is a module's, however little of the program is recorded. Modules are found at
@@ -36,6 +37,14 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 now = time.perf_counter_ns
 
 
+def part(name):
+    """A file beside this one, as a module that no program can import."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(FOLDER, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class State:
     """Of this process. `own` is the time that the ranges took, in ns."""
 
@@ -44,11 +53,12 @@ class State:
         self.report = None
         self.pid = os.getpid()
         self.nvtx, self.is_compiling = None, bool  # bool() is False
-        self.lead = None  # weak reference to the optimizer whose steps count
+        self.turns = part("gapline_turns")
         self.step = None  # the open range
         self.stepped = None  # id of the optimizer that stepped last, until GradScaler says that it did
         self.steps = self.own = self.calls = 0  # calls: of modules that are in none
-        self.roots_known = False
+        self.roots, self.watched = weakref.WeakSet(), weakref.WeakSet()  # root modules without and with a range
+        self.began, self.looked = now(), 0  # looked: for root modules, in ns
         self.asked = None
         self.hooks = weakref.WeakKeyDictionary()  # by module: the names of its ranges, and what takes its hooks away
         self.every_module = False
@@ -118,20 +128,19 @@ def ranged(name, function):
 @quietly
 def step_ended(optimizer):
     state.stepped = id(optimizer)
-    lead = state.lead() if state.lead else None
-    if lead is None:
-        state.lead = weakref.ref(optimizer)
-    elif lead is not optimizer:
+    if state.turns.is_of_another_thread():
         return
-    if state.step is not None:
+    new = state.turns.is_new(optimizer)
+    ends = state.turns.ends_step(optimizer)
+    if ends and state.step is not None:
         state.nvtx.range_end(state.step)
         state.steps += 1
-    if not state.roots_known:
-        state.roots_known = True
+    if new:
         begin = now()
         watch_roots(optimizer)
         state.own -= now() - begin  # once, not in a step
-    state.step = state.nvtx.range_start(STEP)
+    if ends:
+        state.step = state.nvtx.range_start(STEP)
 
 
 def without_closure(closure):
@@ -202,20 +211,42 @@ def may_be_compiled(module):
     return bool(dynamo and dynamo.utils.counters["frames"]) and type(module).__name__ != "OptimizedModule"
 
 
-def watch_roots(optimizer):
-    """Finds the modules once, at the end of the first step: looking through all objects takes some 100 ms."""
+def find_roots():
+    """Looking through all objects takes some 100 ms: once, and later for at most a hundredth of the time."""
     import torch
 
-    parameters = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    begin = now()
+    if 100 * state.looked > begin - state.began:
+        return
     modules = [o for o in gc.get_objects() if issubclass(type(o), torch.nn.Module)]
     children = {id(child) for module in modules for child in module._modules.values() if child is not None}
     for module in modules:
-        if id(module) in children or may_be_compiled(module):
+        if id(module) not in children:  # a copy has its original's hooks
+            hooks = getattr(module, "_forward_pre_hooks", {}).values()
+            copied = any("forward" in getattr(h, "names", ()) for h in hooks)
+            (state.watched if copied else state.roots).add(module)
+    state.looked += now() - begin
+
+
+def watch_roots(optimizer):
+    """Hooks the modules whose parameters it has, at the end of its first step; most optimizers are of a model that is known."""
+    parameters = {id(p) for group in optimizer.param_groups for p in group["params"]}
+
+    def of_it(modules):
+        return [module for module in modules if any(id(p) in parameters for p in module.parameters())]
+
+    if of_it(state.watched):
+        return
+    if not of_it(state.roots):
+        find_roots()
+    for module in of_it(state.roots):
+        state.roots.discard(module)
+        state.watched.add(module)
+        if may_be_compiled(module):
             continue
-        if any(id(p) in parameters for p in module.parameters()):
-            hook(module, "forward")
-            if state.every_module:
-                watch_tree(module, type(module).__name__)
+        hook(module, "forward")
+        if state.every_module:
+            watch_tree(module, type(module).__name__)
 
 
 # ---- every module ----
@@ -237,7 +268,9 @@ class Hook(functools.partial):
 def hook(module, name):
     """A range of this name around the module's forward; the name may change later."""
     names = [name]
-    handles = (module.register_forward_pre_hook(Hook(lambda *_: enter(names[0]))),
+    before = Hook(lambda *_: enter(names[0]))
+    before.names = names
+    handles = (module.register_forward_pre_hook(before),
                module.register_forward_hook(Hook(lambda *_: pop()), always_call=True))
     state.hooks.setdefault(module, []).append((names, handles))
 
@@ -315,14 +348,6 @@ def with_then(function, then):
     return both
 
 
-def part(name):
-    """A file beside this one, as a module that no program can import."""
-    spec = importlib.util.spec_from_file_location(name, os.path.join(FOLDER, f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def patch_modules(torch):
     torch.nn.Module.eval = with_then(torch.nn.Module.eval, watch)
     torch.nn.Module.compile = with_first(before_compiling, torch.nn.Module.compile)
@@ -363,11 +388,12 @@ def patch_loader(module):
 
 
 def patch_dynamo(module):
-    """Around a graph break it looks at every frame that is run. Those of this file are nothing to compile; what they call is
-    as before."""
+    """Around a graph break it looks at every frame that is run. Those of these files are nothing to compile; what they call
+    is as before."""
     skip_code = getattr(module, "skip_code", None)  # not everywhere: then it counts some frames more
-    codes = [one.__code__ for f in globals().values() for one in (f, getattr(f, "__wrapped__", None))
-             if hasattr(one, "__code__") and one.__code__.co_filename == __file__]
+    functions = [*globals().values(), *vars(state.turns).values()]
+    codes = [one.__code__ for f in functions for one in (f, getattr(f, "__wrapped__", None))
+             if hasattr(one, "__code__") and one.__code__.co_filename.startswith(FOLDER)]
     while skip_code and codes:
         code = codes.pop()
         skip_code(code)
