@@ -192,6 +192,13 @@ static void as_many_cycles_as_they_are_often(void **unused)
 	step[0].n = 24;
 	shorter.n = 825;
 	assert_int_equal(pattern_cycles_together(&shorter, &longer, &names), 12);
+	/* 51.4 times as often, one of 36 is cut at an end: 50 times the gemms; a check each time is one each 25 times
+	 * now */
+	struct run_loop_op checks[] = {{1, 5, 85, false}, {2, 1, 15, false}},
+			   some[] = {{1, 250, 85, false}, {2, 2, 1, false}};
+	shorter = (struct run_loop){.n = 1799, .time = 100, .makeup = checks, .n_makeup = 2};
+	longer = (struct run_loop){.n = 35, .time = 86, .makeup = some, .n_makeup = 2};
+	assert_int_equal(pattern_cycles_together(&shorter, &longer, &names), 50);
 }
 
 /* Ranks that gather on one side and reduce on the other wait in both for most of the time. */
@@ -232,9 +239,72 @@ static void as_many_cycles_as_inputs(void **unused)
 	assert_true(pattern_same_unit(&a, &b, &names));
 }
 
+/* A generation has 64 candidates and what is done with them, which is a cycle that differs. */
+static void as_many_cycles_as_an_outer_loop_has(void **unused)
+{
+	(void)unused;
+	struct run_loop_op one[] = {{1, 2, 100, false}}, all[] = {{2, 9, 100, false}};
+	struct run_loop a = {.n = 4479, .differ = 69, .processes = 1, .time = 100, .makeup = one, .n_makeup = 1};
+	struct run_loop b = {.n = 69, .processes = 1, .time = 100, .makeup = all, .n_makeup = 1};
+	assert_true(pattern_is_outer(&a, &b) && pattern_is_outer(&b, &a));
+	assert_int_equal(pattern_cycles_together(&a, &b, &names), 65);
+	assert_int_equal(pattern_cycles_together(&b, &a, &names), 0);
+	a.differ = 34; /* not as often */
+	assert_false(pattern_is_outer(&a, &b));
+	a.differ = 69;
+	a.n = 718; /* not a whole number */
+	assert_false(pattern_is_outer(&a, &b));
+	a.n = 69; /* one is one */
+	assert_false(pattern_is_outer(&a, &b));
+	a.n = 260; /* as few may be chance */
+	a.differ = b.n = 4;
+	assert_false(pattern_is_outer(&a, &b));
+}
+
+/* A part has 50 tokens and their sound; where tokens were found alone, and 50 of them taken as one, sound is amid them.
+ */
+static void what_is_amid_many_cycles_is_theirs(void **unused)
+{
+	(void)unused;
+	struct run_loop_op part[] = {{1, 250, 80, false}, {2, 20, 20, false}}, tokens[] = {{1, 250, 80, false}},
+			   sound[] = {{2, 20, 20, false}};
+	struct run_loop
+		one = {.title = "gemm", .n = 35, .ops = 270, .share = 1, .time = 100, .makeup = part, .n_makeup = 2},
+		two[] = {{.title = "gemm",
+	                  .n = 35,
+	                  .ops = 250,
+	                  .share = 0.8,
+	                  .time = 80,
+	                  .makeup = tokens,
+	                  .n_makeup = 1,
+	                  .most = 50,
+	                  .end = 1000},
+	                 {.title = "relu",
+	                  .n = 36,
+	                  .ops = 20,
+	                  .share = 0.2,
+	                  .time = 20,
+	                  .makeup = sound,
+	                  .n_makeup = 1,
+	                  .start = 20,
+	                  .end = 1010}};
+	const struct run_loops whole = {.list = &one, .n = 1}, divided = {.list = two, .n = 2};
+	assert_true(pattern_repeats_alike(&whole, 0, &divided, 0, &names));
+	assert_true(pattern_repeats_alike(&divided, 0, &whole, 0, &names));
+	two[1].start = 990; /* behind all of them */
+	two[1].end = 2000;
+	assert_false(pattern_repeats_alike(&whole, 0, &divided, 0, &names));
+	two[1].start = 20;
+	two[1].end = 1010;
+	two[0].most = 0; /* a step of its own */
+	assert_false(pattern_repeats_alike(&whole, 0, &divided, 0, &names));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_cycles_as_an_outer_loop_has),
+		cmocka_unit_test(what_is_amid_many_cycles_is_theirs),
 		cmocka_unit_test(all_pairings),
 		cmocka_unit_test(asked_of_both),
 		cmocka_unit_test(as_often_by_chance),

@@ -191,6 +191,21 @@ def products(p, iterations, n, batched=False, norm=False):
         p.finish()
 
 
+def generations(p, n, candidates=24, batched=False):
+    """Each candidate of a generation is weighed, and the host reads what it weighs; or all together, by other kernels."""
+    for _ in range(n):
+        p.begin("generation")
+        for _ in range(1 if batched else candidates):
+            layers(p, 1, (90 if batched else 12) * US, "sm80_xmma_gemm_f32_nn_n_tilesize128x32x8(P)" if batched else "sm80_xmma_gemm_f32_nn_n_tilesize32x32x8(P)", 64)
+            p.kernel("weigh_all(P)" if batched else "weigh(P)", (20 if batched else 3) * US, 16)
+            if not batched:
+                p.copy(2, 4)
+                p.sync()
+        for name in ("mean(P)", "noise(P)", "update(P)"):
+            p.kernel(name, 5 * US, 32)
+        p.finish(4)
+
+
 NOT_MARKED = (False, False)
 UNITS = [
     Pair("an image in 16 tiles, not in 8, nothing is marked", (of(tiles, 8), of(tiles, 16)), {DIFFERENT, UNKNOWN}, None, 50, NOT_MARKED, doubt=True),
@@ -209,6 +224,7 @@ UNITS = [
     Pair("3 substeps of a time step, not 4, nothing is marked", (of(substeps, 200), of(substeps, 150)), {DIFFERENT, UNKNOWN}, None, 6, NOT_MARKED, doubt=True),
     Pair("64 small products are one call, nothing is marked", (of(products, 64), of(products, 64, batched=True)), {UNKNOWN}, None, 150, NOT_MARKED, doubt=True),
     Pair("64 small products before a norm are one call, nothing is marked", (of(products, 64, norm=True), of(products, 64, batched=True, norm=True)), {UNKNOWN}, {"compute"}, 150, NOT_MARKED),
+    Pair("24 candidates of a generation are weighed together, nothing is marked", (of(generations), of(generations, batched=True)), {UNKNOWN}, None, 60, NOT_MARKED),
     Pair("one step of 700 holds 8 batches of a test", (of(tested, 0), of(tested, 8)), {SAME, UNKNOWN}, set(), 700),
     Pair("four layers are skipped", (of(skipping, 0), of(skipping, 4)), {DIFFERENT, UNKNOWN}, {"compute"}, 80),
     Pair("four layers more are calculated in eight bits", (of(smaller, 0), of(smaller, 4)), {JOB}, {"compute"}, 80, shown=True),

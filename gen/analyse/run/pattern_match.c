@@ -3,6 +3,7 @@
 #include "analyse/judge/kernel_key.h"
 #include "analyse/run/op_words.h"
 #include "analyse/run/pattern_join.h"
+#include "base/sort.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,26 +16,38 @@ static const double AS_MANY = 1.1, TWICE = 2;     /* times as many at most: of k
  */
 #define LITTLE 0.05
 
+/* Of a kernel that two loops have: how many times as many of them one has in a cycle, and how much time that is of. */
+struct times {
+	double times, weight;
+};
+
+SORT_ORDER(compare_times, struct times, ASCENDING(x->times, y->times))
+
 /* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
- * say the same; else 0. */
+ * say about what the middle one says: by those; else 0. */
 static double times_as_many(const struct run_loop *a, const struct run_loop *b)
 {
-	double all = 0, sum = 0, agree = 0, work = run_loop_work(a);
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < a->n_makeup; i++)
-			for (uint32_t k = 0; k < b->n_makeup; k++) {
-				const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
-				if (x->name != y->name || x->n <= 0 || (x->comm && work > 0))
-					continue;
-				double weight = x->time / (work > 0 ? work : a->time), times = y->n / x->n;
-				if (pass == 0) {
-					all += weight;
-					sum += weight * times;
-				} else if (times > 0.8 * sum / all && times < 1.25 * sum / all) {
-					agree += weight;
-				}
-			}
-	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
+	ARENA_LOCAL(scratch);
+	struct times *list = ARENA_NEW(&scratch, a->n_makeup, struct times);
+	double all = 0, below = 0, agree = 0, sum = 0, work = run_loop_work(a);
+	size_t n = 0, middle = 0;
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		for (uint32_t k = 0; k < b->n_makeup; k++) {
+			const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
+			if (x->name != y->name || x->n <= 0 || (x->comm && work > 0))
+				continue;
+			list[n] = (struct times){y->n / x->n, x->time / (work > 0 ? work : a->time)};
+			all += list[n++].weight;
+		}
+	SORT(list, n, compare_times);
+	while (middle + 1 < n && (below += list[middle].weight) < 0.5 * all)
+		middle++;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].times > 0.8 * list[middle].times && list[i].times < 1.25 * list[middle].times) {
+			agree += list[i].weight;
+			sum += list[i].weight * list[i].times;
+		}
+	return all >= 0.5 && agree >= 0.8 * all ? sum / agree : 0;
 }
 
 /* Whether neither is more than `times` the other. */
@@ -170,12 +183,29 @@ static uint32_t by_copies(const struct run_loop *shorter, const struct run_loop 
 	               : 0;
 }
 
+/* How many cycles of `shorter` an outer loop has, where one in so many holds something else, as often as `longer` is
+ * there and that is not the same cycle: it is the outer loop's, whatever it runs. 0: it is not. */
+static uint32_t by_outer(const struct run_loop *shorter, const struct run_loop *longer)
+{
+	const double often = (double)shorter->n / longer->n, together = round(often);
+	const struct run_loop differing = {.n = shorter->differ / (shorter->processes ? shorter->processes : 1)};
+	const bool whole = together >= 2 && fabs(often - together) <= 0.01 * together;
+	const bool shown = longer->n >= RULE_MANY && as_often(&differing, longer, 20);
+	return whole && shown && run_loop_alike(shorter, longer) < RULE_NEARLY_ALL ? (uint32_t)together : 0;
+}
+
+bool pattern_is_outer(const struct run_loop *a, const struct run_loop *b)
+{
+	return by_outer(a, b) || by_outer(b, a);
+}
+
 bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names)
 {
 	double times = times_as_many(a, b);
 	if (as_often(a, b, 10))
 		return true;
-	return !by_copies(a, b, names) && !by_copies(b, a, names) && (times == 0 || (times > 0.6 && times < 1.7));
+	return !by_copies(a, b, names) && !by_copies(b, a, names) && !pattern_is_outer(a, b) &&
+	       (times == 0 || (times > 0.6 && times < 1.7));
 }
 
 uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer,
@@ -184,13 +214,14 @@ uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct ru
 	uint32_t copied = by_copies(shorter, longer, names);
 	if (copied)
 		return copied;
-	/* a fix may have changed how many kernels a cycle has, and not how often it is there */
+	/* a fix may have changed how many kernels a cycle has, and not how often it is there; but of fewer cycles than
+	 * are one, a cut at an end makes another number */
 	double often = (double)shorter->n / longer->n, times = times_as_many(shorter, longer);
 	uint32_t together = (uint32_t)(often + 0.5);
-	if (fabs(often - together) > 0.01 * together || fabs(times - together) > 0.1 * together)
+	if (together > longer->n || fabs(often - together) > 0.01 * together || fabs(times - together) > 0.1 * together)
 		together = (uint32_t)(times + 0.5);
 	if (together < 2 || fabs(times - together) > 0.1 * together)
-		return 0;
+		return by_outer(shorter, longer);
 	return often > 0.9 * together && often < 1.1 * together ? together : 0;
 }
 
@@ -287,16 +318,19 @@ static bool holds(const struct run_loop *loop, uint32_t name)
 static bool is_divided(const struct run_loops *mine, uint32_t x, const struct run_loops *other, uint32_t y,
                        const struct names *names)
 {
-	const struct run_loop *whole = &mine->list[x];
+	const struct run_loop *whole = &mine->list[x], *counterpart = &other->list[y];
 	for (uint32_t z = 0; z < other->n; z++) {
 		const struct run_loop *part = &other->list[z];
-		bool here = z == y || !as_often(whole, part, 20);
+		/* of many cycles that are one step, another loop's are amid them */
+		const int64_t middle = part->start + (part->end - part->start) / 2;
+		const bool amid = counterpart->most && part->start >= counterpart->start && middle < counterpart->end;
+		bool here = z == y || amid || !as_often(whole, part, 20);
 		double gone = 0;
 		for (uint32_t k = 0; k < mine->n && !here; k++)
 			here = k != x && pattern_alike(&mine->list[k], part, names);
 		for (uint32_t i = 0; i < whole->n_makeup && !here; i++) {
 			const struct run_loop_op *op = &whole->makeup[i];
-			bool moved = !op->comm && !holds(&other->list[y], op->name) && holds(part, op->name);
+			bool moved = !op->comm && !holds(counterpart, op->name) && holds(part, op->name);
 			gone += moved ? op->time : 0;
 		}
 		if (gone >= LITTLE * run_loop_work(whole))

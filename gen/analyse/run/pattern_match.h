@@ -32,12 +32,16 @@ uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *lik
 bool pattern_match_most(const struct run_loops *a, const struct run_loops *b, uint32_t most[2]);
 
 /* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, or so many times
- * the copies to the device and back as it is there less often, unless it is there as often. (A fix may well put 300
- * kernels into one: then the steps are as many as before.) `names`: those of the makeup. */
+ * the copies to the device and back as it is there less often, or is an outer loop's, unless it is there as often. (A
+ * fix may well put 300 kernels into one: then the steps are as many as before.) `names`: those of the makeup. */
 bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b, const struct names *names);
 
+/* Whether one in so many cycles of one holds something else, as often as the other is there, which is not the same: the
+ * other's cycle is an outer loop's. */
+bool pattern_is_outer(const struct run_loop *a, const struct run_loop *b);
+
 /* How many cycles of `shorter` are one of `longer`: a whole number of times the kernels, or copies, as many times less
- * often. 0: they are not. */
+ * often, or what pattern_is_outer says. 0: they are not. */
 uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer,
                                  const struct names *names);
 

@@ -332,7 +332,8 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	if (!wanted && like->share < RULE_HALF && own->share < RULE_HALF && !is_about_as_long(like, own))
 		return NOT_AGREED;
 	/* what is matched with nothing, for another loop is more like it, may still be of these kernels */
-	if ((same || pattern_alike(like, own, run->trace->names)) && !pattern_same_unit(like, own, run->trace->names)) {
+	if ((same || pattern_alike(like, own, run->trace->names) || pattern_is_outer(like, own)) &&
+	    !pattern_same_unit(like, own, run->trace->names)) {
 		if (!group_like(run, mine, like))
 			return group_like(first, first->loop, own) ? OTHERS_CHANGED : NOT_AGREED;
 		if (run->steps.origin == STEPS_BY_PATTERN)
