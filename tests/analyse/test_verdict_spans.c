@@ -1,4 +1,4 @@
-/* The verdict on runs without steps, and on steps of one side only. */
+/* The verdict on runs without steps, on steps of one side only, and on steps that are set aside. */
 #include "analyse/judge/stats.h"
 #include "verdict_pair.h"
 
@@ -89,15 +89,38 @@ static void steps_on_one_side_only(void **unused)
 	assert_true(says(judge(p), "Only the baseline has steps"));
 }
 
+/* ---- steps that are set aside ---- */
+
+/* The first call of a library, in both captures: that it recurs is known, and it is said once of a side. */
+static void what_both_sides_set_aside_recurs(void **unused)
+{
+	(void)unused;
+	for (int both = 0; both < 2; both++) {
+		struct pair *p = pair_new();
+		int64_t *a = add_run(p, 0, 300, 21000), *b = add_run(p, 1, 300, 20000);
+		for (size_t i = 0; i < 300; i++) {
+			a[i] += (int64_t)(100 * uniform());
+			b[i] += (int64_t)(100 * uniform());
+		}
+		b[50] += 300 * 20000;
+		a[50] += both * 100 * 21000;
+		judge(p);
+		assert_int_equal(p->v.aside[0] + p->v.aside[1], 1 + both);
+		assert_true(says(&p->v, "One step of the fixed side took 6.0"));
+		assert_true(says(&p->v, "Capture again to see whether that recurs") == !both);
+		assert_true(says(&p->v, "Both sides have such steps") == both);
+		assert_false(says(&p->v, "One step of the fixed side took at least"));
+		assert_true(says(&p->v, "One step of the baseline took at least") == both);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(runs_without_steps),
-		TEST(three_runs_without_steps),
-		TEST(spans_that_moved),
-		TEST(steps_on_one_side_only),
+		TEST(runs_without_steps),     TEST(three_runs_without_steps),         TEST(spans_that_moved),
+		TEST(steps_on_one_side_only), TEST(what_both_sides_set_aside_recurs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 struct list {
 	struct arena *arena;
 	struct verdict *verdict;
+	bool aside_said[2]; /* that steps of a side which were set aside leave it open */
 };
 
 /* Adds a fact of a side (or FACT_NO_SIDE) with its parameters. */
@@ -79,7 +80,8 @@ static bool add_aside(struct list *list, const struct proof *p)
 	if (!open_without_aside(p, v))
 		return false;
 	ADD(list, undecided_by_aside, i, .steps = (int64_t)v->aside[i], .longest = longest,
-	    .others = longest / v->step[i], .without = v->speedup, .counted = v->counted);
+	    .others = longest / v->step[i], .without = v->speedup, .counted = v->counted, .both = v->aside[!i] > 0);
+	list->aside_said[i] = true;
 	return true;
 }
 
@@ -312,7 +314,7 @@ static void add_steps_set_aside(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	for (int i = 0; i < 2; i++)
-		if (v->aside[i] > 0)
+		if (v->aside[i] > 0 && !list->aside_said[i])
 			ADD(list, steps_set_aside, i, .steps = (int64_t)v->aside[i],
 			    .time = fmax(1 - v->step[i] / v->step_counted[i], 0), .counted = v->counted);
 	size_t most = p->m[0] < p->m[1] ? p->m[0] : p->m[1];
@@ -376,7 +378,7 @@ static void add_limits(struct list *list, const struct proof *p, int warmup)
 void reasons_find(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
                   struct verdict *v)
 {
-	struct list list = {arena, v};
+	struct list list = {.arena = arena, .verdict = v};
 	if (conditions->nothing) {
 		facts_add(&v->reasons, arena, conditions->nothing);
 		return;
