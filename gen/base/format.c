@@ -223,11 +223,7 @@ struct named {
 	size_t at; /* in the caller's lists */
 };
 
-static int by_look(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-	return strcmp(x->shown, y->shown) ?: strcmp(x->name, y->name);
-}
+SORT_ORDER(by_look, struct named, strcmp(x->shown, y->shown) ?: strcmp(x->name, y->name))
 
 static bool of_word(char c)
 {

@@ -72,11 +72,7 @@ static void add_call(struct file *f, const unsigned char *record)
 	t->calls[t->n++] = (struct interval){start, end};
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-	int64_t x = ((const struct interval *)a)->start, y = ((const struct interval *)b)->start;
-	return (x > y) - (x < y);
-}
+SORT_ORDER(compare_starts, struct interval, ASCENDING(x->start, y->start))
 
 static void sort_calls(struct file *f)
 {

@@ -272,12 +272,7 @@ static void give_gpus(struct kineto *k, struct arena *arena)
 	}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct kineto_memory *x = a, *y = b;
-	return x->time != y->time ? (x->time < y->time ? -1 : 1)
-	                          : (x->address > y->address) - (x->address < y->address);
-}
+SORT_ORDER(by_time, struct kineto_memory, ASCENDING(x->time, y->time) ?: ASCENDING(x->address, y->address))
 
 static uint32_t find_thread(const struct kineto *k, uint32_t process, uint32_t thread)
 {

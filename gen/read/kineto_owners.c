@@ -134,11 +134,7 @@ static void yield_flops(struct owners *p, struct kineto_span *s)
 	}
 }
 
-static int compare_memory(const void *a, const void *b)
-{
-	const struct kineto_memory *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time);
-}
+SORT_ORDER(compare_memory, struct kineto_memory, ASCENDING(x->thread, y->thread) ?: ASCENDING(x->time, y->time))
 
 static void close_spans(struct opened *o, int64_t start)
 {

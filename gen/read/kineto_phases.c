@@ -210,11 +210,7 @@ static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t
 
 /* ---- groups ---- */
 
-static int by_start(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-	return (x->start > y->start) - (x->start < y->start);
-}
+SORT_ORDER(by_start, struct item, ASCENDING(x->start, y->start))
 
 /* Whether an item of a list, in the order of starts, starts in (from, to]; of `thread` where it is not TRACE_NONE. */
 static bool starts_between(const struct items *items, int64_t from, int64_t to, uint32_t thread)
@@ -304,12 +300,9 @@ static void group_plain(struct phases *p)
 
 /* ---- all of them ---- */
 
-static int compare_spans(const void *a, const void *b)
-{
-	const struct kineto_span *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: sort_nested(x->start, x->end, y->start, y->end)
-		?: DESCENDING(x->kind, y->kind) ?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(compare_spans, struct kineto_span,
+           ASCENDING(x->thread, y->thread) ?: sort_nested(x->start, x->end, y->start, y->end)
+                   ?: DESCENDING(x->kind, y->kind) ?: ASCENDING(x->name, y->name))
 
 /* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. */
 static void find_main_threads(struct phases *p)

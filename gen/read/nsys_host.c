@@ -158,11 +158,8 @@ static int compare_name_keys(const struct names *names, uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_notes(const void *a, const void *b, void *names)
-{
-	const struct note *x = a, *y = b;
-	return x->time != y->time ? (x->time < y->time ? -1 : 1) : compare_name_keys(names, x->name, y->name);
-}
+SORT_ORDER_BY(compare_notes, struct note, names,
+              ASCENDING(x->time, y->time) ?: compare_name_keys(names, x->name, y->name))
 
 /* The last name that was given is the one that counts. */
 static void take_notes(struct nsys *r, struct notes *notes)
@@ -252,11 +249,9 @@ struct system_name {
 	int64_t thread, priority, name;
 };
 
-static int compare_system_names(const void *a, const void *b)
-{
-	const struct system_name *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->priority, y->priority) ?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(compare_system_names, struct system_name,
+           ASCENDING(x->thread, y->thread) ?: ASCENDING(x->priority, y->priority)
+                   ?: ASCENDING(x->name, y->name))
 
 int nsys_read_thread_names(struct nsys *r)
 {

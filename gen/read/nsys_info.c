@@ -151,11 +151,7 @@ static int64_t positive(int64_t value)
 	return value > 0 ? value : 0;
 }
 
-static int compare_gpus(const void *a, const void *b)
-{
-	const struct gpu_row *x = a, *y = b;
-	return ASCENDING(x->id, y->id) ?: strcmp(x->uuid, y->uuid) ?: strcmp(x->bus, y->bus);
-}
+SORT_ORDER(compare_gpus, struct gpu_row, ASCENDING(x->id, y->id) ?: strcmp(x->uuid, y->uuid) ?: strcmp(x->bus, y->bus))
 
 static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 {

@@ -123,14 +123,11 @@ static int read_rows(struct memory *m)
 	return scan_close(&s);
 }
 
-static int compare_events(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-	return ASCENDING(x->process, y->process) ?: ASCENDING(x->address, y->address) ?: ASCENDING(x->time, y->time)
-		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->freed, y->freed)
-		?: ASCENDING(x->context, y->context) ?: ASCENDING(x->device, y->device)
-		?: ASCENDING(x->bytes, y->bytes);
-}
+SORT_ORDER(compare_events, struct event,
+           ASCENDING(x->process, y->process) ?: ASCENDING(x->address, y->address) ?: ASCENDING(x->time, y->time)
+                   ?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->freed, y->freed)
+                   ?: ASCENDING(x->context, y->context) ?: ASCENDING(x->device, y->device)
+                   ?: ASCENDING(x->bytes, y->bytes))
 
 static void add_change(struct memory *m, uint32_t device, const struct event *at, const struct event *of, int64_t bytes)
 {
@@ -218,12 +215,9 @@ static void pair(struct memory *m)
 }
 
 /* At one time the earlier call comes first, and of one call what is freed. */
-static int compare_changes(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-	return ASCENDING(x->device, y->device) ?: ASCENDING(x->time, y->time)
-		?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->bytes, y->bytes);
-}
+SORT_ORDER(compare_changes, struct change,
+           ASCENDING(x->device, y->device) ?: ASCENDING(x->time, y->time)
+                   ?: ASCENDING(x->correlation, y->correlation) ?: ASCENDING(x->bytes, y->bytes))
 
 /* What was there after the changes [from, to) of a device. */
 static void note_held(struct memory *m, size_t from, size_t to)

@@ -37,12 +37,9 @@ struct pending {
 	struct locks locks;
 };
 
-static int compare_looked(const void *a, const void *b)
-{
-	const struct looked *x = a, *y = b;
-	return ASCENDING(x->id, y->id) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->thread, y->thread)
-		?: x->no_sample - y->no_sample;
-}
+SORT_ORDER(compare_looked, struct looked,
+           ASCENDING(x->id, y->id) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->thread, y->thread)
+                   ?: x->no_sample - y->no_sample)
 
 /* Of several with one id the first counts. */
 static void order_times(struct nsys *r, struct pending *p)
@@ -88,13 +85,12 @@ static int read_times(struct nsys *r, struct pending *p)
 	return scan_close(&s);
 }
 
-static int compare_gil(const void *a, const void *b)
-{
-	const struct lock_row *x = a, *y = b;
-	return ASCENDING(x->row.time, y->row.time) ?: ASCENDING((int64_t)x->row.thread, (int64_t)y->row.thread)
-		?: ASCENDING(x->sample, y->sample) ?: ASCENDING((int64_t)x->row.switches, (int64_t)y->row.switches)
-		?: ASCENDING((int64_t)x->row.holder.key, (int64_t)y->row.holder.key) ?: x->row.waits - y->row.waits;
-}
+SORT_ORDER(compare_gil, struct lock_row,
+           ASCENDING(x->row.time, y->row.time) ?: ASCENDING((int64_t)x->row.thread, (int64_t)y->row.thread)
+                   ?: ASCENDING(x->sample, y->sample)
+                   ?: ASCENDING((int64_t)x->row.switches, (int64_t)y->row.switches)
+                   ?: ASCENDING((int64_t)x->row.holder.key, (int64_t)y->row.holder.key)
+                   ?: x->row.waits - y->row.waits)
 
 /* By time; and samples of holders find their row: of several the first. */
 static void order_locks(struct pending *p)
@@ -174,11 +170,8 @@ static int compare_names(const struct build_frame *x, const struct build_frame *
 		?: x->unresolved - y->unresolved;
 }
 
-static int compare_frames(const void *a, const void *b)
-{
-	const struct frame *x = a, *y = b;
-	return ASCENDING(x->id, y->id) ?: ASCENDING(x->depth, y->depth) ?: compare_names(&x->of, &y->of);
-}
+SORT_ORDER(compare_frames, struct frame,
+           ASCENDING(x->id, y->id) ?: ASCENDING(x->depth, y->depth) ?: compare_names(&x->of, &y->of))
 
 static void end_stack(struct nsys *r, struct stack *s)
 {

@@ -45,12 +45,9 @@ struct writer {
 
 /* ---- joining ---- */
 
-static int by_start(const void *a, const void *b)
-{
-	const struct segment *x = a, *y = b;
-	return sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(x->stream, y->stream)
-		?: ASCENDING(x->name, y->name);
-}
+SORT_ORDER(by_start, struct segment,
+           sort_nested(x->start, x->end, y->start, y->end) ?: ASCENDING(x->stream, y->stream)
+                   ?: ASCENDING(x->name, y->name))
 
 static int64_t length_of(const struct segment *s)
 {

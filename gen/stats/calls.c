@@ -26,11 +26,8 @@ static void list_add(struct list *list, int64_t start, int64_t end, size_t row)
 	LIST_ADD(list->arena, list->item, list->n, list->room, (struct listed){end - start, start, (uint32_t)row});
 }
 
-static int compare_listed(const void *a, const void *b)
-{
-	const struct listed *x = a, *y = b;
-	return DESCENDING(x->duration, y->duration) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->row, y->row);
-}
+SORT_ORDER(compare_listed, struct listed,
+           DESCENDING(x->duration, y->duration) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->row, y->row))
 
 /* Longest first, equal ones by their start; at most as many as asked for. */
 static void list_cut(struct list *list, const struct stats_request *request)

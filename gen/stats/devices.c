@@ -29,12 +29,9 @@ struct overheads {
 	size_t n;
 };
 
-static int compare_overheads(const void *a, const void *b)
-{
-	const struct overhead *x = a, *y = b;
-	return ASCENDING(x->process, y->process) ?: ASCENDING(x->at.start, y->at.start)
-		?: ASCENDING(x->at.end, y->at.end);
-}
+SORT_ORDER(compare_overheads, struct overhead,
+           ASCENDING(x->process, y->process) ?: ASCENDING(x->at.start, y->at.start)
+                   ?: ASCENDING(x->at.end, y->at.end))
 
 static struct overheads overheads_of(const struct trace *trace, struct arena *arena)
 {

@@ -232,11 +232,7 @@ struct numbered {
 	uint32_t index;
 };
 
-static int compare_numbered(const void *a, const void *b)
-{
-	const struct numbered *x = a, *y = b;
-	return (x->key > y->key) - (x->key < y->key);
-}
+SORT_ORDER(compare_numbered, struct numbered, ASCENDING(x->key, y->key))
 
 /* New index by old index for n keys that are all different. */
 static const uint32_t *order_keys(const uint64_t *keys, uint32_t n, struct arena *scratch)
@@ -357,14 +353,12 @@ static void tell_graph_mode(struct build *b)
 		                                                 : GRAPHS_NONE;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	const struct trace_gpu_sample *x = a, *y = b;
-	return ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->sm_mhz, y->sm_mhz)
-		?: ASCENDING(x->memory_mhz, y->memory_mhz) ?: ASCENDING(x->power_mw, y->power_mw)
-		?: ASCENDING(x->temperature_c, y->temperature_c) ?: ASCENDING(x->busy_percent, y->busy_percent)
-		?: ASCENDING(x->has_limits, y->has_limits) ?: ASCENDING((int64_t)x->limits, (int64_t)y->limits);
-}
+SORT_ORDER(compare_samples, struct trace_gpu_sample,
+           ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time) ?: ASCENDING(x->sm_mhz, y->sm_mhz)
+                   ?: ASCENDING(x->memory_mhz, y->memory_mhz) ?: ASCENDING(x->power_mw, y->power_mw)
+                   ?: ASCENDING(x->temperature_c, y->temperature_c)
+                   ?: ASCENDING(x->busy_percent, y->busy_percent) ?: ASCENDING(x->has_limits, y->has_limits)
+                   ?: ASCENDING((int64_t)x->limits, (int64_t)y->limits))
 
 void build_order_samples(struct build *b)
 {

@@ -106,12 +106,7 @@ static double reach_of(const struct region *r, const struct corner *said, double
 	return within;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = ((const struct clock_collective *)a)->entered[1];
-	int64_t y = ((const struct clock_collective *)b)->entered[1];
-	return x < y ? -1 : x > y;
-}
+SORT_ORDER(compare_times, struct clock_collective, ASCENDING(x->entered[1], y->entered[1]))
 
 /* A clock that is set while the program runs may still fit one steady drift by chance, and all the more tightly, as
  * next to nothing does. So nothing is relied on for longer than a quarter of the collectives: what those alone allow,
@@ -218,12 +213,9 @@ static int compare_ranks(const struct clock_transfer *x, const struct clock_tran
 	return ASCENDING(x->comm, y->comm) ?: ASCENDING(lower(x), lower(y)) ?: ASCENDING(higher(x), higher(y));
 }
 
-static int compare_transfers(const void *a, const void *b)
-{
-	const struct clock_transfer *x = a, *y = b;
-	return compare_ranks(x, y) ?: ASCENDING(x->from, y->from) ?: ASCENDING(y->send, x->send)
-		?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start);
-}
+SORT_ORDER(compare_transfers, struct clock_transfer,
+           compare_ranks(x, y) ?: ASCENDING(x->from, y->from) ?: ASCENDING(y->send, x->send)
+                   ?: ASCENDING(x->launched, y->launched) ?: ASCENDING(x->start, y->start))
 
 /* The transfers of one direction: the sends, then as many receives, each of one host; 0: they are not. */
 static size_t count(const struct clock_transfer *list, size_t n, uint32_t from, uint32_t to)

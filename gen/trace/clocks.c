@@ -53,13 +53,10 @@ static int compare_keys(const struct kernel *x, const struct kernel *y, bool str
 	return order || !streams || x->comm ? order : ASCENDING(x->stream, y->stream);
 }
 
-static int compare_kernels(const void *a, const void *b, void *streams)
-{
-	const struct kernel *x = a, *y = b;
-	return compare_keys(x, y, *(const bool *)streams) ?: ASCENDING(x->host, y->host)
-		?: ASCENDING(x->device, y->device) ?: ASCENDING(x->launched, y->launched)
-		?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end);
-}
+SORT_ORDER_BY(compare_kernels, struct kernel, streams,
+           compare_keys(x, y, *(const bool *)streams) ?: ASCENDING(x->host, y->host)
+                   ?: ASCENDING(x->device, y->device) ?: ASCENDING(x->launched, y->launched)
+                   ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end))
 
 /* ---- what is there ---- */
 

@@ -20,23 +20,13 @@ static int compare_calls(const void *a, const void *b, void *context)
 	return ASCENDING(c->thread[x], c->thread[y]) ?: ASCENDING(c->start[x], c->start[y]) ?: ASCENDING(x, y);
 }
 
-static int compare_launches(const void *a, const void *b)
-{
-	const struct launch *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->at, y->at) ?: ASCENDING(x->op, y->op);
-}
+SORT_ORDER(compare_launches, struct launch,
+           ASCENDING(x->thread, y->thread) ?: ASCENDING(x->at, y->at) ?: ASCENDING(x->op, y->op))
 
-static int compare_ops(const void *a, const void *b)
-{
-	const struct comm_op *x = a, *y = b;
-	return ASCENDING(x->op, y->op);
-}
+SORT_ORDER(compare_ops, struct comm_op, ASCENDING(x->op, y->op))
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct comm_member *x = a, *y = b;
-	return ASCENDING(x->comm, y->comm) ?: ASCENDING(x->process, y->process) ?: ASCENDING(x->rank, y->rank);
-}
+SORT_ORDER(compare_members, struct comm_member,
+           ASCENDING(x->comm, y->comm) ?: ASCENDING(x->process, y->process) ?: ASCENDING(x->rank, y->rank))
 
 static size_t find_launches(const struct trace *t, struct arena *scratch, struct launch **out)
 {

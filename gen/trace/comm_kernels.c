@@ -79,12 +79,9 @@ size_t comm_kernels_count(const struct trace *t)
 }
 
 /* Another clock may turn round two that begin at nearly the same time. */
-static int compare(const void *a, const void *b)
-{
-	const struct comm_kernel *x = a, *y = b;
-	return ASCENDING(x->device, y->device) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
-		?: ASCENDING(x->op, y->op);
-}
+SORT_ORDER(compare, struct comm_kernel,
+           ASCENDING(x->device, y->device) ?: ASCENDING(x->start, y->start) ?: ASCENDING(x->end, y->end)
+                   ?: ASCENDING(x->op, y->op))
 
 struct comm_kernel *comm_kernels_of(const struct trace *t, uint32_t piece, struct arena *arena, size_t *n)
 {

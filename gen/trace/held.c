@@ -24,11 +24,7 @@ static uint32_t thread_inside(const struct trace *t, uint32_t process, int64_t a
 	return TRACE_NONE;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct held_allocation *x = a, *y = b;
-	return ASCENDING(x->thread, y->thread) ?: ASCENDING(x->born, y->born);
-}
+SORT_ORDER(compare, struct held_allocation, ASCENDING(x->thread, y->thread) ?: ASCENDING(x->born, y->born))
 
 /* A thread's push/pop ranges up to a time; from one time to the next it does not go back. */
 struct walk {

@@ -141,11 +141,7 @@ static void join_diagnostics(struct trace *t, const struct trace *from, struct a
 	}
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	const struct trace_gpu_sample *x = a, *y = b;
-	return ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time);
-}
+SORT_ORDER(compare_samples, struct trace_gpu_sample, ASCENDING(x->gpu, y->gpu) ?: ASCENDING(x->time, y->time))
 
 static void join_samples(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)
 {

@@ -188,11 +188,7 @@ struct event {
 	enum busy kind;
 };
 
-static int compare_events(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-	return ASCENDING(x->time, y->time);
-}
+SORT_ORDER(compare_events, struct event, ASCENDING(x->time, y->time))
 
 static size_t add(struct event *events, size_t n, enum busy kind, int64_t start, int64_t end, int64_t from, int64_t to)
 {

@@ -3,11 +3,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-static int compare_spans(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return ASCENDING(x[0], y[0]);
-}
+SORT_ORDER(compare_spans, int64_t, ASCENDING(x[0], y[0]))
 
 void spans_join(struct spans *s, int64_t pause)
 {
