@@ -5,7 +5,6 @@
 #include "base/json_writer.h"
 #include "base/list.h"
 #include "render/view.h"
-#include "say/say.h"
 
 #include <math.h>
 #include <stdlib.h>

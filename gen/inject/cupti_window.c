@@ -127,6 +127,10 @@ static bool wants_op(uint64_t start, uint64_t end, uint32_t correlation)
 	return touches((int64_t)start, (int64_t)end, LATE_NS) || (last && correlation >= first && correlation <= last);
 }
 
+#define WANTS_OP(type, record)                                                                                         \
+	wants_op(((const type *)(record))->start, ((const type *)(record))->end,                                       \
+	         ((const type *)(record))->correlationId)
+
 bool window_wants(const CUpti_Activity *record)
 {
 	if (!limited)
@@ -136,26 +140,16 @@ bool window_wants(const CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 		return wants_call((const CUpti_ActivityAPI *)record);
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-	case CUPTI_ACTIVITY_KIND_KERNEL: {
-		const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)record;
-		return wants_op(k->start, k->end, k->correlationId);
-	}
-	case CUPTI_ACTIVITY_KIND_MEMCPY: {
-		const CUpti_ActivityMemcpy5 *c = (const CUpti_ActivityMemcpy5 *)record;
-		return wants_op(c->start, c->end, c->correlationId);
-	}
-	case CUPTI_ACTIVITY_KIND_MEMCPY2: {
-		const CUpti_ActivityMemcpyPtoP4 *c = (const CUpti_ActivityMemcpyPtoP4 *)record;
-		return wants_op(c->start, c->end, c->correlationId);
-	}
-	case CUPTI_ACTIVITY_KIND_MEMSET: {
-		const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)record;
-		return wants_op(m->start, m->end, m->correlationId);
-	}
-	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
-		const CUpti_ActivityGraphTrace *g = (const CUpti_ActivityGraphTrace *)record;
-		return wants_op(g->start, g->end, g->correlationId);
-	}
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+		return WANTS_OP(CUpti_ActivityKernel9, record);
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		return WANTS_OP(CUpti_ActivityMemcpy5, record);
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		return WANTS_OP(CUpti_ActivityMemcpyPtoP4, record);
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		return WANTS_OP(CUpti_ActivityMemset4, record);
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		return WANTS_OP(CUpti_ActivityGraphTrace, record);
 	case CUPTI_DEVICE_GRAPH: {
 		const struct cupti_device_graph *g = (const struct cupti_device_graph *)record;
 		return touches((int64_t)g->start, (int64_t)g->end, LATE_NS);

@@ -7,7 +7,6 @@
 #include "nvtx.h"
 #include "nvtx_payload.h"
 #include "py_sampler.h"
-#include "spool_events.h"
 #include "spool_writer.h"
 
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -125,26 +124,11 @@ bool native_answered(uint64_t question, struct native_answer *a)
 	return true;
 }
 
-/* A file of the kernel's about a thread: the beginning of it. By system calls themselves: gapline's other library looks
- * at the C library's functions. */
-static bool about(uint32_t tid, const char *what, char *text, size_t room)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/self/task/%u/%s", tid, what);
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	long n = syscall(SYS_read, fd, text, room - 1);
-	syscall(SYS_close, fd);
-	text[n > 0 ? n : 0] = 0;
-	return n > 0;
-}
-
 enum native_where native_where(uint32_t tid, struct native_answer *a)
 {
 	char text[256], *end;
 	*a = (struct native_answer){0};
-	if (!about(tid, "syscall", text, sizeof text))
+	if (!py_task_file(tid, "syscall", text, sizeof text))
 		return NATIVE_UNKNOWN;
 	if (!strncmp(text, "running", 7))
 		return NATIVE_RUNS;
@@ -160,7 +144,7 @@ enum native_where native_where(uint32_t tid, struct native_answer *a)
 bool native_held_back(uint32_t tid)
 {
 	static char text[4096];
-	const char *at = about(tid, "status", text, sizeof text) ? strstr(text, "\nSigBlk:") : NULL;
+	const char *at = py_task_file(tid, "status", text, sizeof text) ? strstr(text, "\nSigBlk:") : NULL;
 	return !at || strtoull(at + strlen("\nSigBlk:"), NULL, 16) >> (SIGNAL - 1) & 1;
 }
 

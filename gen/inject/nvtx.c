@@ -127,6 +127,12 @@ static int push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 	return pushed(nvtx_number(domain));
 }
 
+static int push(struct text text)
+{
+	put((struct spool_event){.type = SPOOL_PUSH}, text);
+	return pushed(0);
+}
+
 static nvtxRangeId_t start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 {
 	uint64_t id = atomic_fetch_add(&n_ranges, 1) + 1;
@@ -159,87 +165,24 @@ static void mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 	put_attributes((struct spool_event){.type = SPOOL_MARK, .domain = nvtx_number(domain)}, a);
 }
 
-static int NVTX_API on_push_a(const char *s)
-{
-	put((struct spool_event){.type = SPOOL_PUSH}, text_utf8(s));
-	return pushed(0);
-}
-
-static int NVTX_API on_push_w(const wchar_t *s)
-{
-	put((struct spool_event){.type = SPOOL_PUSH}, text_wide(s));
-	return pushed(0);
-}
-
-static int NVTX_API on_push_ex(const nvtxEventAttributes_t *a)
-{
-	return push_ex(NULL, a);
-}
-
-static int NVTX_API on_pop(void)
-{
-	return nvtx_pop(0);
-}
-
-static nvtxRangeId_t NVTX_API on_start_a(const char *s)
-{
-	return start(text_utf8(s));
-}
-
-static nvtxRangeId_t NVTX_API on_start_w(const wchar_t *s)
-{
-	return start(text_wide(s));
-}
-
-static nvtxRangeId_t NVTX_API on_start_ex(const nvtxEventAttributes_t *a)
-{
-	return start_ex(NULL, a);
-}
-
-static void NVTX_API on_end(nvtxRangeId_t id)
-{
-	nvtx_stop(0, id);
-}
-
-static void NVTX_API on_mark_a(const char *s)
-{
-	put((struct spool_event){.type = SPOOL_MARK}, text_utf8(s));
-}
-
-static void NVTX_API on_mark_w(const wchar_t *s)
-{
-	put((struct spool_event){.type = SPOOL_MARK}, text_wide(s));
-}
-
-static void NVTX_API on_mark_ex(const nvtxEventAttributes_t *a)
-{
-	mark_ex(NULL, a);
-}
-
-static void NVTX_API on_domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
-{
-	mark_ex(domain, a);
-}
-
-static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
-{
-	return start_ex(domain, a);
-}
-
-static void NVTX_API on_domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
-{
-	nvtx_stop(nvtx_number(domain), id);
-}
-
-static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
-{
-	return push_ex(domain, a);
-}
-
-static int NVTX_API on_domain_pop(nvtxDomainHandle_t domain)
-{
-	return nvtx_pop(nvtx_number(domain));
-}
+NVTX_ON(CORE_MarkEx, void, (const nvtxEventAttributes_t *a), mark_ex(NULL, a))
+NVTX_ON(CORE_MarkA, void, (const char *s), put((struct spool_event){.type = SPOOL_MARK}, text_utf8(s)))
+NVTX_ON(CORE_MarkW, void, (const wchar_t *s), put((struct spool_event){.type = SPOOL_MARK}, text_wide(s)))
+NVTX_ON(CORE_RangeStartEx, nvtxRangeId_t, (const nvtxEventAttributes_t *a), return start_ex(NULL, a))
+NVTX_ON(CORE_RangeStartA, nvtxRangeId_t, (const char *s), return start(text_utf8(s)))
+NVTX_ON(CORE_RangeStartW, nvtxRangeId_t, (const wchar_t *s), return start(text_wide(s)))
+NVTX_ON(CORE_RangeEnd, void, (nvtxRangeId_t id), nvtx_stop(0, id))
+NVTX_ON(CORE_RangePushEx, int, (const nvtxEventAttributes_t *a), return push_ex(NULL, a))
+NVTX_ON(CORE_RangePushA, int, (const char *s), return push(text_utf8(s)))
+NVTX_ON(CORE_RangePushW, int, (const wchar_t *s), return push(text_wide(s)))
+NVTX_ON(CORE_RangePop, int, (void), return nvtx_pop(0))
+NVTX_ON(CORE2_DomainMarkEx, void, (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a), mark_ex(domain, a))
+NVTX_ON(CORE2_DomainRangeStartEx, nvtxRangeId_t, (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a),
+        return start_ex(domain, a))
+NVTX_ON(CORE2_DomainRangeEnd, void, (nvtxDomainHandle_t domain, nvtxRangeId_t id), nvtx_stop(nvtx_number(domain), id))
+NVTX_ON(CORE2_DomainRangePushEx, int, (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a),
+        return push_ex(domain, a))
+NVTX_ON(CORE2_DomainRangePop, int, (nvtxDomainHandle_t domain), return nvtx_pop(nvtx_number(domain)))
 
 /* ---- names ---- */
 
@@ -248,34 +191,9 @@ static void category(nvtxDomainHandle_t domain, uint32_t which, struct text name
 	put((struct spool_event){.type = SPOOL_CATEGORY, .domain = nvtx_number(domain), .category = which}, name);
 }
 
-static void NVTX_API on_category_a(uint32_t which, const char *name)
+static void thread_name(uint32_t thread, struct text name)
 {
-	category(NULL, which, text_utf8(name));
-}
-
-static void NVTX_API on_category_w(uint32_t which, const wchar_t *name)
-{
-	category(NULL, which, text_wide(name));
-}
-
-static void NVTX_API on_domain_category_a(nvtxDomainHandle_t domain, uint32_t which, const char *name)
-{
-	category(domain, which, text_utf8(name));
-}
-
-static void NVTX_API on_domain_category_w(nvtxDomainHandle_t domain, uint32_t which, const wchar_t *name)
-{
-	category(domain, which, text_wide(name));
-}
-
-static void NVTX_API on_thread_a(uint32_t thread, const char *name)
-{
-	put((struct spool_event){.type = SPOOL_NAME_THREAD, .id = thread}, text_utf8(name));
-}
-
-static void NVTX_API on_thread_w(uint32_t thread, const wchar_t *name)
-{
-	put((struct spool_event){.type = SPOOL_NAME_THREAD, .id = thread}, text_wide(name));
+	put((struct spool_event){.type = SPOOL_NAME_THREAD, .id = thread}, name);
 }
 
 static nvtxDomainHandle_t domain_create(struct text name)
@@ -285,16 +203,6 @@ static nvtxDomainHandle_t domain_create(struct text name)
 	return (nvtxDomainHandle_t)(uintptr_t)id;
 }
 
-static nvtxDomainHandle_t NVTX_API on_domain_a(const char *name)
-{
-	return domain_create(text_utf8(name));
-}
-
-static nvtxDomainHandle_t NVTX_API on_domain_w(const wchar_t *name)
-{
-	return domain_create(text_wide(name));
-}
-
 static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain, struct text text)
 {
 	uint32_t id = atomic_fetch_add(&n_strings, 1) + 1;
@@ -302,49 +210,36 @@ static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain, struct text
 	return (nvtxStringHandle_t)(uintptr_t)id;
 }
 
-static nvtxStringHandle_t NVTX_API on_string_a(nvtxDomainHandle_t domain, const char *text)
-{
-	return string_register(domain, text_utf8(text));
-}
-
-static nvtxStringHandle_t NVTX_API on_string_w(nvtxDomainHandle_t domain, const wchar_t *text)
-{
-	return string_register(domain, text_wide(text));
-}
+NVTX_ON(CORE_NameCategoryA, void, (uint32_t which, const char *name), category(NULL, which, text_utf8(name)))
+NVTX_ON(CORE_NameCategoryW, void, (uint32_t which, const wchar_t *name), category(NULL, which, text_wide(name)))
+NVTX_ON(CORE_NameOsThreadA, void, (uint32_t thread, const char *name), thread_name(thread, text_utf8(name)))
+NVTX_ON(CORE_NameOsThreadW, void, (uint32_t thread, const wchar_t *name), thread_name(thread, text_wide(name)))
+NVTX_ON(CORE2_DomainNameCategoryA, void, (nvtxDomainHandle_t domain, uint32_t which, const char *name),
+        category(domain, which, text_utf8(name)))
+NVTX_ON(CORE2_DomainNameCategoryW, void, (nvtxDomainHandle_t domain, uint32_t which, const wchar_t *name),
+        category(domain, which, text_wide(name)))
+NVTX_ON(CORE2_DomainRegisterStringA, nvtxStringHandle_t, (nvtxDomainHandle_t domain, const char *text),
+        return string_register(domain, text_utf8(text)))
+NVTX_ON(CORE2_DomainRegisterStringW, nvtxStringHandle_t, (nvtxDomainHandle_t domain, const wchar_t *text),
+        return string_register(domain, text_wide(text)))
+NVTX_ON(CORE2_DomainCreateA, nvtxDomainHandle_t, (const char *name), return domain_create(text_utf8(name)))
+NVTX_ON(CORE2_DomainCreateW, nvtxDomainHandle_t, (const wchar_t *name), return domain_create(text_wide(name)))
 
 /* ---- the tables ---- */
 
 static const struct nvtx_row core[] = {
-	NVTX_ROW(CORE_MarkEx, on_mark_ex),
-	NVTX_ROW(CORE_MarkA, on_mark_a),
-	NVTX_ROW(CORE_MarkW, on_mark_w),
-	NVTX_ROW(CORE_RangeStartEx, on_start_ex),
-	NVTX_ROW(CORE_RangeStartA, on_start_a),
-	NVTX_ROW(CORE_RangeStartW, on_start_w),
-	NVTX_ROW(CORE_RangeEnd, on_end),
-	NVTX_ROW(CORE_RangePushEx, on_push_ex),
-	NVTX_ROW(CORE_RangePushA, on_push_a),
-	NVTX_ROW(CORE_RangePushW, on_push_w),
-	NVTX_ROW(CORE_RangePop, on_pop),
-	NVTX_ROW(CORE_NameCategoryA, on_category_a),
-	NVTX_ROW(CORE_NameCategoryW, on_category_w),
-	NVTX_ROW(CORE_NameOsThreadA, on_thread_a),
-	NVTX_ROW(CORE_NameOsThreadW, on_thread_w),
-};
+	NVTX_ROW(CORE_MarkEx),        NVTX_ROW(CORE_MarkA),         NVTX_ROW(CORE_MarkW),
+	NVTX_ROW(CORE_RangeStartEx),  NVTX_ROW(CORE_RangeStartA),   NVTX_ROW(CORE_RangeStartW),
+	NVTX_ROW(CORE_RangeEnd),      NVTX_ROW(CORE_RangePushEx),   NVTX_ROW(CORE_RangePushA),
+	NVTX_ROW(CORE_RangePushW),    NVTX_ROW(CORE_RangePop),      NVTX_ROW(CORE_NameCategoryA),
+	NVTX_ROW(CORE_NameCategoryW), NVTX_ROW(CORE_NameOsThreadA), NVTX_ROW(CORE_NameOsThreadW)};
 
-static const struct nvtx_row core2[] = {
-	NVTX_ROW(CORE2_DomainMarkEx, on_domain_mark_ex),
-	NVTX_ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
-	NVTX_ROW(CORE2_DomainRangeEnd, on_domain_end),
-	NVTX_ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
-	NVTX_ROW(CORE2_DomainRangePop, on_domain_pop),
-	NVTX_ROW(CORE2_DomainNameCategoryA, on_domain_category_a),
-	NVTX_ROW(CORE2_DomainNameCategoryW, on_domain_category_w),
-	NVTX_ROW(CORE2_DomainRegisterStringA, on_string_a),
-	NVTX_ROW(CORE2_DomainRegisterStringW, on_string_w),
-	NVTX_ROW(CORE2_DomainCreateA, on_domain_a),
-	NVTX_ROW(CORE2_DomainCreateW, on_domain_w),
-};
+static const struct nvtx_row core2[] = {NVTX_ROW(CORE2_DomainMarkEx),          NVTX_ROW(CORE2_DomainRangeStartEx),
+                                        NVTX_ROW(CORE2_DomainRangeEnd),        NVTX_ROW(CORE2_DomainRangePushEx),
+                                        NVTX_ROW(CORE2_DomainRangePop),        NVTX_ROW(CORE2_DomainNameCategoryA),
+                                        NVTX_ROW(CORE2_DomainNameCategoryW),   NVTX_ROW(CORE2_DomainRegisterStringA),
+                                        NVTX_ROW(CORE2_DomainRegisterStringW), NVTX_ROW(CORE2_DomainCreateA),
+                                        NVTX_ROW(CORE2_DomainCreateW)};
 
 int nvtx_inject(const void *(*get_table)(unsigned table))
 {

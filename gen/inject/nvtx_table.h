@@ -9,9 +9,17 @@ struct nvtx_row {
 	NvtxFunctionPointer function;
 };
 
-#define NVTX_ROW(id, function)                                                                                         \
+/* One of its functions: what it is called, returns, takes, and does. */
+#define NVTX_ON(id, type, parameters, ...)                                                                             \
+	static type NVTX_API on_##id parameters                                                                        \
 	{                                                                                                              \
-		NVTX_CBID_##id, (NvtxFunctionPointer)(function)                                                        \
+		__VA_ARGS__;                                                                                           \
+	}
+
+/* … and its row. */
+#define NVTX_ROW(id)                                                                                                   \
+	{                                                                                                              \
+		NVTX_CBID_##id, (NvtxFunctionPointer)(on_##id)                                                         \
 	}
 
 /* Puts n functions into the table of a module. 1, or 0 where this NVTX has no such table; functions that it has no

@@ -2,13 +2,10 @@
 
 #include "py_memory.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* The lock's struct, the same since 3.9: the switch interval in us, the last holder, whether it is locked, the number
  * of switches; then a condition variable and a mutex of those who wait for it, and another pair on which who was asked
@@ -103,19 +100,12 @@ bool py_gil_read(const struct py_runtime *py, uintptr_t interpreter, struct py_g
 }
 
 /* "202 0x7f12a4 0x189 …": the number of the call that it is blocked in, and what it was given; "running", or "-1 …"
- * outside of any call. By the system calls themselves: gapline's other library looks at the C library's functions. */
+ * outside of any call. */
 enum py_gil_wait py_gil_waits(const struct py_gil *gil, uint32_t tid)
 {
-	char path[48], text[64], *end;
-	snprintf(path, sizeof path, "/proc/self/task/%u/syscall", tid);
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	char text[64], *end;
+	if (!py_task_file(tid, "syscall", text, sizeof text))
 		return PY_GIL_UNKNOWN;
-	ssize_t n = syscall(SYS_read, fd, text, sizeof text - 1);
-	syscall(SYS_close, fd);
-	if (n <= 0)
-		return PY_GIL_UNKNOWN;
-	text[n] = 0;
 	if (*text < '0' || *text > '9' || strtol(text, &end, 10) != SYS_futex)
 		return PY_GIL_NOT;
 	uint64_t at = strtoull(end, NULL, 16);

@@ -4,175 +4,101 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- by version ---- */
 
-/* From the public struct definitions of CPython, on 64-bit Linux. */
+enum { FIRST_VERSION = 0x030B, PUBLISHED = 2, VERSIONS = 5 }; /* 3.11 to 3.15; from 3.13 on offsets are published */
+
+/* Words of _Py_DebugOffsets that every version has in the same place. */
+enum { COOKIE = 0, VERSION = 1, FREE_THREADED = 2 };
+
+/* What nobody publishes, or not as an offset. */
 static const struct {
-	uint32_t minor; /* of 3 */
-	struct py_layout layout;
-} known[] = {
-	{11,
-         {.interpreters = 40,
-          .interpreter_next = 0,
-          .interpreter_threads = 16,
-          .runtime_gil = 360,
-          .thread_next = 8,
-          .thread_interpreter = 16,
-          .thread_native = 160,
-          .thread_chunk = 296,
-          .thread_frame = 56,
-          .by_cframe = true,
-          .cframe_frame = 8,
-          .frame_code = 32,
-          .frame_previous = 48,
-          .frame_owner = 69,
-          .frame_locals = 72,
-          .frame_at = 56,
-          .code_file = 112,
-          .code_qualname = 128,
-          .code_line = 72,
-          .code_lines = 136,
-          .code_instructions = 184,
-          .text_length = 16,
-          .text_state = 32,
-          .text_ascii = 48,
-          .text_compact = 72,
-          .type_keys = 872,
-          .values = PY_VALUES_APART}},
-	{12,
-         {.interpreters = 40,
-          .interpreter_next = 0,
-          .interpreter_threads = 72,
-          .thread_next = 8,
-          .thread_interpreter = 16,
-          .thread_native = 144,
-          .thread_chunk = 232,
-          .thread_frame = 56,
-          .by_cframe = true,
-          .cframe_frame = 0,
-          .frame_code = 0,
-          .frame_previous = 8,
-          .frame_owner = 70,
-          .frame_locals = 72,
-          .frame_at = 56,
-          .code_file = 112,
-          .code_qualname = 128,
-          .code_line = 68,
-          .code_lines = 136,
-          .code_instructions = 192,
-          .text_length = 16,
-          .text_state = 32,
-          .text_ascii = 40,
-          .text_compact = 56,
-          .type_keys = 880,
-          .values = PY_VALUES_ODD}},
+	uint8_t text_compact; /* behind text_ascii */
+	uint8_t object_type;  /* the word that says where an object's type stands */
+	uint8_t frame_flags;
+	uint16_t type_keys;
+	enum py_values values;
+} versions[VERSIONS] = {{24, 0, 0, 872, PY_VALUES_APART},
+                        {16, 0, 0, 880, PY_VALUES_ODD},
+                        {16, 45, 0, 880, PY_VALUES_INSIDE},
+                        {16, 51, 3, 880, PY_VALUES_INSIDE},
+                        {16, 59, 3, 888, PY_VALUES_INSIDE}};
+
+enum { FAR = 1 << 20, POINTER = 8, WORD = 4 };
+
+/* Where a member stands in CPython's structs: of 3.11 and 3.12 from their public definitions, on 64-bit Linux; of later
+ * ones the word that says so. */
+#define MEMBER(name) offsetof(struct py_layout, name)
+static const struct {
+	size_t member;
+	uint16_t known[PUBLISHED];
+	uint8_t word[VERSIONS - PUBLISHED]; /* 0: none does */
+	uint8_t bytes;                      /* that are read there, … */
+	uint32_t most;                      /* … and of a struct of so many */
+} members[] = {
+	{MEMBER(interpreters), {40, 40}, {5, 5, 5}, POINTER, FAR},
+	{MEMBER(interpreter_next), {0, 0}, {8, 8, 8}, POINTER, FAR},
+	{MEMBER(interpreter_threads), {16, 72}, {9, 9, 9}, POINTER, FAR},
+	{MEMBER(runtime_gil), {360, 0}, {0}, 0, 0},
+	{MEMBER(interpreter_gil), {0, 0}, {14, 15, 15}, POINTER, FAR},
+	{MEMBER(thread_next), {8, 8}, {21, 24, 24}, POINTER, PY_THREAD_BYTES},
+	{MEMBER(thread_interpreter), {16, 16}, {22, 25, 25}, POINTER, PY_THREAD_BYTES},
+	{MEMBER(thread_frame), {56, 56}, {23, 26, 26}, POINTER, PY_THREAD_BYTES},
+	{MEMBER(thread_native), {160, 144}, {25, 28, 31}, POINTER, PY_THREAD_BYTES},
+	{MEMBER(thread_chunk), {296, 232}, {26, 29, 32}, 2 * POINTER, PY_THREAD_BYTES},
+	{MEMBER(cframe_frame), {8, 0}, {0}, 0, 0},
+	{MEMBER(frame_previous), {48, 8}, {29, 32, 40}, POINTER, PY_FRAME_BYTES},
+	{MEMBER(frame_code), {32, 0}, {30, 33, 41}, POINTER, PY_FRAME_BYTES},
+	{MEMBER(frame_at), {56, 56}, {31, 34, 42}, POINTER, PY_FRAME_BYTES},
+	{MEMBER(frame_locals), {72, 72}, {32, 35, 43}, 0, 2 * PY_FRAME_BYTES},
+	{MEMBER(frame_owner), {69, 70}, {33, 36, 44}, 1, PY_FRAME_BYTES},
+	{MEMBER(code_file), {112, 112}, {35, 40, 48}, POINTER, PY_CODE_BYTES},
+	{MEMBER(code_qualname), {128, 128}, {37, 42, 50}, POINTER, PY_CODE_BYTES},
+	{MEMBER(code_lines), {136, 136}, {38, 43, 51}, POINTER, PY_CODE_BYTES},
+	{MEMBER(code_line), {72, 68}, {39, 44, 52}, WORD, PY_CODE_BYTES},
+	{MEMBER(code_instructions), {184, 192}, {43, 48, 56}, POINTER, FAR},
+	{MEMBER(text_state), {32, 32}, {68, 78, 90}, WORD, PY_TEXT_BYTES},
+	{MEMBER(text_length), {16, 16}, {69, 79, 91}, POINTER, PY_TEXT_BYTES},
+	{MEMBER(text_ascii), {48, 40}, {70, 80, 92}, 0, 2 * PY_TEXT_BYTES},
 };
+
+/* The layout of a version, with what it publishes; false: an offset lies beyond what is read. */
+static bool fill(uint32_t version, const uint64_t *words, struct py_layout *out)
+{
+	*out = (struct py_layout){.by_cframe = version < PUBLISHED,
+	                          .frame_flags = versions[version].frame_flags,
+	                          .type_keys = versions[version].type_keys,
+	                          .values = versions[version].values};
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+		uint64_t offset = words ? 0 : members[i].known[version];
+		if (words && *members[i].word)
+			offset = words[members[i].word[version - PUBLISHED]];
+		if (words && offset > members[i].most - members[i].bytes)
+			return false;
+		memcpy((char *)out + members[i].member, &(uint32_t){(uint32_t)offset}, sizeof(uint32_t));
+	}
+	out->text_compact = out->text_ascii + versions[version].text_compact;
+	return true;
+}
 
 bool py_layout_of(uint32_t version, struct py_layout *layout)
 {
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (version >> 24 == 3 && (version >> 16 & 0xFF) == known[i].minor) {
-			*layout = known[i].layout;
-			return true;
-		}
-	return false;
-}
-
-/* ---- as published ---- */
-
-/* Words of _Py_DebugOffsets that every version has in the same place. */
-enum {
-	COOKIE = 0,
-	VERSION = 1,
-	FREE_THREADED = 2,
-	RUNTIME_INTERPRETERS = 5,
-	INTERPRETER_NEXT = 8,
-	INTERPRETER_THREADS = 9
-};
-
-/* … and where the others stand: by version. */
-static const struct published {
-	uint32_t minor; /* of 3 */
-	uint8_t interpreter_gil;
-	uint8_t thread_next, thread_interpreter, thread_frame, thread_native, thread_chunk;
-	uint8_t frame_previous, frame_executable, frame_at, frame_locals, frame_owner;
-	uint8_t code_file, code_qualname, code_lines, code_line, code_instructions;
-	uint8_t object_type, text_state, text_length, text_ascii;
-	uint8_t flags;      /* py_layout.frame_flags, which nobody publishes … */
-	uint16_t type_keys; /* … nor does 3.13 or 3.14 this */
-} published[] = {
-	{13, 14, 21, 22, 23, 25, 26, 29, 30, 31, 32, 33, 35, 37, 38, 39, 43, 45, 68, 69, 70, 0, 880},
-	{14, 15, 24, 25, 26, 28, 29, 32, 33, 34, 35, 36, 40, 42, 43, 44, 48, 51, 78, 79, 80, 3, 880},
-	{15, 15, 24, 25, 26, 31, 32, 40, 41, 42, 43, 44, 48, 50, 51, 52, 56, 59, 90, 91, 92, 3, 888},
-};
-
-static bool fits(uint64_t offset, uint32_t bytes, uint32_t size)
-{
-	return offset <= size - bytes;
-}
-
-static const struct published *published_by(uint32_t version)
-{
-	for (size_t i = 0; i < sizeof published / sizeof *published; i++)
-		if (version >> 24 == 3 && (version >> 16 & 0xFF) == published[i].minor)
-			return &published[i];
-	return NULL;
+	uint32_t at = (version >> 16) - FIRST_VERSION;
+	return at < PUBLISHED && fill(at, NULL, layout);
 }
 
 enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version, struct py_layout *out)
 {
-	enum { FAR = 1 << 20, POINTER = 8, WORD = 4, UTF8 = 16 };
-	const struct published *p = published_by(version);
-	if (n < PY_PUBLISHED_WORDS || memcmp(&w[COOKIE], "xdebugpy", 8) != 0 || w[VERSION] != version || !p)
+	uint32_t at = (version >> 16) - FIRST_VERSION;
+	if (n < PY_PUBLISHED_WORDS || memcmp(&w[COOKIE], "xdebugpy", 8) != 0 || w[VERSION] != version ||
+	    at < PUBLISHED || at >= VERSIONS)
 		return PY_UNKNOWN;
 	if (w[FREE_THREADED])
 		return PY_FREE_THREADS;
-	bool good = fits(w[RUNTIME_INTERPRETERS], POINTER, FAR) && fits(w[INTERPRETER_NEXT], POINTER, FAR) &&
-	            fits(w[INTERPRETER_THREADS], POINTER, FAR) && fits(w[p->interpreter_gil], POINTER, FAR) &&
-	            fits(w[p->thread_next], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[p->thread_interpreter], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[p->thread_frame], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[p->thread_native], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[p->thread_chunk], 2 * POINTER, PY_THREAD_BYTES) &&
-	            fits(w[p->frame_previous], POINTER, PY_FRAME_BYTES) &&
-	            fits(w[p->frame_executable], POINTER, PY_FRAME_BYTES) &&
-	            fits(w[p->frame_owner], 1, PY_FRAME_BYTES) && fits(w[p->frame_at], POINTER, PY_FRAME_BYTES) &&
-	            fits(w[p->frame_locals], 0, 2 * PY_FRAME_BYTES) && fits(w[p->code_file], POINTER, PY_CODE_BYTES) &&
-	            fits(w[p->code_qualname], POINTER, PY_CODE_BYTES) && fits(w[p->code_line], WORD, PY_CODE_BYTES) &&
-	            fits(w[p->code_lines], POINTER, PY_CODE_BYTES) && fits(w[p->code_instructions], POINTER, FAR) &&
-	            w[p->object_type] == PY_TYPE_AT && fits(w[p->text_state], WORD, PY_TEXT_BYTES) &&
-	            fits(w[p->text_length], POINTER, PY_TEXT_BYTES) && fits(w[p->text_ascii], 0, 2 * PY_TEXT_BYTES);
-	if (!good)
-		return PY_UNKNOWN;
-	*out = (struct py_layout){.interpreters = (uint32_t)w[RUNTIME_INTERPRETERS],
-	                          .interpreter_next = (uint32_t)w[INTERPRETER_NEXT],
-	                          .interpreter_threads = (uint32_t)w[INTERPRETER_THREADS],
-	                          .interpreter_gil = (uint32_t)w[p->interpreter_gil],
-	                          .thread_next = (uint32_t)w[p->thread_next],
-	                          .thread_interpreter = (uint32_t)w[p->thread_interpreter],
-	                          .thread_native = (uint32_t)w[p->thread_native],
-	                          .thread_chunk = (uint32_t)w[p->thread_chunk],
-	                          .thread_frame = (uint32_t)w[p->thread_frame],
-	                          .frame_code = (uint32_t)w[p->frame_executable],
-	                          .frame_previous = (uint32_t)w[p->frame_previous],
-	                          .frame_owner = (uint32_t)w[p->frame_owner],
-	                          .frame_locals = (uint32_t)w[p->frame_locals],
-	                          .frame_at = (uint32_t)w[p->frame_at],
-	                          .frame_flags = p->flags,
-	                          .code_file = (uint32_t)w[p->code_file],
-	                          .code_qualname = (uint32_t)w[p->code_qualname],
-	                          .code_line = (uint32_t)w[p->code_line],
-	                          .code_lines = (uint32_t)w[p->code_lines],
-	                          .code_instructions = (uint32_t)w[p->code_instructions],
-	                          .text_length = (uint32_t)w[p->text_length],
-	                          .text_state = (uint32_t)w[p->text_state],
-	                          .text_ascii = (uint32_t)w[p->text_ascii],
-	                          .text_compact = (uint32_t)w[p->text_ascii] + UTF8,
-	                          .type_keys = p->type_keys,
-	                          .values = PY_VALUES_INSIDE};
-	return PY_FOUND;
+	return w[versions[at].object_type] == PY_TYPE_AT && fill(at, w, out) ? PY_FOUND : PY_UNKNOWN;
 }
 
 /* ---- in this process ---- */

@@ -19,6 +19,10 @@ bool py_read(uintptr_t from, void *to, size_t n);
 /* Copies `n` places at once, in their order; `bytes` of all of them. */
 bool py_read_all(const struct iovec *to, const struct iovec *from, size_t n, size_t bytes);
 
+/* The beginning of a file of the kernel's about a thread, 0: about the process. By system calls themselves: gapline's
+ * other library looks at the C library's functions. False: nothing could be read. */
+bool py_task_file(uint32_t tid, const char *what, char *text, size_t room);
+
 static inline uint64_t py_word(const void *at)
 {
 	uint64_t word;

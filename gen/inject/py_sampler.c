@@ -8,7 +8,6 @@
 #include "spool_events.h"
 #include "spool_writer.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -115,21 +114,13 @@ static bool thread_at(uintptr_t address, struct py_thread *t)
 	return false;
 }
 
-/* What the system calls a thread, unless that is the program's own name, which every thread is born with. By the system
- * calls themselves: gapline's other library looks at the C library's functions. */
+/* What the system calls a thread, unless that is the program's own name, which every thread is born with. */
 static bool name_by_system(uint32_t tid, char *name, size_t room)
 {
-	char path[48], text[2][32] = {"", ""};
+	char text[2][32];
 	for (int i = 0; i < 2; i++) {
-		if (i)
-			snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
-		int fd = (int)syscall(SYS_openat, AT_FDCWD, i ? path : "/proc/self/comm", O_RDONLY | O_CLOEXEC);
-		ssize_t n = fd >= 0 ? syscall(SYS_read, fd, text[i], sizeof text[i] - 1) : -1;
-		if (fd >= 0)
-			syscall(SYS_close, fd);
-		if (n <= 0)
+		if (!py_task_file(i ? tid : 0, "comm", text[i], sizeof text[i]))
 			return false;
-		text[i][n] = 0;
 		text[i][strcspn(text[i], "\n")] = 0;
 	}
 	snprintf(name, room, "%s", text[1]);

@@ -118,112 +118,59 @@ static int pop(const void *of)
 	return level;
 }
 
-static int NVTX_API on_push_a(const char *s)
-{
-	return push(NULL, in_domain(NULL) && is_step(s));
-}
-
-static int NVTX_API on_push_w(const wchar_t *s)
-{
-	return push(NULL, in_domain(NULL) && is_step_wide(s));
-}
-
-static int NVTX_API on_push_ex(const nvtxEventAttributes_t *a)
-{
-	return push(NULL, is_step_ex(NULL, a));
-}
-
-static int NVTX_API on_pop(void)
-{
-	return pop(NULL);
-}
-
-static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t of, const nvtxEventAttributes_t *a)
-{
-	return push(of, is_step_ex(of, a));
-}
-
-static int NVTX_API on_domain_pop(nvtxDomainHandle_t of)
-{
-	return pop(of);
-}
-
-static nvtxRangeId_t NVTX_API on_start_a(const char *s)
-{
-	return handle(in_domain(NULL) && is_step(s));
-}
-
-static nvtxRangeId_t NVTX_API on_start_w(const wchar_t *s)
-{
-	return handle(in_domain(NULL) && is_step_wide(s));
-}
-
-static nvtxRangeId_t NVTX_API on_start_ex(const nvtxEventAttributes_t *a)
-{
-	return handle(is_step_ex(NULL, a));
-}
-
-static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t of, const nvtxEventAttributes_t *a)
-{
-	return handle(is_step_ex(of, a));
-}
-
-static void NVTX_API on_end(nvtxRangeId_t id)
+static void end(uint64_t id)
 {
 	if (id & MATCHES)
 		stopwatch_ended(stopwatch_mine(), false);
 }
 
-static void NVTX_API on_domain_end(nvtxDomainHandle_t of, nvtxRangeId_t id)
-{
-	(void)of;
-	on_end(id);
-}
+NVTX_ON(CORE_RangePushA, int, (const char *s), return push(NULL, in_domain(NULL) && is_step(s)))
+NVTX_ON(CORE_RangePushW, int, (const wchar_t *s), return push(NULL, in_domain(NULL) && is_step_wide(s)))
+NVTX_ON(CORE_RangePushEx, int, (const nvtxEventAttributes_t *a), return push(NULL, is_step_ex(NULL, a)))
+NVTX_ON(CORE_RangePop, int, (void), return pop(NULL))
+NVTX_ON(CORE_RangeStartA, nvtxRangeId_t, (const char *s), return handle(in_domain(NULL) && is_step(s)))
+NVTX_ON(CORE_RangeStartW, nvtxRangeId_t, (const wchar_t *s), return handle(in_domain(NULL) && is_step_wide(s)))
+NVTX_ON(CORE_RangeStartEx, nvtxRangeId_t, (const nvtxEventAttributes_t *a), return handle(is_step_ex(NULL, a)))
+NVTX_ON(CORE_RangeEnd, void, (nvtxRangeId_t id), end(id))
+NVTX_ON(CORE2_DomainRangePushEx, int, (nvtxDomainHandle_t of, const nvtxEventAttributes_t *a),
+        return push(of, is_step_ex(of, a)))
+NVTX_ON(CORE2_DomainRangePop, int, (nvtxDomainHandle_t of), return pop(of))
+NVTX_ON(CORE2_DomainRangeStartEx, nvtxRangeId_t, (nvtxDomainHandle_t of, const nvtxEventAttributes_t *a),
+        return handle(is_step_ex(of, a)))
+NVTX_ON(CORE2_DomainRangeEnd, void, (nvtxDomainHandle_t of, nvtxRangeId_t id), (void)of, end(id))
 
 /* ---- names ---- */
 
-static nvtxDomainHandle_t NVTX_API on_domain_a(const char *name)
+static bool is_domain(const char *name)
 {
-	return (nvtxDomainHandle_t)(uintptr_t)handle(name && *name && !strcmp(name, domain));
+	return name && *name && !strcmp(name, domain);
 }
 
-static nvtxDomainHandle_t NVTX_API on_domain_w(const wchar_t *name)
+static bool is_domain_wide(const wchar_t *name)
 {
 	char utf8[LONGEST_TEXT];
-	return on_domain_a(narrow(name, utf8, sizeof utf8));
+	return is_domain(narrow(name, utf8, sizeof utf8));
 }
 
-static nvtxStringHandle_t NVTX_API on_string_a(nvtxDomainHandle_t of, const char *text)
-{
-	(void)of;
-	return (nvtxStringHandle_t)(uintptr_t)handle(is_step(text));
-}
-
-static nvtxStringHandle_t NVTX_API on_string_w(nvtxDomainHandle_t of, const wchar_t *text)
-{
-	(void)of;
-	return (nvtxStringHandle_t)(uintptr_t)handle(is_step_wide(text));
-}
+#define HANDLE(type, matches) ((type)(uintptr_t)handle(matches))
+NVTX_ON(CORE2_DomainCreateA, nvtxDomainHandle_t, (const char *name), return HANDLE(nvtxDomainHandle_t, is_domain(name)))
+NVTX_ON(CORE2_DomainCreateW, nvtxDomainHandle_t, (const wchar_t *name),
+        return HANDLE(nvtxDomainHandle_t, is_domain_wide(name)))
+NVTX_ON(CORE2_DomainRegisterStringA, nvtxStringHandle_t, (nvtxDomainHandle_t of, const char *text), return (void)of,
+        HANDLE(nvtxStringHandle_t, is_step(text)))
+NVTX_ON(CORE2_DomainRegisterStringW, nvtxStringHandle_t, (nvtxDomainHandle_t of, const wchar_t *text), return (void)of,
+        HANDLE(nvtxStringHandle_t, is_step_wide(text)))
 
 /* ---- the tables ---- */
 
 static const struct nvtx_row core[] = {
-	NVTX_ROW(CORE_RangeStartEx, on_start_ex), NVTX_ROW(CORE_RangeStartA, on_start_a),
-	NVTX_ROW(CORE_RangeStartW, on_start_w),   NVTX_ROW(CORE_RangeEnd, on_end),
-	NVTX_ROW(CORE_RangePushEx, on_push_ex),   NVTX_ROW(CORE_RangePushA, on_push_a),
-	NVTX_ROW(CORE_RangePushW, on_push_w),     NVTX_ROW(CORE_RangePop, on_pop),
-};
+	NVTX_ROW(CORE_RangeStartEx), NVTX_ROW(CORE_RangeStartA), NVTX_ROW(CORE_RangeStartW), NVTX_ROW(CORE_RangeEnd),
+	NVTX_ROW(CORE_RangePushEx),  NVTX_ROW(CORE_RangePushA),  NVTX_ROW(CORE_RangePushW),  NVTX_ROW(CORE_RangePop)};
 
-static const struct nvtx_row core2[] = {
-	NVTX_ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
-	NVTX_ROW(CORE2_DomainRangeEnd, on_domain_end),
-	NVTX_ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
-	NVTX_ROW(CORE2_DomainRangePop, on_domain_pop),
-	NVTX_ROW(CORE2_DomainRegisterStringA, on_string_a),
-	NVTX_ROW(CORE2_DomainRegisterStringW, on_string_w),
-	NVTX_ROW(CORE2_DomainCreateA, on_domain_a),
-	NVTX_ROW(CORE2_DomainCreateW, on_domain_w),
-};
+static const struct nvtx_row core2[] = {NVTX_ROW(CORE2_DomainRangeStartEx),    NVTX_ROW(CORE2_DomainRangeEnd),
+                                        NVTX_ROW(CORE2_DomainRangePushEx),     NVTX_ROW(CORE2_DomainRangePop),
+                                        NVTX_ROW(CORE2_DomainRegisterStringA), NVTX_ROW(CORE2_DomainRegisterStringW),
+                                        NVTX_ROW(CORE2_DomainCreateA),         NVTX_ROW(CORE2_DomainCreateW)};
 
 /* ---- the beginning ---- */
 

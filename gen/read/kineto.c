@@ -2,7 +2,6 @@
 #include "base/sort.h"
 #include "read/kineto_event.h"
 
-#include "trace/classify.h"
 #include "trace/columns.h"
 
 #include <limits.h>

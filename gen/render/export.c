@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x67704578 /* "gpEx" */ };
 

@@ -1,6 +1,5 @@
 #include "render/trend.h"
 
-#include "base/format.h"
 #include "base/json_writer.h"
 #include "render/words.h"
 #include "say/say.h"

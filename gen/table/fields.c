@@ -1,6 +1,5 @@
 #include "table/fields.h"
 
-#include <string.h>
 
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
