@@ -15,16 +15,8 @@ static void write_call(struct file *f, uint32_t tid, const struct spool_event *e
 		return;
 	}
 	int64_t name = profile_string(p, text, e->text_bytes);
-	profile_begin(p, PROFILE_OSRT);
-	profile_int(p, start);
-	profile_int(p, end);
-	profile_int(p, CLASS_OS_CALL);
-	profile_int(p, convert_global_tid(f->header.pid, tid));
-	profile_int(p, name);
-	profile_int(p, 0); /* what it returned is not recorded */
-	profile_int(p, 0);
-	profile_int(p, 0);
-	profile_end(p);
+	/* what it returned is not recorded */
+	PROFILE_ROW(p, PROFILE_OSRT, start, end, CLASS_OS_CALL, convert_global_tid(f->header.pid, tid), name, 0, 0, 0);
 	f->convert->result->os_calls++;
 }
 

@@ -1,11 +1,11 @@
 /* CUPTI's records -> rows. */
+#include "base/words.h"
 #include "capture/convert_parts.h"
 #include "capture/kernel_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Which CUDA calls a profile leaves out: those that only ask for a number or set one, take a fraction of a microsecond
@@ -13,106 +13,32 @@
  * (CUDA_SKIP_SOME_API_CALLS), and profiles of both collectors are to show the same calls. The list: what nsys 2025.3
  * does not show of programs that CUPTI saw make these calls, and calls of the same nature. */
 
-static const char *const CALLS[] = {
-	/* sorted */
-	"cuCtxGetApiVersion",
-	"cuCtxGetCacheConfig",
-	"cuCtxGetCurrent",
-	"cuCtxGetDevice",
-	"cuCtxGetFlags",
-	"cuCtxGetId",
-	"cuCtxGetLimit",
-	"cuCtxGetSharedMemConfig",
-	"cuCtxGetStreamPriorityRange",
-	"cuCtxSetCurrent",
-	"cuDeviceCanAccessPeer",
-	"cuDeviceGet",
-	"cuDeviceGetAttribute",
-	"cuDeviceGetByPCIBusId",
-	"cuDeviceGetCount",
-	"cuDeviceGetLuid",
-	"cuDeviceGetName",
-	"cuDeviceGetP2PAttribute",
-	"cuDeviceGetPCIBusId",
-	"cuDeviceGetProperties",
-	"cuDeviceGetUuid",
-	"cuDevicePrimaryCtxGetState",
-	"cuDeviceTotalMem",
-	"cuDriverGetVersion",
-	"cuFuncGetAttribute",
-	"cuFuncSetAttribute",
-	"cuFuncSetCacheConfig",
-	"cuGetErrorName",
-	"cuGetErrorString",
-	"cuOccupancyMaxActiveBlocksPerMultiprocessor",
-	"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-	"cuPointerGetAttribute",
-	"cuPointerGetAttributes",
-	"cuStreamGetCtx",
-	"cuStreamGetDevice",
-	"cuStreamGetFlags",
-	"cuStreamGetId",
-	"cuStreamGetPriority",
-	"cudaDeviceCanAccessPeer",
-	"cudaDeviceGetAttribute",
-	"cudaDeviceGetByPCIBusId",
-	"cudaDeviceGetCacheConfig",
-	"cudaDeviceGetLimit",
-	"cudaDeviceGetP2PAttribute",
-	"cudaDeviceGetPCIBusId",
-	"cudaDeviceGetSharedMemConfig",
-	"cudaDeviceGetStreamPriorityRange",
-	"cudaDriverGetVersion",
-	"cudaFuncGetAttributes",
-	"cudaFuncSetAttribute",
-	"cudaFuncSetCacheConfig",
-	"cudaGetDevice",
-	"cudaGetDeviceCount",
-	"cudaGetDeviceFlags",
-	"cudaGetErrorName",
-	"cudaGetErrorString",
-	"cudaGetLastError",
-	"cudaGetSymbolAddress",
-	"cudaGetSymbolSize",
-	"cudaHostGetDevicePointer",
-	"cudaHostGetFlags",
-	"cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-	"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-	"cudaPeekAtLastError",
-	"cudaPointerGetAttributes",
-	"cudaRuntimeGetVersion",
-	"cudaSetDevice",
-	"cudaStreamGetDevice",
-	"cudaStreamGetFlags",
-	"cudaStreamGetId",
-	"cudaStreamGetPriority",
-};
+static const char CALLS[] =
+	"cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice cuCtxGetFlags cuCtxGetId cuCtxGetLimit "
+	"cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange cuCtxSetCurrent cuDeviceCanAccessPeer cuDeviceGet "
+	"cuDeviceGetAttribute cuDeviceGetByPCIBusId cuDeviceGetCount cuDeviceGetLuid cuDeviceGetName "
+	"cuDeviceGetP2PAttribute cuDeviceGetPCIBusId cuDeviceGetProperties cuDeviceGetUuid cuDevicePrimaryCtxGetState "
+	"cuDeviceTotalMem cuDriverGetVersion cuFuncGetAttribute cuFuncSetAttribute cuFuncSetCacheConfig "
+	"cuGetErrorName cuGetErrorString cuOccupancyMaxActiveBlocksPerMultiprocessor "
+	"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuPointerGetAttribute cuPointerGetAttributes "
+	"cuStreamGetCtx cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority cudaDeviceCanAccessPeer "
+	"cudaDeviceGetAttribute cudaDeviceGetByPCIBusId cudaDeviceGetCacheConfig cudaDeviceGetLimit "
+	"cudaDeviceGetP2PAttribute cudaDeviceGetPCIBusId cudaDeviceGetSharedMemConfig "
+	"cudaDeviceGetStreamPriorityRange cudaDriverGetVersion cudaFuncGetAttributes cudaFuncSetAttribute "
+	"cudaFuncSetCacheConfig cudaGetDevice cudaGetDeviceCount cudaGetDeviceFlags cudaGetErrorName "
+	"cudaGetErrorString cudaGetLastError cudaGetSymbolAddress cudaGetSymbolSize cudaHostGetDevicePointer "
+	"cudaHostGetFlags cudaOccupancyMaxActiveBlocksPerMultiprocessor "
+	"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPeekAtLastError cudaPointerGetAttributes "
+	"cudaRuntimeGetVersion cudaSetDevice cudaStreamGetDevice cudaStreamGetFlags cudaStreamGetId "
+	"cudaStreamGetPriority";
 
-struct name {
-	const char *text;
-	size_t n;
-};
-
-static int compare(const void *key, const void *entry)
-{
-	const struct name *name = key;
-	const char *call = *(const char *const *)entry;
-	int order = strncmp(name->text, call, name->n);
-	return order ? order : -(int)(call[name->n] != 0);
-}
-
-/* Length without suffixes of versions and of the per-thread default stream: "_v3020", "_ptsz_v7000". */
-static size_t base_length(const char *name, size_t n)
-{
-	const char *underscore = n ? memchr(name, '_', n) : NULL;
-	return underscore ? (size_t)(underscore - name) : n;
-}
-
-/* Whether the call is one of them. `name` as CUPTI gives it: "cudaGetDevice_v3020", "cuDeviceTotalMem_v2". */
+/* Whether the call is one of them. `name` as CUPTI gives it, with suffixes of versions and of the per-thread default
+ * stream: "cudaGetDevice_v3020", "cuDeviceTotalMem_v2", "_ptsz_v7000". */
 static bool trivial_call(const char *name, size_t n)
 {
-	struct name key = {name, base_length(name, n)};
-	return key.n && bsearch(&key, CALLS, sizeof CALLS / sizeof *CALLS, sizeof *CALLS, compare);
+	const char *underscore = n ? memchr(name, '_', n) : NULL;
+	n = underscore ? (size_t)(underscore - name) : n;
+	return n && words_have(CALLS, name, n, strncmp);
 }
 
 enum { CLASS_RUNTIME = 0, CLASS_DRIVER = 1, CLASS_OVERHEAD = 3 }; /* nsys's ENUM_NSYS_EVENT_CLASS */
@@ -195,7 +121,7 @@ static int64_t correlation_of(struct file *f, uint32_t raw)
 	struct process *p = f->process;
 	int64_t correlation = p->correlation_base + raw;
 	p->last_correlation = correlation > p->last_correlation ? correlation : p->last_correlation;
-	return correlation;
+	return raw ? correlation : PROFILE_NULL;
 }
 
 /* When a record was, on the profile's clock; false, and counted, when it makes no sense. */
@@ -227,27 +153,13 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 	uint32_t correlation = launched ? record_u32(r, at->correlation) : 0;
 	if (launched ? !convert_launched_in_window(f, correlation) : !convert_in_window(f, start))
 		return false;
+	int64_t stream = launched ? record_u32(r, at->stream) : (int64_t)record_u64(r, at->stream);
 	profile_begin(p, table);
-	profile_int(p, start);
-	profile_int(p, end);
-	profile_int(p, record_u32(r, at->device));
-	profile_int(p, record_u32(r, at->context));
-	profile_int(p, 0); /* no green context, as nsys has it: the record does not say */
-	if (launched) {
-		profile_int(p, record_u32(r, at->stream));
-		profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
-	} else {
-		profile_int(p, (int64_t)record_u64(r, at->stream));
-		profile_int(p, 0);
-	}
-	profile_int(p, convert_global_pid(f->header.pid));
+	PROFILE_INTS(p, start, end, record_u32(r, at->device), record_u32(r, at->context),
+	             0 /* no green context, as nsys has it: the record does not say */, stream,
+	             launched ? correlation_of(f, correlation) : 0, convert_global_pid(f->header.pid));
 	f->convert->result->ops++;
 	return true;
-}
-
-static void graph_node(struct profile *p, uint64_t node)
-{
-	profile_int_or_null(p, node != 0, (int64_t)node);
 }
 
 /* CUPTI counts memory kinds from 1 with 0 for unknown, nsys from 0 with 7 for unknown. */
@@ -265,24 +177,17 @@ static void write_kernel(struct file *f, const unsigned char *r)
 	struct kernel_names names = kernel_names(f, record_u64(r, KERNEL_NAME));
 	if (!begin_op(f, PROFILE_KERNEL, r, &places))
 		return;
-	profile_int(p, names.demangled);
-	profile_int(p, names.short_name);
-	profile_int_or_null(p, names.mangled != 0, names.mangled);
 	uint8_t launch = record_u8(r, KERNEL_LAUNCH_TYPE); /* CUpti_ActivityLaunchType; nsys has 0 for unknown */
-	profile_int(p, launch <= 2 ? launch + 1 : 0);
-	profile_int(p, record_u8(r, KERNEL_CACHE_CONFIG) >> 4);
-	profile_int(p, record_u16(r, KERNEL_REGISTERS));
+	PROFILE_INTS(p, names.demangled, names.short_name, profile_said(names.mangled), launch <= 2 ? launch + 1 : 0,
+	             record_u8(r, KERNEL_CACHE_CONFIG) >> 4, record_u16(r, KERNEL_REGISTERS));
 	for (int i = 0; i < 6; i++) /* grid and block lie beside each other */
 		profile_int(p, (int32_t)record_u32(r, KERNEL_GRID + 4 * i));
-	profile_int(p, (int32_t)record_u32(r, KERNEL_STATIC_SHARED));
-	profile_int(p, (int32_t)record_u32(r, KERNEL_DYNAMIC_SHARED));
-	profile_int(p, record_u32(r, KERNEL_LOCAL_PER_THREAD));
 	bool wide = f->sizes.bytes[record_u32(r, 0)] >= KERNEL8_BYTES;
-	profile_int(p, wide ? (int64_t)record_u64(r, KERNEL_LOCAL_TOTAL_V2) : record_u32(r, KERNEL_LOCAL_TOTAL));
-	profile_int(p, (int64_t)record_u64(r, KERNEL_GRID_ID));
-	profile_int(p, record_u32(r, KERNEL_SHARED_EXECUTED));
-	graph_node(p, record_u64(r, KERNEL_GRAPH_NODE));
-	profile_int(p, record_u32(r, KERNEL_SHARED_LIMIT));
+	PROFILE_INTS(p, (int32_t)record_u32(r, KERNEL_STATIC_SHARED), (int32_t)record_u32(r, KERNEL_DYNAMIC_SHARED),
+	             record_u32(r, KERNEL_LOCAL_PER_THREAD),
+	             wide ? (int64_t)record_u64(r, KERNEL_LOCAL_TOTAL_V2) : record_u32(r, KERNEL_LOCAL_TOTAL),
+	             (int64_t)record_u64(r, KERNEL_GRID_ID), record_u32(r, KERNEL_SHARED_EXECUTED),
+	             profile_said((int64_t)record_u64(r, KERNEL_GRAPH_NODE)), record_u32(r, KERNEL_SHARED_LIMIT));
 	profile_end(p);
 }
 
@@ -294,18 +199,13 @@ static void write_copy(struct file *f, const unsigned char *r)
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_COPY, r, peer ? &peer_places : &places))
 		return;
-	profile_int(p, (int64_t)record_u64(r, COPY_BYTES));
-	profile_int(p, record_u8(r, COPY_KIND));
-	profile_null(p, 1);
-	profile_int(p, memory_kind(record_u8(r, COPY_SOURCE_KIND)));
-	profile_int(p, memory_kind(record_u8(r, COPY_TARGET_KIND)));
+	PROFILE_INTS(p, (int64_t)record_u64(r, COPY_BYTES), record_u8(r, COPY_KIND), PROFILE_NULL,
+	             memory_kind(record_u8(r, COPY_SOURCE_KIND)), memory_kind(record_u8(r, COPY_TARGET_KIND)));
 	for (int at = PEER_SOURCE_DEVICE; at <= PEER_TARGET_CONTEXT; at += 4)
 		profile_int_or_null(p, peer, record_u32(r, at));
-	profile_null(p, 1);
-	graph_node(p, record_u64(r, peer ? PEER_GRAPH_NODE : COPY_GRAPH_NODE));
-	profile_null(p, 1);
 	bool counted = !peer && f->sizes.bytes[RECORD_MEMCPY] >= MEMCPY6_BYTES;
-	profile_int_or_null(p, counted, counted ? (int64_t)record_u64(r, COPY_COUNT) : 0);
+	PROFILE_INTS(p, PROFILE_NULL, profile_said((int64_t)record_u64(r, peer ? PEER_GRAPH_NODE : COPY_GRAPH_NODE)),
+	             PROFILE_NULL, counted ? (int64_t)record_u64(r, COPY_COUNT) : PROFILE_NULL);
 	profile_end(p);
 }
 
@@ -315,22 +215,25 @@ static void write_memset(struct file *f, const unsigned char *r)
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_MEMSET, r, &places))
 		return;
-	profile_int(p, record_u32(r, SET_VALUE));
-	profile_int(p, (int64_t)record_u64(r, SET_BYTES));
-	graph_node(p, record_u64(r, SET_GRAPH_NODE));
-	profile_int(p, memory_kind(record_u16(r, SET_MEMORY_KIND)));
+	PROFILE_INTS(p, record_u32(r, SET_VALUE), (int64_t)record_u64(r, SET_BYTES),
+	             profile_said((int64_t)record_u64(r, SET_GRAPH_NODE)), memory_kind(record_u16(r, SET_MEMORY_KIND)));
+	profile_end(p);
+}
+
+/* The graph that was instantiated is not known: CUPTI tells only which one ran. */
+static void write_one_graph(struct file *f, const unsigned char *r, const struct op_places *places, int id)
+{
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_GRAPH, r, places))
+		return;
+	PROFILE_INTS(p, 0, record_u32(r, id));
 	profile_end(p);
 }
 
 static void write_graph(struct file *f, const unsigned char *r)
 {
 	static const struct op_places places = PLACES(GRAPH, GRAPH_CORRELATION);
-	struct profile *p = &f->convert->profile;
-	if (!begin_op(f, PROFILE_GRAPH, r, &places))
-		return;
-	profile_int(p, 0); /* the graph that was instantiated: CUPTI tells only which one ran */
-	profile_int(p, record_u32(r, GRAPH_ID));
-	profile_end(p);
+	write_one_graph(f, r, &places, GRAPH_ID);
 }
 
 /* A row like those of other graphs, and as nsys writes it: work of the GPU that no call launched, in a stream of
@@ -338,12 +241,7 @@ static void write_graph(struct file *f, const unsigned char *r)
 static void write_device_graph(struct file *f, const unsigned char *r)
 {
 	static const struct op_places places = PLACES(DEVICE_GRAPH, NO_CALL);
-	struct profile *p = &f->convert->profile;
-	if (!begin_op(f, PROFILE_GRAPH, r, &places))
-		return;
-	profile_int(p, 0); /* as with other graphs */
-	profile_int(p, record_u32(r, DEVICE_GRAPH_ID));
-	profile_end(p);
+	write_one_graph(f, r, &places, DEVICE_GRAPH_ID);
 }
 
 static void write_call(struct file *f, const unsigned char *r)
@@ -359,16 +257,9 @@ static void write_call(struct file *f, const unsigned char *r)
 	int64_t name = callback_name(f, driver ? DOMAIN_DRIVER : DOMAIN_RUNTIME, record_u32(r, CALL_ID));
 	if (name == TRIVIAL || (driver && convert_in_runtime_call(f, tid, start, end)))
 		return;
-	profile_begin(p, PROFILE_CALL);
-	profile_int(p, start);
-	profile_int(p, end);
-	profile_int(p, driver ? CLASS_DRIVER : CLASS_RUNTIME);
-	profile_int(p, convert_global_tid(f->header.pid, tid));
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
-	profile_int(p, name);
-	profile_int(p, record_u32(r, CALL_RETURNED));
-	profile_null(p, 1);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_CALL, start, end, driver ? CLASS_DRIVER : CLASS_RUNTIME,
+	            convert_global_tid(f->header.pid, tid), correlation_of(f, correlation), name,
+	            record_u32(r, CALL_RETURNED), PROFILE_NULL);
 	f->convert->result->calls++;
 }
 
@@ -380,21 +271,12 @@ static void write_sync(struct file *f, const unsigned char *r)
 	if (!times_of(f, r, SYNC_START, SYNC_END, &start, &end) || !convert_in_window(f, start))
 		return;
 	uint32_t known = keymap_find(&f->contexts, context);
-	profile_begin(p, PROFILE_SYNC);
-	profile_int(p, start);
-	profile_int(p, end);
-	profile_int(p, known != UINT32_MAX ? f->context_device[known] : 0); /* the record does not say */
-	profile_int(p, context);
-	profile_null(p, 1);
-	profile_int(p, record_u32(r, SYNC_STREAM));
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
-	profile_int(p, convert_global_pid(f->header.pid));
-	profile_null(p, 1);
-	profile_int(p, record_u32(r, SYNC_TYPE));
-	profile_int(p, record_u32(r, SYNC_EVENT));
+	int64_t device = known != UINT32_MAX ? f->context_device[known] : 0; /* the record does not say */
 	bool paired = f->sizes.bytes[RECORD_SYNCHRONIZATION] >= SYNC2_BYTES;
-	profile_int_or_null(p, paired, paired ? (int64_t)record_u64(r, SYNC_EVENT_SYNC) : 0);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_SYNC, start, end, device, context, PROFILE_NULL, record_u32(r, SYNC_STREAM),
+	            correlation_of(f, correlation), convert_global_pid(f->header.pid), PROFILE_NULL,
+	            record_u32(r, SYNC_TYPE), record_u32(r, SYNC_EVENT),
+	            paired ? (int64_t)record_u64(r, SYNC_EVENT_SYNC) : PROFILE_NULL);
 }
 
 /* As nsys writes it; of pools it does not say more. */
@@ -407,17 +289,13 @@ static void write_memory(struct file *f, const unsigned char *r)
 	if (!times_of(f, r, MEMORY_TIME, MEMORY_TIME, &time, &same) || !convert_in_window(f, time))
 		return;
 	profile_begin(p, PROFILE_MEMORY);
-	profile_int(p, time);
-	profile_int(p, convert_global_pid(f->header.pid));
-	profile_int(p, record_u32(r, MEMORY_DEVICE_ID));
-	profile_int(p, record_u32(r, MEMORY_CONTEXT));
-	profile_int(p, (int64_t)record_u64(r, MEMORY_ADDRESS));
-	profile_int(p, 0);
-	profile_int(p, (int64_t)record_u64(r, MEMORY_BYTES));
-	profile_int(p, memory_kind(record_u32(r, MEMORY_OF_KIND)));
-	profile_int(p, operation == ALLOCATED ? 0 : operation == FREED ? 1 : (int64_t)operation);
-	profile_null(p, 1);
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	PROFILE_INTS(p, time, convert_global_pid(f->header.pid), record_u32(r, MEMORY_DEVICE_ID),
+	             record_u32(r, MEMORY_CONTEXT), (int64_t)record_u64(r, MEMORY_ADDRESS), 0,
+	             (int64_t)record_u64(r, MEMORY_BYTES), memory_kind(record_u32(r, MEMORY_OF_KIND)),
+	             operation == ALLOCATED ? 0
+	             : operation == FREED   ? 1
+	                                    : (int64_t)operation,
+	             PROFILE_NULL, correlation_of(f, correlation));
 	profile_null(p, MEMORY_OF_POOLS);
 	profile_end(p);
 }
@@ -458,15 +336,8 @@ static void write_overhead(struct file *f, const unsigned char *r)
 	const char *name;
 	int type = overhead_type(record_u32(r, OVERHEAD_KIND), &name);
 	int64_t string = string_of(f, name);
-	profile_begin(p, PROFILE_OVERHEAD);
-	profile_int(p, start);
-	profile_int(p, end);
-	profile_int(p, CLASS_OVERHEAD);
-	profile_int(p, convert_global_tid(f->header.pid, tid));
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
-	profile_int(p, string);
-	profile_int(p, type);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_OVERHEAD, start, end, CLASS_OVERHEAD, convert_global_tid(f->header.pid, tid),
+	            correlation_of(f, correlation), string, type);
 }
 
 void convert_buffer(struct file *f, const unsigned char *payload, size_t n)

@@ -132,23 +132,17 @@ static void write_gpu(struct profile *p, const struct gpu *gpu, uint32_t id)
 	snprintf(uuid, sizeof uuid, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
 	         u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 	profile_begin(p, PROFILE_GPU);
-	profile_int(p, THIS_VM);
-	profile_int(p, id);
+	PROFILE_INTS(p, THIS_VM, id);
 	profile_text(p, gpu->name, gpu->name_bytes);
 	write_text(p, bus);
-	profile_null(p, 2); /* isDiscrete, l2CacheSize */
-	profile_int(p, at_most_int64(d->memory_bytes));
-	profile_int(p, at_most_int64(d->memory_bandwidth));
-	profile_int(p, at_most_int64(d->clock_hz));
-	profile_int(p, d->sm_count);
-	profile_null(p, 1); /* pwGpuId */
+	PROFILE_INTS(p, PROFILE_NULL, PROFILE_NULL, /* isDiscrete, l2CacheSize */
+	             at_most_int64(d->memory_bytes), at_most_int64(d->memory_bandwidth), at_most_int64(d->clock_hz),
+	             d->sm_count, PROFILE_NULL); /* pwGpuId */
 	write_text(p, uuid);
 	profile_null(p, 2); /* luid, chipName */
 	profile_int(p, d->ordinal);
 	profile_null(p, 22); /* from ctxswDevPath to maxGridDimZ */
-	profile_int(p, d->compute_major);
-	profile_int(p, d->compute_minor);
-	profile_null(p, 2); /* smMajor, smMinor */
+	PROFILE_INTS(p, d->compute_major, d->compute_minor, PROFILE_NULL, PROFILE_NULL); /* smMajor, smMinor */
 	profile_end(p);
 }
 
@@ -164,42 +158,29 @@ static void write_gpus(struct convert *c)
 		id[order[i] - c->gpus] = i;
 		write_gpu(p, order[i], i);
 	}
-	for (uint32_t i = 0; i < c->n_gpu_uses; i++) {
-		profile_begin(p, PROFILE_CUDA_DEVICE);
-		profile_int(p, id[c->gpu_uses[i].gpu]);
-		profile_int(p, c->gpu_uses[i].ordinal);
-		profile_int(p, c->gpu_uses[i].pid);
-		profile_end(p);
-	}
+	for (uint32_t i = 0; i < c->n_gpu_uses; i++)
+		PROFILE_ROW(p, PROFILE_CUDA_DEVICE, id[c->gpu_uses[i].gpu], c->gpu_uses[i].ordinal, c->gpu_uses[i].pid);
 }
 
 static void write_process(struct convert *c, const struct process *process)
 {
 	struct profile *p = &c->profile;
 	profile_begin(p, PROFILE_PROCESSES);
-	profile_int(p, convert_global_pid(process->pid));
-	profile_int(p, process->pid);
+	PROFILE_INTS(p, convert_global_pid(process->pid), process->pid);
 	if (process->name)
 		profile_text(p, process->name, process->name_bytes);
 	else
 		profile_null(p, 1);
 	profile_end(p);
-	if (process->rank >= 0) {
-		profile_begin(p, PROFILE_RANK);
-		profile_int(p, convert_global_pid(process->pid));
-		profile_int(p, process->rank);
-		profile_end(p);
-	}
+	if (process->rank >= 0)
+		PROFILE_ROW(p, PROFILE_RANK, convert_global_pid(process->pid), process->rank);
 	for (uint32_t i = 0; i < process->threads.n; i++) {
 		uint32_t tid = (uint32_t)process->threads.keys[i];
 		if (keymap_find(&process->writers, tid) != UINT32_MAX)
 			continue;
 		const struct thread_name *name = &process->thread_names[i];
-		profile_begin(p, PROFILE_THREAD_NAMES);
-		profile_int(p, profile_string(p, name->text, name->bytes));
-		profile_null(p, 1); /* priority */
-		profile_int(p, convert_global_tid(process->pid, tid));
-		profile_end(p);
+		PROFILE_ROW(p, PROFILE_THREAD_NAMES, profile_string(p, name->text, name->bytes),
+		            PROFILE_NULL /* priority */, convert_global_tid(process->pid, tid));
 	}
 }
 
@@ -207,10 +188,7 @@ static void write_diagnostic(struct convert *c, int severity, int source, const 
 {
 	struct profile *p = &c->profile;
 	profile_begin(p, PROFILE_DIAGNOSTIC);
-	profile_int(p, 0);
-	profile_int(p, TIME_OF_TARGET);
-	profile_int(p, source);
-	profile_int(p, severity);
+	PROFILE_INTS(p, 0, TIME_OF_TARGET, source, severity);
 	write_text(p, text);
 	profile_int(p, pid ? convert_global_pid(pid) : THIS_VM);
 	profile_end(p);
@@ -261,12 +239,7 @@ static void write_times(struct convert *c)
 	profile_null(p, 1); /* local time would tell where the machine stands */
 	profile_end(p);
 	int64_t duration = request->stop_ns > request->start_ns ? request->stop_ns - request->start_ns : 0;
-	profile_begin(p, PROFILE_ANALYSIS);
-	profile_int(p, THIS_VM);
-	profile_int(p, duration);
-	profile_int(p, 0);
-	profile_int(p, duration);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_ANALYSIS, THIS_VM, duration, 0, duration);
 }
 
 void convert_write_info(struct convert *c)

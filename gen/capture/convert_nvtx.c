@@ -257,17 +257,12 @@ static int64_t write_row(struct file *f, int type, uint32_t tid, const struct sp
 	struct profile *p = &f->convert->profile;
 	uint32_t string = e->text == SPOOL_REGISTERED ? keymap_find(&f->strings, e->string) : UINT32_MAX;
 	profile_begin(p, PROFILE_NVTX);
-	profile_int(p, start);
-	profile_null(p, 1); /* end */
-	profile_int(p, type);
-	profile_int_or_null(p, type == TYPE_START_END, (int64_t)e->id);
-	profile_int_or_null(p, e->category != 0, e->category);
-	profile_int_or_null(p, e->has_color != 0, e->color);
+	PROFILE_INTS(p, start, PROFILE_NULL /* end */, type);
+	profile_int_or_null(p, type == TYPE_START_END, (int64_t)e->id); /* any number */
+	PROFILE_INTS(p, profile_said(e->category), e->has_color ? e->color : PROFILE_NULL);
 	write_text(f, e, text);
-	profile_int(p, convert_global_tid(f->header.pid, tid));
-	profile_null(p, 1); /* endGlobalTid */
-	profile_int_or_null(p, string != UINT32_MAX, string != UINT32_MAX ? f->string_id[string] : 0);
-	profile_int(p, domain_row(f, e->domain));
+	PROFILE_INTS(p, convert_global_tid(f->header.pid, tid), PROFILE_NULL /* endGlobalTid */,
+	             string != UINT32_MAX ? f->string_id[string] : PROFILE_NULL, domain_row(f, e->domain));
 	write_payload(p, e);
 	profile_end(p);
 	return profile_last_row(p);
@@ -280,16 +275,8 @@ static void write_node(struct file *f, uint32_t tid, const struct spool_event *e
 	enum { CLASS_NODE = 77 };
 	struct profile *p = &f->convert->profile;
 	int64_t id = profile_string(p, name, strlen(name)), chain = convert_node_frames(f, e, frames);
-	profile_begin(p, PROFILE_GRAPH_NODE);
-	profile_int(p, time);
-	profile_int(p, time);
-	profile_int(p, CLASS_NODE);
-	profile_int(p, convert_global_tid(f->header.pid, tid));
-	profile_int(p, id);
-	profile_int(p, (int64_t)e->id);
-	profile_int_or_null(p, e->payload != 0, (int64_t)e->payload);
-	profile_int_or_null(p, chain != 0, chain);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_GRAPH_NODE, time, time, CLASS_NODE, convert_global_tid(f->header.pid, tid), id,
+	            (int64_t)e->id, profile_said((int64_t)e->payload), profile_said(chain));
 }
 
 /* ---- NVTX's payloads, as `nsys export --include-blobs=true` writes them (read/nsys_payload.h) ---- */

@@ -38,20 +38,12 @@ static void add_function(struct file *f, const struct spool_event *e, const char
 	f->function[i].in = profile_string(&f->convert->profile, file, without_line(file, file_bytes));
 }
 
-static void write_frame(struct profile *p, int64_t id, const struct python_function *function, bool special,
+/* Not in the kernel, by no address, and nothing was unwound. */
+static void write_frame(struct profile *p, int64_t id, int64_t symbol, int64_t module, bool unresolved, bool special,
                         uint32_t depth)
 {
-	profile_begin(p, PROFILE_STACK);
-	profile_int(p, id);
-	profile_int(p, function->name);
-	profile_int(p, function->file);
-	profile_int(p, 0); /* not in the kernel */
-	profile_null(p, 1);
-	profile_int(p, 0); /* not unresolved */
-	profile_int(p, special);
-	profile_null(p, 2); /* no address, nothing was unwound */
-	profile_int(p, depth);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_STACK, id, symbol, module, 0, PROFILE_NULL, unresolved, special, PROFILE_NULL,
+	            PROFILE_NULL, depth);
 }
 
 /* A sample with a function that nobody named makes no sense as a whole. */
@@ -75,23 +67,20 @@ static int64_t write_sample(struct file *f, const struct spool_event *e, const c
 	if (e->id > UINT32_MAX || !is_known(f, frames, n))
 		return 0;
 	int64_t id = ++c->n_samples;
-	profile_begin(p, PROFILE_SAMPLE);
-	profile_int(p, id);
-	profile_int(p, time);
-	profile_null(p, 2); /* which processor, and whether it ran on one */
-	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
-	profile_int(p, 0);
-	profile_end(p);
+	/* which processor, and whether it ran on one, is not known */
+	PROFILE_ROW(p, PROFILE_SAMPLE, id, time, PROFILE_NULL, PROFILE_NULL,
+	            convert_global_tid(f->header.pid, (uint32_t)e->id), 0);
 	uint32_t native = convert_native_frames(f, e, id);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t number;
 		memcpy(&number, frames + i * sizeof number, sizeof number);
-		write_frame(p, id, &f->function[keymap_find(&f->functions, number)], false, native + i);
+		const struct python_function *function = &f->function[keymap_find(&f->functions, number)];
+		write_frame(p, id, function->name, function->file, false, false, native + i);
 	}
 	if (e->category) {
 		static const char deep[] = "[Max depth]"; /* nsys's word */
 		int64_t word = profile_string(p, deep, sizeof deep - 1);
-		write_frame(p, id, &(struct python_function){.name = word, .file = word}, true, native + n);
+		write_frame(p, id, word, word, false, true, native + n);
 	}
 	return id;
 }
@@ -106,14 +95,10 @@ static void write_gil(struct file *f, const struct spool_event *e, const char *t
 		return;
 	if (e->text_bytes == sizeof switches)
 		memcpy(&switches, text, sizeof switches);
-	profile_begin(p, PROFILE_GIL);
-	profile_int(p, time);
-	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
-	profile_int(p, state == SPOOL_GIL_WAITS);
-	profile_int_or_null(p, holder != 0, convert_global_tid(f->header.pid, holder));
-	profile_int_or_null(p, holder && of_holder, of_holder);
-	profile_int_or_null(p, switches && switches <= INT64_MAX, (int64_t)switches);
-	profile_end(p);
+	PROFILE_ROW(p, PROFILE_GIL, time, convert_global_tid(f->header.pid, (uint32_t)e->id), state == SPOOL_GIL_WAITS,
+	            holder ? convert_global_tid(f->header.pid, holder) : PROFILE_NULL,
+	            holder ? profile_said(of_holder) : PROFILE_NULL,
+	            switches <= INT64_MAX ? profile_said((int64_t)switches) : PROFILE_NULL);
 }
 
 static void add_sample(struct file *f, const struct spool_event *e, const char *frames)
@@ -154,16 +139,8 @@ static void write_chain(struct file *f, int64_t id, const struct spool_frame *fr
 	struct profile *p = &f->convert->profile;
 	for (size_t i = 0; i < n; i++) {
 		const struct python_function *function = &f->function[keymap_find(&f->functions, frames[i].function)];
-		profile_begin(p, PROFILE_CALLCHAIN);
-		profile_int(p, id);
-		profile_int(p, function->name);
-		profile_int(p, function->in);
-		profile_int(p, 0);  /* not unresolved */
-		profile_null(p, 1); /* no address */
-		profile_int(p, (int64_t)i);
-		profile_int_or_null(p, frames[i].line != 0, frames[i].line);
-		profile_int(p, function->library);
-		profile_end(p);
+		PROFILE_ROW(p, PROFILE_CALLCHAIN, id, function->name, function->in, 0 /* not unresolved */,
+		            PROFILE_NULL /* no address */, (int64_t)i, profile_said(frames[i].line), function->library);
 	}
 }
 
@@ -332,17 +309,7 @@ uint32_t convert_native_frames(struct file *f, const struct spool_event *e, int6
 		/* What something returns to may be the first instruction of another function. */
 		uint64_t offset = frame->offset - (frame->back && frame->offset);
 		const struct place *place = place_of(f, module, offset);
-		profile_begin(p, PROFILE_STACK);
-		profile_int(p, sample);
-		profile_int(p, place->symbol);
-		profile_int(p, n->module[module].name);
-		profile_int(p, 0); /* not in the kernel */
-		profile_null(p, 1);
-		profile_int(p, place->unresolved);
-		profile_int(p, 0);
-		profile_null(p, 2);
-		profile_int(p, depth++);
-		profile_end(p);
+		write_frame(p, sample, place->symbol, n->module[module].name, place->unresolved, false, depth++);
 	}
 	n->n = 0;
 	return depth;

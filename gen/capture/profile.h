@@ -4,8 +4,9 @@
  *
  * A row is written column by column, in the order of the table's columns:
  *
- *	profile_begin(p, PROFILE_OSRT);
- *	profile_int(p, start);
+ *	profile_begin(p, PROFILE_GPU);
+ *	PROFILE_INTS(p, id, bytes, PROFILE_NULL);
+ *	profile_text(p, name, n);
  *	…
  *	profile_end(p);
  *
@@ -103,6 +104,30 @@ static inline void profile_int_or_null(struct profile *p, bool has, int64_t valu
 		profile_int(p, value);
 	else
 		profile_null(p, 1);
+}
+
+/* The next columns, all of them integers or PROFILE_NULL, which is no number that CUPTI says; and a row of such
+ * columns. */
+#define PROFILE_NULL INT64_MIN
+#define PROFILE_INTS(p, ...)                                                                                           \
+	profile_ints((p), (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define PROFILE_ROW(p, table, ...)                                                                                     \
+	do {                                                                                                           \
+		profile_begin((p), (table));                                                                           \
+		PROFILE_INTS(p, __VA_ARGS__);                                                                          \
+		profile_end(p);                                                                                        \
+	} while (0)
+
+static inline void profile_ints(struct profile *p, const int64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		profile_int_or_null(p, values[i] != PROFILE_NULL, values[i]);
+}
+
+/* A number that is not said where it is 0. */
+static inline int64_t profile_said(int64_t value)
+{
+	return value ? value : PROFILE_NULL;
 }
 
 /* The number of the row that was written last. */

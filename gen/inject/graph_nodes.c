@@ -4,7 +4,6 @@
 #include "spool_events.h"
 #include "table.h"
 
-
 enum { NODE_DEPTH = 64 }; /* frames that are noted of a node */
 
 static const struct cupti_api *api;

@@ -9,7 +9,7 @@
 
 /* ---- by version ---- */
 
-enum { FIRST_VERSION = 0x030B, PUBLISHED = 2, VERSIONS = 5 }; /* 3.11 to 3.15; from 3.13 on offsets are published */
+enum { FIRST_VERSION = 0x030B, PUBLISHED = 2, N_VERSIONS = 5 }; /* 3.11 to 3.15; from 3.13 on offsets are published */
 
 /* Words of _Py_DebugOffsets that every version has in the same place. */
 enum { COOKIE = 0, VERSION = 1, FREE_THREADED = 2 };
@@ -21,11 +21,11 @@ static const struct {
 	uint8_t frame_flags;
 	uint16_t type_keys;
 	enum py_values values;
-} versions[VERSIONS] = {{24, 0, 0, 872, PY_VALUES_APART},
-                        {16, 0, 0, 880, PY_VALUES_ODD},
-                        {16, 45, 0, 880, PY_VALUES_INSIDE},
-                        {16, 51, 3, 880, PY_VALUES_INSIDE},
-                        {16, 59, 3, 888, PY_VALUES_INSIDE}};
+} by_version[N_VERSIONS] = {{24, 0, 0, 872, PY_VALUES_APART},
+                            {16, 0, 0, 880, PY_VALUES_ODD},
+                            {16, 45, 0, 880, PY_VALUES_INSIDE},
+                            {16, 51, 3, 880, PY_VALUES_INSIDE},
+                            {16, 59, 3, 888, PY_VALUES_INSIDE}};
 
 enum { FAR = 1 << 20, POINTER = 8, WORD = 4 };
 
@@ -35,9 +35,9 @@ enum { FAR = 1 << 20, POINTER = 8, WORD = 4 };
 static const struct {
 	size_t member;
 	uint16_t known[PUBLISHED];
-	uint8_t word[VERSIONS - PUBLISHED]; /* 0: none does */
-	uint8_t bytes;                      /* that are read there, … */
-	uint32_t most;                      /* … and of a struct of so many */
+	uint8_t word[N_VERSIONS - PUBLISHED]; /* 0: none does */
+	uint8_t bytes;                        /* that are read there, … */
+	uint32_t most;                        /* … and of a struct of so many */
 } members[] = {
 	{MEMBER(interpreters), {40, 40}, {5, 5, 5}, POINTER, FAR},
 	{MEMBER(interpreter_next), {0, 0}, {8, 8, 8}, POINTER, FAR},
@@ -66,12 +66,12 @@ static const struct {
 };
 
 /* The layout of a version, with what it publishes; false: an offset lies beyond what is read. */
-static bool fill(uint32_t version, const uint64_t *words, struct py_layout *out)
+static bool layout_from(uint32_t version, const uint64_t *words, struct py_layout *out)
 {
 	*out = (struct py_layout){.by_cframe = version < PUBLISHED,
-	                          .frame_flags = versions[version].frame_flags,
-	                          .type_keys = versions[version].type_keys,
-	                          .values = versions[version].values};
+	                          .frame_flags = by_version[version].frame_flags,
+	                          .type_keys = by_version[version].type_keys,
+	                          .values = by_version[version].values};
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
 		uint64_t offset = words ? 0 : members[i].known[version];
 		if (words && *members[i].word)
@@ -80,25 +80,25 @@ static bool fill(uint32_t version, const uint64_t *words, struct py_layout *out)
 			return false;
 		memcpy((char *)out + members[i].member, &(uint32_t){(uint32_t)offset}, sizeof(uint32_t));
 	}
-	out->text_compact = out->text_ascii + versions[version].text_compact;
+	out->text_compact = out->text_ascii + by_version[version].text_compact;
 	return true;
 }
 
 bool py_layout_of(uint32_t version, struct py_layout *layout)
 {
 	uint32_t at = (version >> 16) - FIRST_VERSION;
-	return at < PUBLISHED && fill(at, NULL, layout);
+	return at < PUBLISHED && layout_from(at, NULL, layout);
 }
 
 enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version, struct py_layout *out)
 {
 	uint32_t at = (version >> 16) - FIRST_VERSION;
 	if (n < PY_PUBLISHED_WORDS || memcmp(&w[COOKIE], "xdebugpy", 8) != 0 || w[VERSION] != version ||
-	    at < PUBLISHED || at >= VERSIONS)
+	    at < PUBLISHED || at >= N_VERSIONS)
 		return PY_UNKNOWN;
 	if (w[FREE_THREADED])
 		return PY_FREE_THREADS;
-	return w[versions[at].object_type] == PY_TYPE_AT && fill(at, w, out) ? PY_FOUND : PY_UNKNOWN;
+	return w[by_version[at].object_type] == PY_TYPE_AT && layout_from(at, w, out) ? PY_FOUND : PY_UNKNOWN;
 }
 
 /* ---- in this process ---- */
