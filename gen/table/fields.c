@@ -1,6 +1,5 @@
 #include "table/fields.h"
 
-
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
  * (side.headline, side.latency, side.slowest, side.items, side_facts.timed.other_gpus,
@@ -37,416 +36,234 @@ void field_set_count(const struct field *field, void *row, size_t n)
 /* ---- a side's ---- */
 
 #define S struct side_file
-static const struct field file_fields[] = {TEXT(file), INT(run), INT(rank), INT(rank_named)};
-static const struct record file = RECORD_OF(file_fields);
+RECORD(file, TEXT(file), INT(run), INT(rank), INT(rank_named))
 #undef S
 
 #define S struct side_files
-static const struct field files_fields[] = {LIST_OF(file, n, file), TEXT(why), TEXT(note)};
-static const struct record files = RECORD_OF(files_fields);
+RECORD(files, LIST_OF(file, n, file), TEXT(why), TEXT(note))
 #undef S
 
 #define S struct run_result
-static const struct field result_fields[] = {TEXT(file),    INT(n_steps), INT(opened),
-                                             INT(left_out), INT(warmup),  INT(window_ns)};
-static const struct record result = RECORD_OF(result_fields);
+RECORD(result, TEXT(file), INT(n_steps), INT(opened), INT(left_out), INT(warmup), INT(window_ns))
 #undef S
 
 #define S struct side_steps
-static const struct field steps_fields[] = {INT(found),     ENUM(origin, STEPS_BY_PATTERN + 1),
-                                            NAME(name),     INT(ranks),
-                                            REAL(coverage), INT(measured),
-                                            REAL(mean),     REAL(median),
-                                            REAL(min),      REAL(max)};
-static const struct record steps = RECORD_OF(steps_fields);
+RECORD(steps, INT(found), ENUM(origin, STEPS_BY_PATTERN + 1), NAME(name), INT(ranks), REAL(coverage), INT(measured),
+       REAL(mean), REAL(median), REAL(min), REAL(max))
 #undef S
 
 #define S struct startup_row
-static const struct field startup_row_fields[] = {ENUM(part, STARTUP_PARTS), REAL(ns)};
-static const struct record startup_row = RECORD_OF(startup_row_fields);
+RECORD(startup_row, ENUM(part, STARTUP_PARTS), REAL(ns))
 #undef S
 
 #define S struct startup
-static const struct field startup_fields[] = {
-	REAL(ns),    REAL(least), REAL(most), PARTS_OF(row, startup_row), ENUM(n_rows, STARTUP_PARTS + 1),
-	REAL(pause), INT(whole)};
-static const struct record startup = RECORD_OF(startup_fields);
+RECORD(startup, REAL(ns), REAL(least), REAL(most), PARTS_OF(row, startup_row), ENUM(n_rows, STARTUP_PARTS + 1),
+       REAL(pause), INT(whole))
 #undef S
 
 #define S struct loop_result
-static const struct field loop_fields[] = {NAME(name),   INT(steps),      INT(differ), INT(ops),
-                                           REAL(period), REAL(share),     REAL(tried), INT(fewest),
-                                           INT(most),    REAL(explained), REAL(same),  INT(judged)};
-static const struct record loop = RECORD_OF(loop_fields);
+RECORD(loop, NAME(name), INT(steps), INT(differ), INT(ops), REAL(period), REAL(share), REAL(tried), INT(fewest),
+       INT(most), REAL(explained), REAL(same), INT(judged))
 #undef S
 
 #define S struct spread
-static const struct field spread_fields[] = {INT(n), REAL(median), REAL(min), REAL(max), REAL(mean)};
-static const struct record spread = RECORD_OF(spread_fields);
+RECORD(spread, INT(n), REAL(median), REAL(min), REAL(max), REAL(mean))
 #undef S
 
 #define S struct clocks
-static const struct field clocks_fields[] = {INT(samples),
-                                             INT(idle),
-                                             INT(beside),
-                                             INT(blind),
-                                             PART_OF(sm_mhz, spread),
-                                             PART_OF(memory_mhz, spread),
-                                             PART_OF(power_w, spread),
-                                             PART_OF(temperature_c, spread),
-                                             INT(judged),
-                                             REALS(limited)};
-static const struct record clocks = RECORD_OF(clocks_fields);
+RECORD(clocks, INT(samples), INT(idle), INT(beside), INT(blind), PART_OF(sm_mhz, spread), PART_OF(memory_mhz, spread),
+       PART_OF(power_w, spread), PART_OF(temperature_c, spread), INT(judged), REALS(limited))
 #undef S
 
 #define S struct metric_means
-static const struct field means_fields[] = {REALS(mean)};
-static const struct record means = RECORD_OF(means_fields);
+RECORD(means, REALS(mean))
 #undef S
 
 #define S struct metric_phase
-static const struct field metric_phase_fields[] = {NAME(name), REAL(ns), PART_OF(means, means)};
-static const struct record metric_phase = RECORD_OF(metric_phase_fields);
+RECORD(metric_phase, NAME(name), REAL(ns), PART_OF(means, means))
 #undef S
 
 #define S struct metrics
-static const struct field metrics_fields[] = {INT(samples),
-                                              REAL(interval),
-                                              REAL(known),
-                                              INT(before),
-                                              INTS(has),
-                                              REAL(busy_ns),
-                                              REAL(busy_share),
-                                              PART_OF(busy, means),
-                                              PART_OF(idle, means),
-                                              PART_OF(window, means),
-                                              LIST_OF(phases, n_phases, metric_phase)};
-static const struct record metrics = RECORD_OF(metrics_fields);
+RECORD(metrics, INT(samples), REAL(interval), REAL(known), INT(before), INTS(has), REAL(busy_ns), REAL(busy_share),
+       PART_OF(busy, means), PART_OF(idle, means), PART_OF(window, means), LIST_OF(phases, n_phases, metric_phase))
 #undef S
 
 #define S struct idle_row
-static const struct field idle_row_fields[] = {ENUM(cause, CAUSE_COUNT), NAME(phase), NAME(call), REAL(per_step),
-                                               REALS(opened)};
-static const struct record idle_row = RECORD_OF(idle_row_fields);
+RECORD(idle_row, ENUM(cause, CAUSE_COUNT), NAME(phase), NAME(call), REAL(per_step), REALS(opened))
 #undef S
 
 #define S struct budget
-static const struct field budget_fields[] = {REAL(compute),
-                                             REAL(comm_exposed),
-                                             REAL(copy_exposed),
-                                             REAL(idle),
-                                             REAL(period),
-                                             REAL(unlooked),
-                                             LIST_OF(rows, n_rows, idle_row)};
-static const struct record budget = RECORD_OF(budget_fields);
+RECORD(budget, REAL(compute), REAL(comm_exposed), REAL(copy_exposed), REAL(idle), REAL(period), REAL(unlooked),
+       LIST_OF(rows, n_rows, idle_row))
 #undef S
 
 #define S struct device_result
-static const struct field device_fields[] = {INT(id),
-                                             INT(process),
-                                             INT(rank),
-                                             INT(ordinal),
-                                             NAME(name),
-                                             INT(clock_hz),
-                                             INT(window_ns),
-                                             PART_OF(budget, budget),
-                                             REAL(limit_ns),
-                                             PART_OF(clocks, clocks),
-                                             PART_OF(metrics, metrics)};
-static const struct record device = RECORD_OF(device_fields);
+RECORD(device, INT(id), INT(process), INT(rank), INT(ordinal), NAME(name), INT(clock_hz), INT(window_ns),
+       PART_OF(budget, budget), REAL(limit_ns), PART_OF(clocks, clocks), PART_OF(metrics, metrics))
 #undef S
 
 #define S struct phase_result
-static const struct field phase_fields[] = {NAME(name), INT(rank),       REAL(cost),       REAL(gpu),  REAL(idle),
-                                            REAL(host), REAL(instances), REAL(cost_share), INT(memory)};
-static const struct record phase = RECORD_OF(phase_fields);
+RECORD(phase, NAME(name), INT(rank), REAL(cost), REAL(gpu), REAL(idle), REAL(host), REAL(instances), REAL(cost_share),
+       INT(memory))
 #undef S
 
 #define S struct kernel_result
-static const struct field kernel_fields[] = {NAME(name), INT(comm),       INT(graph),
-                                             NAME(of),   REAL(instances), REAL(per_step)};
-static const struct record kernel = RECORD_OF(kernel_fields);
+RECORD(kernel, NAME(name), INT(comm), INT(graph), NAME(of), REAL(instances), REAL(per_step))
 #undef S
 
 #define S struct owner_result
-static const struct field owner_fields[] = {NAME(name),        REAL(instances), REAL(per_step),    REAL(flops),
-                                            REAL(flops_known), REAL(ideal),     REAL(ideal_known), REAL(moved),
-                                            REAL(moved_known), REAL(copied),    REAL(copied_known)};
-static const struct record owner = RECORD_OF(owner_fields);
+RECORD(owner, NAME(name), REAL(instances), REAL(per_step), REAL(flops), REAL(flops_known), REAL(ideal),
+       REAL(ideal_known), REAL(moved), REAL(moved_known), REAL(copied), REAL(copied_known))
 #undef S
 
 #define S struct api_result
-static const struct field api_fields[] = {NAME(name), ENUM(class, CALL_MODULE + 1), REAL(calls), REAL(per_step)};
-static const struct record api = RECORD_OF(api_fields);
+RECORD(api, NAME(name), ENUM(class, CALL_MODULE + 1), REAL(calls), REAL(per_step))
 #undef S
 
 #define S struct copy_result
-static const struct field copy_fields[] = {NAME(name),      ENUM(kind, COPY_UM_D2D + 1),
-                                           INT(memset),     INT(pageable),
-                                           REAL(instances), REAL(bytes),
-                                           REAL(per_step),  REAL(bytes2),
-                                           REAL(unsized)};
-static const struct record copy = RECORD_OF(copy_fields);
+RECORD(copy, NAME(name), ENUM(kind, COPY_UM_D2D + 1), INT(memset), INT(pageable), REAL(instances), REAL(bytes),
+       REAL(per_step), REAL(bytes2), REAL(unsized))
 #undef S
 
 #define S struct range_result
-static const struct field range_fields[] = {NAME(domain), NAME(name), REAL(instances), REAL(host), REAL(gpu)};
-static const struct record range = RECORD_OF(range_fields);
+RECORD(range, NAME(domain), NAME(name), REAL(instances), REAL(host), REAL(gpu))
 #undef S
 
 #define S struct side_counts
-static const struct field counts_fields[] = {
-	REAL(launches),  REAL(graph_launches), REAL(collectives), REAL(ranges),      REAL(syncs),       REAL(bytes_h2d),
-	REAL(bytes_d2h), REAL(bytes_d2d),      REAL(unsized_h2d), REAL(unsized_d2h), REAL(unsized_d2d), REAL(overhead)};
-static const struct record counts = RECORD_OF(counts_fields);
+RECORD(counts, REAL(launches), REAL(graph_launches), REAL(collectives), REAL(ranges), REAL(syncs), REAL(bytes_h2d),
+       REAL(bytes_d2h), REAL(bytes_d2d), REAL(unsized_h2d), REAL(unsized_d2h), REAL(unsized_d2d), REAL(overhead))
 #undef S
 
 #define S struct launch_pace
-static const struct field pace_fields[] = {NAME(what), NAME(next), INT(noted), INT(n), REAL(median), REAL(mean)};
-static const struct record pace = RECORD_OF(pace_fields);
+RECORD(pace, NAME(what), NAME(next), INT(noted), INT(n), REAL(median), REAL(mean))
 #undef S
 
 #define S struct launch_paces
-static const struct field paces_fields[] = {LIST_OF(list, n, pace), INT(all)};
-static const struct record paces = RECORD_OF(paces_fields);
+RECORD(paces, LIST_OF(list, n, pace), INT(all))
 #undef S
 
 #define S struct recording_cost
-static const struct field recording_fields[] = {
-	REAL(waited_calls), REAL(waited_ranges),   REAL(graph_nodes), REAL(launch_pace), INT(of_graphs), REAL(arrivals),
-	REAL(arrival),      PART_OF(paces, paces), REALS(took),       REAL(added),       REAL(ranges)};
-static const struct record recording = RECORD_OF(recording_fields);
+RECORD(recording, REAL(waited_calls), REAL(waited_ranges), REAL(graph_nodes), REAL(launch_pace), INT(of_graphs),
+       REAL(arrivals), REAL(arrival), PART_OF(paces, paces), REALS(took), REAL(added), REAL(ranges))
 #undef S
 
 #define S struct trace_held
-static const struct field held_fields[] = {INT(bytes), NAME(name)};
-static const struct record held = RECORD_OF(held_fields);
+RECORD(held, INT(bytes), NAME(name))
 #undef S
 
 #define S struct side_memory
-static const struct field memory_fields[] = {
-	INT(known), INT(allocator), INT(peak),       PARTS_OF(held, held), PARTS_OF(operators, held),
-	TEXT(why),  INT(n_steps),   TEXT(steps_why), INT(step_median),     INT(step_most)};
-static const struct record memory = RECORD_OF(memory_fields);
+RECORD(memory, INT(known), INT(allocator), INT(peak), PARTS_OF(held, held), PARTS_OF(operators, held), TEXT(why),
+       INT(n_steps), TEXT(steps_why), INT(step_median), INT(step_most))
 #undef S
 
 #define S struct rank_result
-static const struct field rank_fields[] = {INT(device),     INT(host),    INT(stepless),    REAL(own),
-                                           REAL(waiting),   REAL(bubble), INT(partner),     REAL(moving),
-                                           REAL(unmatched), REAL(hidden), REAL(waited_for), REAL(last)};
-static const struct record rank = RECORD_OF(rank_fields);
+RECORD(rank, INT(device), INT(host), INT(stepless), REAL(own), REAL(waiting), REAL(bubble), INT(partner), REAL(moving),
+       REAL(unmatched), REAL(hidden), REAL(waited_for), REAL(last))
 #undef S
 
 #define S struct straggler
-static const struct field straggler_fields[] = {ENUM(kind, STRAGGLER_SCHEDULE + 1),
-                                                INT(device),
-                                                REAL(share),
-                                                INT(has_reason),
-                                                ENUM(part, PART_COUNT),
-                                                ENUM(cause, CAUSE_COUNT),
-                                                INT(input),
-                                                NAME(phase),
-                                                REAL(more),
-                                                REAL(others),
-                                                INT(late),
-                                                INT(steps),
-                                                INT(every)};
-static const struct record straggler = RECORD_OF(straggler_fields);
+RECORD(straggler, ENUM(kind, STRAGGLER_SCHEDULE + 1), INT(device), REAL(share), INT(has_reason), ENUM(part, PART_COUNT),
+       ENUM(cause, CAUSE_COUNT), INT(input), NAME(phase), REAL(more), REAL(others), INT(late), INT(steps), INT(every))
 #undef S
 
 #define S struct comm_result
-static const struct field comm_fields[] = {
-	NAME(name),    INT(communicator), INT(ranks), REAL(per_step),   REAL(matched), REAL(waiting),      REAL(moving),
-	REAL(exposed), REAL(hidden),      INT(last),  REAL(last_share), REAL(bytes),   REAL(bus_bandwidth)};
-static const struct record comm = RECORD_OF(comm_fields);
+RECORD(comm, NAME(name), INT(communicator), INT(ranks), REAL(per_step), REAL(matched), REAL(waiting), REAL(moving),
+       REAL(exposed), REAL(hidden), INT(last), REAL(last_share), REAL(bytes), REAL(bus_bandwidth))
 #undef S
 
 #define S struct rank_map
-static const struct field map_fields[] = {ENUM(rows, RANK_MAP_ROWS + 1),
-                                          ENUM(columns, RANK_MAP_COLUMNS + 1),
-                                          INT(ranks_a_row),
-                                          INT(steps_a_column),
-                                          INT(first_step),
-                                          REAL(low),
-                                          REAL(high)};
-static const struct record map = RECORD_OF(map_fields);
+RECORD(map, ENUM(rows, RANK_MAP_ROWS + 1), ENUM(columns, RANK_MAP_COLUMNS + 1), INT(ranks_a_row), INT(steps_a_column),
+       INT(first_step), REAL(low), REAL(high))
 #undef S
 
 #define S struct ranks_result
-static const struct field ranks_fields[] = {LIST_OF(list, n, rank),
-                                            REAL(collectives),
-                                            INT(known),
-                                            INT(one_clock),
-                                            LIST_OF(clocks, n_clocks, RECORD_HOST_CLOCK),
-                                            REAL(waiting),
-                                            REAL(bubble),
-                                            REAL(moving),
-                                            REAL(unmatched),
-                                            LIST_OF(comms, n_comms, comm),
-                                            INT(comms_left_out),
-                                            PART_OF(straggler, straggler),
-                                            PART_OF(map, map),
-                                            PARTS_OF(parts, map)};
-static const struct record ranks = RECORD_OF(ranks_fields);
+RECORD(ranks, LIST_OF(list, n, rank), REAL(collectives), INT(known), INT(one_clock),
+       LIST_OF(clocks, n_clocks, RECORD_HOST_CLOCK), REAL(waiting), REAL(bubble), REAL(moving), REAL(unmatched),
+       LIST_OF(comms, n_comms, comm), INT(comms_left_out), PART_OF(straggler, straggler), PART_OF(map, map),
+       PARTS_OF(parts, map))
 #undef S
 
 #define S struct timeline
-static const struct field timeline_fields[] = {INT(left_out), INT(length),
-                                               LIST_OF(boundary, n_boundaries, RECORD_NUMBERS), INT(first_step)};
-static const struct record timeline = RECORD_OF(timeline_fields);
+RECORD(timeline, INT(left_out), INT(length), LIST_OF(boundary, n_boundaries, RECORD_NUMBERS), INT(first_step))
 #undef S
 
 #define S struct overview
-static const struct field overview_fields[] = {INT(length), INT(window_start), INT(window_end)};
-static const struct record overview = RECORD_OF(overview_fields);
+RECORD(overview, INT(length), INT(window_start), INT(window_end))
 #undef S
 
 #define S struct quality
-static const struct field quality_fields[] = {LIST_OF(dropped, n_dropped, RECORD_DROPPED),
-                                              LIST_OF(diagnostics, n_diagnostics, RECORD_DIAGNOSTIC),
-                                              REAL(unlaunched_share), FACTS_OF(notes)};
-static const struct record quality = RECORD_OF(quality_fields);
+RECORD(quality, LIST_OF(dropped, n_dropped, RECORD_DROPPED), LIST_OF(diagnostics, n_diagnostics, RECORD_DIAGNOSTIC),
+       REAL(unlaunched_share), FACTS_OF(notes))
 #undef S
 
 #define S struct side
-static const struct field side_fields[] = {TEXT(label),
-                                           TEXT(name),
-                                           PART_OF(source, RECORD_SOURCE),
-                                           PART_OF(files, files),
-                                           LIST_OF(runs, n_runs, result),
-                                           INT(median_run),
-                                           PART_OF(steps, steps),
-                                           PART_OF(startup, startup),
-                                           LIST_OF(loops, n_loops, loop),
-                                           LIST_OF(devices, n_devices, device),
-                                           PART_OF(budget, budget),
-                                           REAL(busy),
-                                           LIST_OF(phases, n_phases, phase),
-                                           LIST_OF(order, n_order, RECORD_NAMES),
-                                           INT(phases_by_work),
-                                           LIST_OF(kernels, n_kernels, kernel),
-                                           LIST_OF(operators, n_operators, owner),
-                                           LIST_OF(modules, n_modules, owner),
-                                           LIST_OF(outermost, n_outermost, owner),
-                                           INT(modules_by_ranges),
-                                           LIST_OF(lines, n_lines, owner),
-                                           LIST_OF(api, n_api, api),
-                                           LIST_OF(copies, n_copies, copy),
-                                           LIST_OF(ranges, n_ranges, range),
-                                           PART_OF(counts, counts),
-                                           PART_OF(recording, recording),
-                                           PART_OF(memory, memory),
-                                           PART_OF(ranks, ranks),
-                                           PART_OF(timeline, timeline),
-                                           PART_OF(overview, overview),
-                                           PART_OF(quality, quality)};
-static const struct record side = RECORD_OF(side_fields);
+RECORD(side, TEXT(label), TEXT(name), PART_OF(source, RECORD_SOURCE), PART_OF(files, files),
+       LIST_OF(runs, n_runs, result), INT(median_run), PART_OF(steps, steps), PART_OF(startup, startup),
+       LIST_OF(loops, n_loops, loop), LIST_OF(devices, n_devices, device), PART_OF(budget, budget), REAL(busy),
+       LIST_OF(phases, n_phases, phase), LIST_OF(order, n_order, RECORD_NAMES), INT(phases_by_work),
+       LIST_OF(kernels, n_kernels, kernel), LIST_OF(operators, n_operators, owner), LIST_OF(modules, n_modules, owner),
+       LIST_OF(outermost, n_outermost, owner), INT(modules_by_ranges), LIST_OF(lines, n_lines, owner),
+       LIST_OF(api, n_api, api), LIST_OF(copies, n_copies, copy), LIST_OF(ranges, n_ranges, range),
+       PART_OF(counts, counts), PART_OF(recording, recording), PART_OF(memory, memory), PART_OF(ranks, ranks),
+       PART_OF(timeline, timeline), PART_OF(overview, overview), PART_OF(quality, quality))
 #undef S
 
 #define S struct cell_key
-static const struct field key_fields[] = {ENUM(cause, CAUSE_COUNT),
-                                          NAME(phase),
-                                          NAME(call),
-                                          ENUM(opened, OPENED_COUNT),
-                                          INT(mutex),
-                                          INT(blocked),
-                                          INT(input),
-                                          INT(returned),
-                                          INT(pageable),
-                                          INT(lasting),
-                                          INT(alloc),
-                                          INT(once)};
-static const struct record key = RECORD_OF(key_fields);
+RECORD(key, ENUM(cause, CAUSE_COUNT), NAME(phase), NAME(call), ENUM(opened, OPENED_COUNT), INT(mutex), INT(blocked),
+       INT(input), INT(returned), INT(pageable), INT(lasting), INT(alloc), INT(once))
 #undef S
 
 #define S struct idle_fact
-static const struct field idle_fields[] = {PART_OF(key, key), REAL(per_step), INT(phase_slot)};
-static const struct record idle = RECORD_OF(idle_fields);
+RECORD(idle, PART_OF(key, key), REAL(per_step), INT(phase_slot))
 #undef S
 
 #define S struct place_fact
-static const struct field place_fields[] = {ENUM(time, PLACE_TIMES), INT(idle),     INT(line), NAME(name), INT(depth),
-                                            REAL(samples),           REAL(per_step)};
-static const struct record place = RECORD_OF(place_fields);
+RECORD(place, ENUM(time, PLACE_TIMES), INT(idle), INT(line), NAME(name), INT(depth), REAL(samples), REAL(per_step))
 #undef S
 
 #define S struct place_facts
-static const struct field places_fields[] = {LIST_OF(list, n, place)};
-static const struct record places = RECORD_OF(places_fields);
+RECORD(places, LIST_OF(list, n, place))
 #undef S
 
 #define S struct comm_facts
-static const struct field comm_fact_fields[] = {LIST_OF(communicates, n, RECORD_FLAGS), INT(ranks), REAL(min),
-                                                REAL(mean)};
-static const struct record comm_fact = RECORD_OF(comm_fact_fields);
+RECORD(comm_fact, LIST_OF(communicates, n, RECORD_FLAGS), INT(ranks), REAL(min), REAL(mean))
 #undef S
 
 #define S struct work_facts
-static const struct field work_fields[] = {REAL(launch_call),    REAL(launch_calls),    REAL(steady_launches),
-                                           REAL(kernel_median),  REAL(pageable_copies), REAL(pageable_bytes),
-                                           REAL(managed_copies), REAL(blocking_syncs),  REAL(alloc_calls),
-                                           REAL(module_calls),   REAL(alloc_time)};
-static const struct record work = RECORD_OF(work_fields);
+RECORD(work, REAL(launch_call), REAL(launch_calls), REAL(steady_launches), REAL(kernel_median), REAL(pageable_copies),
+       REAL(pageable_bytes), REAL(managed_copies), REAL(blocking_syncs), REAL(alloc_calls), REAL(module_calls),
+       REAL(alloc_time))
 #undef S
 
 #define S struct side_facts
-static const struct field facts_fields[] = {LIST_OF(runs, n_runs, RECORD_RUN),
-                                            LIST_OF(idle, n_idle, idle),
-                                            PART_OF(places, places),
-                                            REAL(copy_pageable),
-                                            REAL(copy_managed),
-                                            REAL(memset),
-                                            REAL(sync_gaps),
-                                            REAL(host_work),
-                                            PART_OF(comm, comm_fact),
-                                            PART_OF(work, work),
-                                            PART_OF(timed, RECORD_TIMED),
-                                            FACT_OF(ranks_apart),
-                                            INT(amd)};
-static const struct record facts = RECORD_OF(facts_fields);
+RECORD(facts, LIST_OF(runs, n_runs, RECORD_RUN), LIST_OF(idle, n_idle, idle), PART_OF(places, places),
+       REAL(copy_pageable), REAL(copy_managed), REAL(memset), REAL(sync_gaps), REAL(host_work),
+       PART_OF(comm, comm_fact), PART_OF(work, work), PART_OF(timed, RECORD_TIMED), FACT_OF(ranks_apart), INT(amd))
 #undef S
 
 /* ---- what was asked for ---- */
 
 #define S struct gate_expression
-static const struct field expression_fields[] = {TEXT(text),
-                                                 ENUM(metric, METRIC_MEMORY + 1),
-                                                 ENUM(cause, CAUSE_COUNT),
-                                                 TEXT(phase),
-                                                 ENUM(latency, LATENCIES),
-                                                 ENUM(compare, GATE_AT_LEAST + 1),
-                                                 ENUM(unit, GATE_CHANGE + 1),
-                                                 REAL(limit)};
-static const struct record expression = RECORD_OF(expression_fields);
+RECORD(expression, TEXT(text), ENUM(metric, METRIC_MEMORY + 1), ENUM(cause, CAUSE_COUNT), TEXT(phase),
+       ENUM(latency, LATENCIES), ENUM(compare, GATE_AT_LEAST + 1), ENUM(unit, GATE_CHANGE + 1), REAL(limit))
 #undef S
 
 #define S struct gates_asked
-static const struct field gates_fields[] = {REAL(min_speedup), REAL(max_regression), INT(require_comparable),
-                                            LIST_OF(expressions, n_expressions, expression)};
-static const struct record gates = RECORD_OF(gates_fields);
+RECORD(gates, REAL(min_speedup), REAL(max_regression), INT(require_comparable),
+       LIST_OF(expressions, n_expressions, expression))
 #undef S
 
 #define S struct printed_run
-static const struct field printed_run_fields[] = {TEXT(file), LIST_OF(number, n, RECORD_REALS)};
-static const struct record printed_run = RECORD_OF(printed_run_fields);
+RECORD(printed_run, TEXT(file), LIST_OF(number, n, RECORD_REALS))
 #undef S
 
 #define S struct printed
-static const struct field printed_fields[] = {TEXT(pattern), REAL(tolerance), LIST_OF(run[0], n[0], printed_run),
-                                              LIST_OF(run[1], n[1], printed_run)};
-static const struct record printed = RECORD_OF(printed_fields);
+RECORD(printed, TEXT(pattern), REAL(tolerance), LIST_OF(run[0], n[0], printed_run), LIST_OF(run[1], n[1], printed_run))
 #undef S
 
 #define S struct table_options
-static const struct field options_fields[] = {
-	REALS(items),
-	TEXT(items_name),
-	INT(warmup),
-	PART_OF(gates, gates),
-	FIELD(printed, FIELD_LIST, .of = &printed),
-	FACT_OF(nothing),
-};
-static const struct record options = RECORD_OF(options_fields);
+RECORD(options, REALS(items), TEXT(items_name), INT(warmup), PART_OF(gates, gates),
+       FIELD(printed, FIELD_LIST, .of = &printed), FACT_OF(nothing))
 #undef S
 
 const struct table_part TABLE_PART[TABLE_PARTS] = {

@@ -1,5 +1,5 @@
 /* What the plain structs of a step table consist of, as data: whoever writes, reads or holds them goes through these
- * lists, so that a new member is a line here. Inside gen/table only. */
+ * lists, so that a new member is a word here. Inside gen/table only. */
 #ifndef GAPLINE_TABLE_FIELDS_H
 #define GAPLINE_TABLE_FIELDS_H
 
@@ -79,9 +79,10 @@ void field_set_count(const struct field *field, void *row, size_t n);
 #define PARTS_OF(m, record) FIELD_ARRAY(m, FIELD_PART, .of = &record)
 #define LIST_OF(m, count, record)                                                                                      \
 	FIELD(m, FIELD_LIST, .of = &record, .n_at = offsetof(S, count), .n_size = sizeof((S *)0)->count)
-#define RECORD_OF(id)                                                                                                  \
-	{                                                                                                              \
-		sizeof(S), id, sizeof id / sizeof *id                                                                  \
-	}
+/* A struct's list, by a name of its own; SHARED_RECORD: for other files. */
+#define RECORD(id, ...) static SHARED_RECORD(id, __VA_ARGS__)
+#define SHARED_RECORD(id, ...)                                                                                         \
+	const struct record id = {sizeof(S), (const struct field[]){__VA_ARGS__},                                      \
+	                          sizeof((const struct field[]){__VA_ARGS__}) / sizeof(struct field)};
 
 #endif
