@@ -145,66 +145,25 @@ const struct scrub_table SCRUB_TABLES[] = {
 
 const size_t SCRUB_N_TABLES = sizeof SCRUB_TABLES / sizeof *SCRUB_TABLES;
 
-static const char *const option_names[] = {
-	/* of an export */
-	"EXPORT_CONFIG_TIME_SHIFT",
-	"EXPORT_PARAM_LAZY",
-	"EXPORT_PARAM_TIME_NORMALIZE",
-	"EXPORT_PARAM_TIME_SHIFT",
-	"EXPORT_PRODUCT_*",
-	"EXPORT_SCHEMA_VERSION*",
-	/* of a capture */
-	"CAPTURE_EVENT_TYPE",
-	"COLLECT_*",
-	"CUDA_FLUSH_*",
-	"CUDA_GRAPH_TRACE_OPTIONS:*",
-	"CUDA_SKIP_SOME_API_CALLS",
-	"CUDA_TRACE_SCOPE",
-	"OS_RUNTIME_OPTIONS:*",
-	"RUN_DURATION_MS",
-	"START_DELAY_MS",
-	"START_TRIGGER",
-	"STOP_TRIGGER",
-	/* of the system */
-	"CudaDriverVersion",
-	"NvDriverVersion",
-	/* gapline's own */
-	"begins",
-	"collector",
-	"complete",
-	"cupti",
-	"dropped",
-	"dropped_events",
-	"gapline",
-	"gpu_state",
-	"graphs",
-	"launcher",
-	"ranges_ns",
-	"sample_ns",
-	"samples_torn",
-	"trace",
-	/* a rank, and how many there are: base/launcher.h */
-	"RANK",
-	"OMPI_COMM_WORLD_RANK",
-	"PMIX_RANK",
-	"PMI_RANK",
-	"MV2_COMM_WORLD_RANK",
-	"SLURM_PROCID",
-	"WORLD_SIZE",
-	"OMPI_COMM_WORLD_SIZE",
-	"PMI_SIZE",
-	"MV2_COMM_WORLD_SIZE",
-	"SLURM_NTASKS",
-};
+/* Of an export; of a capture; of the system; gapline's own; a rank, and how many there are (base/launcher.h). */
+static const char option_names[] =
+	"EXPORT_CONFIG_TIME_SHIFT EXPORT_PARAM_LAZY EXPORT_PARAM_TIME_NORMALIZE EXPORT_PARAM_TIME_SHIFT "
+	"EXPORT_PRODUCT_* EXPORT_SCHEMA_VERSION* "
+	"CAPTURE_EVENT_TYPE COLLECT_* CUDA_FLUSH_* CUDA_GRAPH_TRACE_OPTIONS:* CUDA_SKIP_SOME_API_CALLS "
+	"CUDA_TRACE_SCOPE OS_RUNTIME_OPTIONS:* RUN_DURATION_MS START_DELAY_MS START_TRIGGER STOP_TRIGGER "
+	"CudaDriverVersion NvDriverVersion "
+	"begins collector complete cupti dropped dropped_events gapline gpu_state graphs launcher ranges_ns "
+	"sample_ns samples_torn trace "
+	"RANK OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK MV2_COMM_WORLD_RANK SLURM_PROCID WORLD_SIZE "
+	"OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_NTASKS";
 
 /* Of names that begin so, the rest is the file's choice: nsys's are words in capitals, and a token or a name is not. */
 bool scrub_option_is_harmless(const char *name)
 {
 	static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++) {
-		const char *harmless = option_names[i];
-		size_t n = strcspn(harmless, "*");
-		if (!strncmp(name, harmless, n) && (harmless[n] ? !name[n + strspn(name + n, words)] : !name[n]))
+	for (const char *at = option_names; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+		size_t n = strcspn(at, "* ");
+		if (!strncmp(name, at, n) && (at[n] == '*' ? !name[n + strspn(name + n, words)] : !name[n]))
 			return true;
 	}
 	return false;

@@ -1,26 +1,12 @@
 #include "trace/classify.h"
 
+#include "base/words.h"
+
 #include <string.h>
 
 static bool begins(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool one_of(const char *text, const char *const list[])
-{
-	for (; *list; list++)
-		if (strcmp(text, *list) == 0)
-			return true;
-	return false;
-}
-
-static bool begins_one_of(const char *text, const char *const list[])
-{
-	for (; *list; list++)
-		if (begins(text, *list))
-			return true;
-	return false;
 }
 
 static bool holds_one_of(const char *text, const char *const list[])
@@ -69,12 +55,8 @@ static enum call_class classify_prefixed(const char *call, size_t prefix)
  * (zeCommandListAppendLaunchKernel). */
 static bool is_sycl(const char *call)
 {
-	static const char *const prefixes[] = {"ur", "pi", "piext", "ze", "zes", NULL};
 	size_t n = strcspn(call, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-	for (const char *const *prefix = prefixes; call[n] && *prefix; prefix++)
-		if (strlen(*prefix) == n && begins(call, *prefix))
-			return true;
-	return false;
+	return call[n] && words_have("ur pi piext ze zes", call, n, strncmp);
 }
 
 static enum call_class classify_sycl(const char *call)
@@ -93,24 +75,17 @@ static enum call_class classify_sycl(const char *call)
 	return CALL_OTHER;
 }
 
-static bool holds_one(const char *kernel, const char *const *parts)
-{
-	while (*parts && !strcasestr(kernel, *parts))
-		parts++;
-	return *parts != NULL;
-}
-
 bool classify_update(const char *kernel)
 {
 	static const char *const parts[] = {"multi_tensor_apply", "optimizer",     "adam",         "sgd",
 	                                    "nll_loss",           "cross_entropy", "crossentropy", NULL};
-	return holds_one(kernel, parts);
+	return holds_one_of(kernel, parts);
 }
 
 bool classify_lookup(const char *kernel)
 {
 	static const char *const parts[] = {"gather", "embedding", "indexSelect", "argmax", "multinomial", NULL};
-	return holds_one(kernel, parts);
+	return holds_one_of(kernel, parts);
 }
 
 enum call_class classify_call(const char *call)
@@ -121,47 +96,25 @@ enum call_class classify_call(const char *call)
 		return classify_prefixed(call, strlen("musa"));
 	if (is_sycl(call))
 		return classify_sycl(call);
-	static const char *const module[] = {"cuModuleLoad", "cuModuleUnload",  "cuLibraryLoad",     "cuLibraryUnload",
-	                                     "cuLink",       "cudaLibraryLoad", "cudaLibraryUnload", NULL};
-	static const char *const alloc[] = {"cudaMalloc",
-	                                    "cudaFree",
-	                                    "cudaHostAlloc",
-	                                    "cudaHostRegister",
-	                                    "cudaHostUnregister",
-	                                    "cuMemAlloc",
-	                                    "cuMemFree",
-	                                    "cuMemHostAlloc",
-	                                    "cuMemHostRegister",
-	                                    "cuMemHostUnregister",
-	                                    "cuMemCreate",
-	                                    "cuMemMap",
-	                                    "cuMemUnmap",
-	                                    "cuMemRelease",
-	                                    "cuMemSetAccess",
-	                                    "cuMemAddress",
-	                                    "cuArrayCreate",
-	                                    "cuArrayDestroy",
-	                                    "cuArray3DCreate",
-	                                    "cuMipmappedArrayCreate",
-	                                    "cudaMemPoolTrim",
-	                                    "cuMemPoolTrim",
-	                                    "cudaMemPoolCreate",
-	                                    "cuMemPoolCreate",
-	                                    "cudaMemPoolDestroy",
-	                                    "cuMemPoolDestroy",
-	                                    NULL};
-	static const char *const copy[] = {"cudaMemcpy",      "cuMemcpy",      "cudaMemset", "cuMemset",
-	                                   "cudaMemPrefetch", "cuMemPrefetch", NULL};
-	static const char *const launch[] = {"cudaLaunch", "cuLaunch", "cudaGraphLaunch", "cuGraphLaunch", NULL};
-	if (begins_one_of(call, module))
+	static const char module[] =
+		"cuModuleLoad cuModuleUnload cuLibraryLoad cuLibraryUnload cuLink cudaLibraryLoad cudaLibraryUnload";
+	static const char alloc[] =
+		"cudaMalloc cudaFree cudaHostAlloc cudaHostRegister cudaHostUnregister cuMemAlloc cuMemFree "
+		"cuMemHostAlloc cuMemHostRegister cuMemHostUnregister cuMemCreate cuMemMap cuMemUnmap cuMemRelease "
+		"cuMemSetAccess cuMemAddress cuArrayCreate cuArrayDestroy cuArray3DCreate cuMipmappedArrayCreate "
+		"cudaMemPoolTrim cuMemPoolTrim cudaMemPoolCreate cuMemPoolCreate cudaMemPoolDestroy "
+		"cuMemPoolDestroy";
+	static const char copy[] = "cudaMemcpy cuMemcpy cudaMemset cuMemset cudaMemPrefetch cuMemPrefetch";
+	static const char launch[] = "cudaLaunch cuLaunch cudaGraphLaunch cuGraphLaunch";
+	if (words_begin(module, call))
 		return CALL_MODULE;
-	if (begins_one_of(call, alloc))
+	if (words_begin(alloc, call))
 		return CALL_ALLOC;
 	if (begins(call, "cu") && strstr(call, "Synchronize"))
 		return CALL_SYNC;
-	if (begins_one_of(call, copy))
+	if (words_begin(copy, call))
 		return CALL_COPY;
-	if (begins_one_of(call, launch) && !strstr(call, "HostFunc")) /* a host function is not GPU work */
+	if (words_begin(launch, call) && !strstr(call, "HostFunc")) /* a host function is not GPU work */
 		return CALL_LAUNCH;
 	return CALL_OTHER;
 }
@@ -182,37 +135,18 @@ bool classify_call_blocks(const char *call)
 
 enum os_class classify_os(const char *call)
 {
-	static const char *const wait[] = {"pthread_cond_wait",
-	                                   "pthread_cond_timedwait",
-	                                   "pthread_cond_clockwait",
-	                                   "pthread_join",
-	                                   "pthread_timedjoin_np",
-	                                   "pthread_clockjoin_np",
-	                                   "pthread_barrier_wait",
-	                                   "sem_wait",
-	                                   "sem_timedwait",
-	                                   "sem_clockwait",
-	                                   "cnd_wait",
-	                                   "cnd_timedwait",
-	                                   "thrd_join",
-	                                   "futex",
-	                                   NULL};
-	static const char *const mutex[] = {"pthread_mutex_lock",
-	                                    "pthread_mutex_timedlock",
-	                                    "pthread_mutex_clocklock",
-	                                    "pthread_spin_lock",
-	                                    "pthread_rwlock_rdlock",
-	                                    "pthread_rwlock_wrlock",
-	                                    "pthread_rwlock_timedrdlock",
-	                                    "pthread_rwlock_timedwrlock",
-	                                    "pthread_rwlock_clockrdlock",
-	                                    "pthread_rwlock_clockwrlock",
-	                                    "mtx_lock",
-	                                    "mtx_timedlock",
-	                                    NULL};
+	static const char wait[] =
+		"pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_join pthread_timedjoin_np "
+		"pthread_clockjoin_np pthread_barrier_wait sem_wait sem_timedwait sem_clockwait cnd_wait "
+		"cnd_timedwait thrd_join futex";
+	static const char mutex[] =
+		"pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_clocklock pthread_spin_lock "
+		"pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock "
+		"pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock mtx_lock mtx_timedlock";
 	if (begins(call, "MPI_"))
 		return OS_PEER;
-	return one_of(call, wait) ? OS_WAIT : one_of(call, mutex) ? OS_MUTEX : OS_OTHER;
+	const size_t n = strlen(call);
+	return words_have(wait, call, n, strncmp) ? OS_WAIT : words_have(mutex, call, n, strncmp) ? OS_MUTEX : OS_OTHER;
 }
 
 enum overhead_class classify_overhead(const char *name)
