@@ -18,8 +18,6 @@ struct capture_command {
 static int write_result(struct capture_command *o, const struct capture_result *result, struct err *err)
 {
 	struct json *json = result_begin(&o->result, "capture");
-	if (!json)
-		return 0;
 	bool whole = !strcmp(result->complete, "yes");
 	result_text(&o->result, "file", result->file);
 	result_text(&o->result, "collector", o->recover ? NULL : o->capturing.chosen.type->name);

@@ -19,8 +19,6 @@ struct check {
 static int make_result(struct check *c, const char *path, const struct claim_checked *found, struct err *err)
 {
 	struct json *json = result_begin(&c->result, "check");
-	if (!json)
-		return 0;
 	result_text(&c->result, "file", path);
 	json_text(json, "answer", claim_answer_name(found->answer));
 	for (uint32_t i = json_list(json, "points"); json_item(json, i, found->n); i++) {
@@ -33,9 +31,8 @@ static int make_result(struct check *c, const char *path, const struct claim_che
 
 static int bad_claim(const char *path, const struct err *cause, struct err *err)
 {
-	err_set(err, "%s: %s%s", path, cause->text,
-	        strchr(cause->text, ';') ? "" : "; docs/reference/claims.md lists what can be claimed");
-	return CMD_BAD_PROFILE;
+	return CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s%s", path, cause->text,
+	                 strchr(cause->text, ';') ? "" : "; docs/reference/claims.md lists what can be claimed");
 }
 
 static int check(struct check *c, const char *claim_path, const char *path, struct err *err)

@@ -29,19 +29,16 @@ static int make(struct digest_command *c, struct err *err)
 	if (!status) {
 		progress_say(&progress, "packing");
 		inputs_group(in, RANKS_TELL, &c->names, &c->arena);
-		if (in->n_runs > 1) {
-			err_set(err, "these are %zu runs, and a digest holds one: make one of each (%s)", in->n_runs,
-			        in->note ? in->note : in->why);
-			status = CMD_WRONG_USAGE;
-		}
+		if (in->n_runs > 1)
+			status = CMD_ERROR(CMD_WRONG_USAGE, err,
+			                   "these are %zu runs, and a digest holds one: make one of each (%s)",
+			                   in->n_runs, in->note ? in->note : in->why);
 	}
-	if (!status && in->run[0].trace.n_clocks) {
-		err_set(err,
-		        "these are of %u hosts, whose clocks can only be told beside all of the run's ranks: make a "
-		        "digest on each host",
-		        in->run[0].trace.n_clocks);
-		status = CMD_WRONG_USAGE;
-	}
+	if (!status && in->run[0].trace.n_clocks)
+		status = CMD_ERROR(CMD_WRONG_USAGE, err,
+		                   "these are of %u hosts, whose clocks can only be told beside all of the run's "
+		                   "ranks: make a digest on each host",
+		                   in->run[0].trace.n_clocks);
 	if (!status) {
 		struct trace *trace = &in->run[0].trace;
 		status = digest_make(c->output, trace, &c->arena, &c->made, err) ? CMD_BAD_PROFILE : CMD_DONE;
@@ -64,8 +61,6 @@ static int say(const struct digest_command *c)
 static void make_result(struct digest_command *c)
 {
 	struct json *json = result_begin(&c->result, "digest");
-	if (!json)
-		return;
 	result_text(&c->result, "file", c->output);
 	json_integer(json, "bytes", (int64_t)c->made.n);
 	json_integer(json, "events", (int64_t)c->made.rows);

@@ -73,8 +73,6 @@ static int add_input(struct export_command *c, const char *input, struct err *er
 static void make_result(struct export_command *c)
 {
 	struct json *json = result_begin(&c->result, "export");
-	if (!json)
-		return;
 	result_text(&c->result, "file", c->output);
 	json_integer(json, "bytes", (int64_t)c->made.n);
 	json_object(json, "rows");

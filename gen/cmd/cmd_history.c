@@ -50,10 +50,9 @@ static int measure_side(struct reading *r, const struct input *input, int side, 
                         struct arena *arena, struct analysis *one, struct err *err)
 {
 	struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
-	if (r->h->analysis.step) {
-		err_set(err, "--step needs the profiles themselves, and %s is a side of a report", input->path);
-		return CMD_WRONG_USAGE;
-	}
+	if (r->h->analysis.step)
+		return CMD_ERROR(CMD_WRONG_USAGE, err,
+		                 "--step needs the profiles themselves, and %s is a side of a report", input->path);
 	if (inputs_read_side(input, names, arena, tables, err) < 0)
 		return CMD_BAD_PROFILE;
 	*one = analyse_table_side(tables, side, names, arena);
@@ -102,10 +101,8 @@ static int measure(struct reading *r, const struct store_entry *e, struct trend_
 		trend_measure(&one, &r->arena, c);
 	else
 		c->unused = arena_copy(&r->arena, err->text, strlen(err->text));
-	if (!status && c->unused) {
-		err_set(err, "%s", c->unused);
-		status = CMD_BAD_PROFILE;
-	}
+	if (!status && c->unused)
+		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s", c->unused);
 	return status;
 }
 
@@ -115,10 +112,9 @@ static int read_commits(struct reading *r, struct err *err)
 	if (store_open(&r->store, r->h->db, false, err) ||
 	    store_list(&r->store, STORE_COMMIT, &r->arena, &r->list, &r->n, err))
 		return CMD_BAD_PROFILE;
-	if (!r->n) {
-		err_set(err, "%s: there are no commits in it; gapline history add puts them there", r->h->db);
-		return CMD_BAD_PROFILE;
-	}
+	if (!r->n)
+		return CMD_ERROR(CMD_BAD_PROFILE, err,
+		                 "%s: there are no commits in it; gapline history add puts them there", r->h->db);
 	r->commits = ARENA_NEW(&r->arena, r->n, struct trend_commit);
 	progress_begin(&progress, r->h->quiet, "reading", (int64_t)r->n);
 	int status = CMD_DONE;
@@ -340,13 +336,12 @@ static int add(struct history *h, const struct opt_list *profiles)
 	if (saving_put(saving, h->db, rule, &n_new, &err) == STORE_FAILED)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	size_t known = saving->entry.n - n_new;
-	if (result_begin(&h->result, "history")) {
-		result_text(&h->result, "db", h->db);
-		result_text(&h->result, "commit", h->commit);
-		json_integer(&h->result.json, "added", (int64_t)n_new);
-		json_integer(&h->result.json, "known", (int64_t)known);
-		result_text(&h->result, "machine", saving->entry.machine);
-	}
+	struct json *json = result_begin(&h->result, "history");
+	result_text(&h->result, "db", h->db);
+	result_text(&h->result, "commit", h->commit);
+	json_integer(json, "added", (int64_t)n_new);
+	json_integer(json, "known", (int64_t)known);
+	result_text(&h->result, "machine", saving->entry.machine);
 	if (result_write(&h->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (h->quiet)

@@ -13,12 +13,22 @@ struct save {
 	struct saving saving;
 };
 
+/* In a list that is open. */
 static void entry_result(struct save *s, const struct store_entry *e, size_t bytes)
 {
+	json_object(&s->result.json, NULL);
 	result_text(&s->result, "name", e->name);
 	json_integer(&s->result.json, "profiles", (int64_t)e->n);
 	json_integer(&s->result.json, "bytes", (int64_t)bytes);
 	result_text(&s->result, "machine", e->machine);
+	json_end_object(&s->result.json);
+}
+
+static void begin_result(struct save *s)
+{
+	struct json *json = result_begin(&s->result, "save");
+	result_text(&s->result, "db", s->db);
+	json_array(json, "baselines");
 }
 
 static int list(struct save *s)
@@ -33,11 +43,7 @@ static int list(struct save *s)
 		store_open(&store, s->db, false, &err) || store_list(&store, STORE_BASELINE, &arena, &entry, &n, &err)
 			? cmd_fail(CMD_BAD_PROFILE, &err)
 			: CMD_DONE;
-	struct json *json = status ? NULL : result_begin(&s->result, "save");
-	if (json) {
-		result_text(&s->result, "db", s->db);
-		json_array(json, "baselines");
-	}
+	begin_result(s);
 	for (size_t i = 0; !status && i < n; i++) {
 		size_t bytes = 0;
 		for (size_t k = 0; k < entry[i].n; k++)
@@ -45,14 +51,9 @@ static int list(struct save *s)
 		buf_format(&text, "%s\n",
 		           SAY(NULL, &arena, baseline_is, .name = entry[i].name, .profiles = (int64_t)entry[i].n,
 		               .bytes = (int64_t)bytes, .machine = cmd_harmless(&arena, entry[i].machine)));
-		if (json) {
-			json_object(json, NULL);
-			entry_result(s, &entry[i], bytes);
-			json_end_object(json);
-		}
+		entry_result(s, &entry[i], bytes);
 	}
-	if (json)
-		json_end_array(json);
+	json_end_array(&s->result.json);
 	if (!status && result_write(&s->result, &err))
 		status = cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!status)
@@ -82,14 +83,9 @@ static int save(struct save *s, const struct opt_list *operands)
 	case STORE_SAVED:
 		break;
 	}
-	if (result_begin(&s->result, "save")) {
-		result_text(&s->result, "db", s->db);
-		json_array(&s->result.json, "baselines");
-		json_object(&s->result.json, NULL);
-		entry_result(s, &saving->entry, saving->bytes);
-		json_end_object(&s->result.json);
-		json_end_array(&s->result.json);
-	}
+	begin_result(s);
+	entry_result(s, &saving->entry, saving->bytes);
+	json_end_array(&s->result.json);
 	if (result_write(&s->result, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)

@@ -82,8 +82,6 @@ static void make_result(struct scrub_command *c, const char *profile)
 {
 	const struct scrub_copy *copy = &c->copy;
 	struct json *json = result_begin(&c->result, "scrub");
-	if (!json)
-		return;
 	result_text(&c->result, "file", c->output);
 	result_text(&c->result, "profile", profile);
 	json_integer(json, "bytes", (int64_t)c->result.out[0].n);

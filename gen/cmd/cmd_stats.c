@@ -146,9 +146,9 @@ static int make_sheets(struct stats *s, struct progress *progress, struct err *e
 
 static void make_result(struct stats *s)
 {
-	struct json *json = result_begin(&s->result, "stats");
-	if (!json)
+	if (!s->result.path) /* tables may be long */
 		return;
+	struct json *json = result_begin(&s->result, "stats");
 	result_text(&s->result, "profile", s->inputs.item[0].path);
 	for (size_t i = json_list(json, "tables"); json_item(json, i, s->n); i++) {
 		const struct sheet *sheet = &s->sheets[i];

@@ -22,8 +22,8 @@ static int check_options(const struct compare *c, const char *path, struct err *
 	                                                  : NULL;
 	if (!option)
 		return CMD_DONE;
-	err_set(err, "%s: %s needs the profiles themselves; name those in the place of the report", path, option);
-	return CMD_WRONG_USAGE;
+	return CMD_ERROR(CMD_WRONG_USAGE, err,
+	                 "%s: %s needs the profiles themselves; name those in the place of the report", path, option);
 }
 
 int compare_find_report(struct compare *c, int s, struct err *err)
@@ -37,10 +37,9 @@ int compare_find_report(struct compare *c, int s, struct err *err)
 			return CMD_WRONG_USAGE;
 		if (!found)
 			continue;
-		if (given->n > 1) {
-			err_set(err, "%s: a side of a report is a whole side; name no other file beside it", path);
-			return CMD_WRONG_USAGE;
-		}
+		if (given->n > 1)
+			return CMD_ERROR(CMD_WRONG_USAGE, err,
+			                 "%s: a side of a report is a whole side; name no other file beside it", path);
 		report->path = path;
 		return check_options(c, path, err);
 	}

@@ -21,6 +21,9 @@ enum cmd_status {
 /* Prints "gapline: text" on stderr, or keeps it for cmd_end where errors are JSON (--errors). Returns `status`. */
 int cmd_fail(enum cmd_status status, const struct err *err);
 
+/* Fills `err`, and is the status to end with: return CMD_ERROR(CMD_WRONG_USAGE, err, "…"). */
+#define CMD_ERROR(status, err, ...) (err_set((err), __VA_ARGS__), (status))
+
 /* The same for a mistake in the arguments, with the way to the help. */
 int cmd_misuse(const struct opt_usage *usage, const struct err *err);
 

@@ -116,10 +116,10 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 	keymap_add(&in->numbers, file->st_ino);
 	for (size_t i = 0; i < in->n && alike; i++)
 		if (!in->item[i].saved && in->item[i].file.st_dev == file->st_dev &&
-		    in->item[i].file.st_ino == file->st_ino) {
-			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, path);
-			return CMD_WRONG_USAGE;
-		}
+		    in->item[i].file.st_ino == file->st_ino)
+			return CMD_ERROR(CMD_WRONG_USAGE, err,
+			                 "%s side: %s is given twice; repeats have to be different runs", in->side,
+			                 path);
 	LIST_PUT(arena, in->item, in->n,
 	         (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder});
 	return CMD_DONE;
@@ -166,10 +166,8 @@ static void list_sort(struct opt_list *list)
 static int add_folder(struct inputs *in, const char *folder, struct arena *arena, struct err *err)
 {
 	DIR *dir = opendir(folder);
-	if (!dir) {
-		err_set(err, "%s: %s", folder, err_reason(errno));
-		return CMD_BAD_PROFILE;
-	}
+	if (!dir)
+		return CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", folder, err_reason(errno));
 	struct opt_list found = {0}, others = {0}, outdated = {0};
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	for (struct dirent *entry; (entry = readdir(dir));) {
@@ -205,20 +203,19 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 			status = add(in, found.item[i], &file, arena, err);
 			continue;
 		}
-		err_set(err, "%s: %s", found.item[i],
-		        errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
-		status = CMD_BAD_PROFILE;
+		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", found.item[i],
+		                   errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
 	}
 	in->folder = TRACE_NONE;
 	if (!found.n) {
 		BUF_LOCAL(word);
 		buf_word(&word, folder, "");
-		err_set(err,
-		        "%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain "
-		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files); folders in it are "
-		        "searched with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
-		        folder, word.data);
-		return CMD_BAD_PROFILE;
+		return CMD_ERROR(
+			CMD_BAD_PROFILE, err,
+			"%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain or packed "
+			"(nsys export --type sqlite makes exports from .nsys-rep files); folders in it are searched "
+			"with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
+			folder, word.data);
 	}
 	return status;
 }
@@ -315,11 +312,9 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 {
 	glob_t found = {0};
 	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
-	if (rc) {
-		err_set(err, "%s: %s", pattern,
-		        rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
-		status = CMD_BAD_PROFILE;
-	}
+	if (rc)
+		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", pattern,
+		                   rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
 	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {
 		const char *path = arena_copy(arena, found.gl_pathv[i], strlen(found.gl_pathv[i]));
 		if (!is_matched_twice(in, &found, path, arena))
@@ -340,9 +335,9 @@ int inputs_find_one(struct inputs *inputs, const struct opt_list *given, struct 
 	int status = inputs_find(inputs, "profile", given, arena, err);
 	if (status || inputs->n == 1)
 		return status;
-	err_set(err, "%s: holds %zu profiles; name one of them (gapline report shows the ranks of two jobs)",
-	        given->item[0], inputs->n);
-	return CMD_WRONG_USAGE;
+	return CMD_ERROR(CMD_WRONG_USAGE, err,
+	                 "%s: holds %zu profiles; name one of them (gapline report shows the ranks of two jobs)",
+	                 given->item[0], inputs->n);
 }
 
 int inputs_spared(const struct inputs *inputs, const struct output *outputs, size_t n, const char *what,

@@ -32,8 +32,6 @@ int result_spares(const struct result *r, const char *path, struct err *err)
 
 struct json *result_begin(struct result *r, const char *command)
 {
-	if (!r->path)
-		return NULL;
 	names_init(&r->names, &r->arena);
 	json_init(&r->json, &r->bytes);
 	json_object(&r->json, NULL);

@@ -1,11 +1,11 @@
 /* What a command writes whose result is no report: the files that it makes, and with --json one object,
  * "gapline-result/1", whose members docs/reference/json.md lists by command. All of it is written together, whole or
- *not at all.
+ * not at all.
  *
  *	struct result result = {0};            result_option(&result) is a row of the option table
  *	result_prepare(&result, file, &err)    before any work
- *	if ((json = result_begin(&result, "digest")))
- *		result_text(&result, "file", path);
+ *	result_begin(&result, "digest")
+ *	result_text(&result, "file", path);
  *	result.out[0].bytes = …, result.out[0].n = …
  *	result_write(&result, &err)
  *	result_release(&result)                always */
@@ -39,7 +39,7 @@ int result_prepare(struct result *r, const char *file, struct err *err);
 /* Whether the object would replace the file at `path`, which the command reads or writes itself: -1 with `err`. */
 int result_spares(const struct result *r, const char *path, struct err *err);
 
-/* NULL: not asked for. */
+/* Begins the object, which is written where it was asked for. */
 struct json *result_begin(struct result *r, const char *command);
 
 /* A text from outside (a file's name), as cmd_named makes it; NULL: null. */

@@ -82,12 +82,12 @@ static int find_side(struct saving *s, const struct opt_list *given, bool *found
 		*found = true;
 		if (given->n == 1 && s->entry.kind == STORE_COMMIT)
 			return save_side(s, path, side, err);
-		err_set(err,
-		        given->n > 1
-		                ? "%s: a side of a report is a whole side; name no other file beside it"
-		                : "%s: a report; gapline save keeps profiles, which every later version judges anew",
-		        path);
-		return CMD_WRONG_USAGE;
+		return CMD_ERROR(
+			CMD_WRONG_USAGE, err,
+			given->n > 1
+				? "%s: a side of a report is a whole side; name no other file beside it"
+				: "%s: a report; gapline save keeps profiles, which every later version judges anew",
+			path);
 	}
 	return CMD_DONE;
 }
@@ -228,13 +228,11 @@ static int get(struct store *store, const char *text, struct arena *arena, struc
 	bool commit = !strncmp(text + 1, COMMIT, sizeof COMMIT - 1);
 	enum store_kind kind = commit ? STORE_COMMIT : STORE_BASELINE;
 	const char *name = text + 1 + (commit ? sizeof COMMIT - 1 : 0);
-	if (!store_name_ok(name)) {
-		err_set(err,
-		        "%s: a saved baseline is named @NAME, a commit of a history @commit:SHA; a file of this name "
-		        "is ./%s",
-		        text, text);
-		return CMD_WRONG_USAGE;
-	}
+	if (!store_name_ok(name))
+		return CMD_ERROR(CMD_WRONG_USAGE, err,
+		                 "%s: a saved baseline is named @NAME, a commit of a history @commit:SHA; a file of "
+		                 "this name is ./%s",
+		                 text, text);
 	int missing = store_get(store, kind, name, arena, entry, err);
 	if (missing > 0)
 		err_set(err, "%s: there is no %s %s in %s%s", text, commit ? "commit" : "saved baseline", name,
@@ -257,10 +255,10 @@ int inputs_add_saved(struct inputs *in, const char *text, const char *db, struct
 	struct store store;
 	struct store_entry entry;
 	for (size_t i = 0; i < in->n; i++)
-		if (in->item[i].saved && !strcmp(in->item[i].saved, text)) {
-			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, text);
-			return CMD_WRONG_USAGE;
-		}
+		if (in->item[i].saved && !strcmp(in->item[i].saved, text))
+			return CMD_ERROR(CMD_WRONG_USAGE, err,
+			                 "%s side: %s is given twice; repeats have to be different runs", in->side,
+			                 text);
 	int status = store_open(&store, db, false, err) ? CMD_BAD_PROFILE : get(&store, text, arena, &entry, err);
 	store_close(&store);
 	if (status)
