@@ -225,6 +225,12 @@ static int parse_letters(struct parser *p, const char *letters)
 	return 0;
 }
 
+void opt_add(struct opt_rows *rows, const struct opt *more, size_t bytes)
+{
+	memcpy(rows->row + rows->n, more, bytes);
+	rows->n += bytes / sizeof *more;
+}
+
 int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands,
               struct err *err)
 {

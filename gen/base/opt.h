@@ -69,6 +69,15 @@ struct opt {
 	const char *const *choices; /* ends with NULL */
 };
 
+/* Rows that come from several places: OPT_ADD(&rows, {OPT_FLAG, …}, {OPT_TEXT, …}). */
+enum { OPT_ROWS_MOST = 64 };
+struct opt_rows {
+	struct opt row[OPT_ROWS_MOST];
+	size_t n;
+};
+#define OPT_ADD(rows, ...) opt_add((rows), (const struct opt[]){__VA_ARGS__}, sizeof((const struct opt[]){__VA_ARGS__}))
+void opt_add(struct opt_rows *rows, const struct opt *more, size_t bytes);
+
 /* One command's whole interface. Arrays of texts end with NULL. */
 struct opt_usage {
 	const char *name;             /* "gapline report" */

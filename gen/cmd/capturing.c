@@ -12,22 +12,17 @@ static const char *const kill_choices[] = {"sigterm", "sigkill", "none", NULL};
 static const char *const annotate_choices[] = {"auto", "pytorch", "modules", "none", NULL}; /* as in enum ranges_how */
 static const int kill_signals[] = {SIGTERM, SIGKILL, 0};
 
-size_t capturing_options(struct capturing *c, struct opt *rows)
+void capturing_options(struct capturing *c, struct opt_rows *rows)
 {
-	const struct opt options[] = {
-		{OPT_CHOICE, 0, "collector", "WHICH", .choice = &c->collector, .choices = collector_choices},
-		{OPT_TEXT, 0, "trace", "LIST", .text = &c->trace},
-		{OPT_DECIMAL, 0, "sample-every", "MS", .decimal = &c->sample_ms, .min = 0.1, .max = 1000},
-		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW", .choice = &c->graphs, .choices = graph_trace_names},
-		{OPT_DECIMAL, 0, "delay", "SECONDS", .decimal = &c->options.delay, .max = 1e6},
-		{OPT_DECIMAL, 0, "duration", "SECONDS", .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
-		{OPT_CHOICE, 0, "kill", "HOW", .choice = &c->kill, .choices = kill_choices},
-		{OPT_CHOICE, 0, "capture-range", "WHICH", .choice = &c->range, .choices = range_choices},
-		{OPT_CHOICE, 0, "annotate", "HOW", .choice = &c->annotate, .choices = annotate_choices},
-	};
-	_Static_assert(sizeof options / sizeof *options == CAPTURING_OPTIONS_MAX, "the array that callers make");
-	memcpy(rows, options, sizeof options);
-	return sizeof options / sizeof *options;
+	OPT_ADD(rows, {OPT_CHOICE, 0, "collector", "WHICH", .choice = &c->collector, .choices = collector_choices},
+	        {OPT_TEXT, 0, "trace", "LIST", .text = &c->trace},
+	        {OPT_DECIMAL, 0, "sample-every", "MS", .decimal = &c->sample_ms, .min = 0.1, .max = 1000},
+	        {OPT_CHOICE, 0, "cuda-graph-trace", "HOW", .choice = &c->graphs, .choices = graph_trace_names},
+	        {OPT_DECIMAL, 0, "delay", "SECONDS", .decimal = &c->options.delay, .max = 1e6},
+	        {OPT_DECIMAL, 0, "duration", "SECONDS", .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
+	        {OPT_CHOICE, 0, "kill", "HOW", .choice = &c->kill, .choices = kill_choices},
+	        {OPT_CHOICE, 0, "capture-range", "WHICH", .choice = &c->range, .choices = range_choices},
+	        {OPT_CHOICE, 0, "annotate", "HOW", .choice = &c->annotate, .choices = annotate_choices});
 }
 
 static int parse_trace(const char *list, struct capture_options *o, struct err *err)

@@ -15,8 +15,7 @@ struct capturing {
 	struct opt_list said;           /* messages that were printed */
 };
 
-enum { CAPTURING_OPTIONS_MAX = 9 };
-size_t capturing_options(struct capturing *c, struct opt *rows);
+void capturing_options(struct capturing *c, struct opt_rows *rows);
 
 /* From what was parsed to `options`. -1 with `err`: wrong usage. */
 int capturing_settle(struct capturing *c, struct err *err);

@@ -98,16 +98,13 @@ static int recover(struct capture_command *o)
 int cmd_capture(int argc, char **argv)
 {
 	struct capture_command o = {0};
-	struct opt options[CAPTURING_OPTIONS_MAX + 5] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", .text = &o.file},
-		{OPT_FLAG, 0, "force", NULL, .flag = &o.force},
-		{OPT_FLAG, 0, "recover", NULL, .flag = &o.recover},
-	};
-	size_t n = 3;
-	options[n++] = result_option(&o.result);
-	n += capturing_options(&o.capturing, options + n);
-	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, .flag = &o.quiet};
-	const struct opt_usage usage = cmd_describe("capture", options, n);
+	struct opt_rows rows = {0};
+	OPT_ADD(&rows, {OPT_OUTPUT, 'o', "output", "FILE", .text = &o.file},
+	        {OPT_FLAG, 0, "force", NULL, .flag = &o.force}, {OPT_FLAG, 0, "recover", NULL, .flag = &o.recover},
+	        result_option(&o.result));
+	capturing_options(&o.capturing, &rows);
+	OPT_ADD(&rows, {OPT_FLAG, 'q', "quiet", NULL, .flag = &o.quiet});
+	const struct opt_usage usage = cmd_describe("capture", rows.row, rows.n);
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &o.arena, &operands);

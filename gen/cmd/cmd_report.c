@@ -61,30 +61,22 @@ int cmd_report(int argc, char **argv)
 	struct variants_given given;
 	compare_init(&c);
 	c.db = CMD_STORE;
-	struct opt options[COMPARE_OPTIONS_MAX + 12] = {
-		{OPT_OUTPUT, 'o', "output", "FILE", .text = &c.paths[COMPARE_HTML]},
-	};
-	const struct opt sides[] = {
-		{OPT_LIST, 0, "baseline", "FILE", .list = &c.given[0]},
-		{OPT_LIST, 0, "fixed", "FILE", .list = &c.given[1]},
-		{OPT_LIST, 0, "variant", "NAME=FILE", .list = &variants},
-		{OPT_TEXT, 0, "db", "FILE", .text = &c.db},
-		{OPT_TEXT, 0, "baseline-ncu", "FILE", .text = &c.ncu[0]},
-		{OPT_TEXT, 0, "fixed-ncu", "FILE", .text = &c.ncu[1]},
-		{OPT_TEXT, 0, "baseline-graph-nodes", "FILE", .text = &c.graph_nodes[0]},
-		{OPT_TEXT, 0, "fixed-graph-nodes", "FILE", .text = &c.graph_nodes[1]},
-		{OPT_LIST, 0, "baseline-output", "FILE", .list = &c.outputs_of[0]},
-		{OPT_LIST, 0, "fixed-output", "FILE", .list = &c.outputs_of[1]},
-	};
-	size_t n = 1;
-	options[n++] = compare_evidence_option(&c);
-	n += compare_output_options(&c, options + n);
-	n += compare_step_options(&c, options + n);
-	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-		options[n++] = sides[i];
-	n += compare_result_options(&c, options + n);
-	n += compare_print_options(&c, options + n, &c.quiet);
-	const struct opt_usage usage = cmd_describe("report", options, n);
+	struct opt_rows rows = {0};
+	OPT_ADD(&rows, {OPT_OUTPUT, 'o', "output", "FILE", .text = &c.paths[COMPARE_HTML]});
+	compare_output_options(&c, &rows);
+	compare_step_options(&c, &rows);
+	OPT_ADD(&rows, {OPT_LIST, 0, "baseline", "FILE", .list = &c.given[0]},
+	        {OPT_LIST, 0, "fixed", "FILE", .list = &c.given[1]},
+	        {OPT_LIST, 0, "variant", "NAME=FILE", .list = &variants}, {OPT_TEXT, 0, "db", "FILE", .text = &c.db},
+	        {OPT_TEXT, 0, "baseline-ncu", "FILE", .text = &c.ncu[0]},
+	        {OPT_TEXT, 0, "fixed-ncu", "FILE", .text = &c.ncu[1]},
+	        {OPT_TEXT, 0, "baseline-graph-nodes", "FILE", .text = &c.graph_nodes[0]},
+	        {OPT_TEXT, 0, "fixed-graph-nodes", "FILE", .text = &c.graph_nodes[1]},
+	        {OPT_LIST, 0, "baseline-output", "FILE", .list = &c.outputs_of[0]},
+	        {OPT_LIST, 0, "fixed-output", "FILE", .list = &c.outputs_of[1]});
+	compare_result_options(&c, &rows);
+	compare_print_options(&c, &rows, &c.quiet);
+	const struct opt_usage usage = cmd_describe("report", rows.row, rows.n);
 	struct opt_list operands = {0};
 	struct err err;
 	compare_watch_memory(&c, &operands);

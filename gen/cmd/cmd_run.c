@@ -323,26 +323,22 @@ int cmd_run(int argc, char **argv)
 {
 	struct experiment e = {.repeat = -1, .recorded = -1, .follow = -1};
 	compare_init(&e.compare);
-	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 11] = {
-		{OPT_COMMAND, 0, "baseline", "COMMAND", .command = &e.commands[0]},
-		{OPT_COMMAND, 0, "fixed", "COMMAND", .command = &e.commands[1]},
-		{OPT_LIST, 0, "variant", "NAME=COMMAND", .list = &e.variants_asked},
-		{OPT_TEXT, 0, "variant-list", "NAME=VALUE,...", .text = &e.sweep},
-		{OPT_TEXT, 'o', "output", "DIR", .text = &e.folder},
-		{OPT_TEXT, 0, "repeat", "auto|N", .text = &e.repeat_text},
-		{OPT_WHOLE, 0, "recorded", "N", .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
-		{OPT_TEXT, 0, "time-limit", "T", .text = &e.limit_text},
-		{OPT_FLAG, 0, "resume", NULL, .flag = &e.resume},
-		{OPT_FLAG, 0, "force", NULL, .flag = &e.force},
-	};
-	size_t n = 10;
-	n += capturing_options(&e.capturing, options + n);
-	options[n++] = compare_evidence_option(&e.compare);
-	n += compare_output_options(&e.compare, options + n);
-	n += compare_step_options(&e.compare, options + n);
-	n += compare_result_options(&e.compare, options + n);
-	n += compare_print_options(&e.compare, options + n, &e.quiet);
-	const struct opt_usage usage = cmd_describe("run", options, n);
+	struct opt_rows rows = {0};
+	OPT_ADD(&rows, {OPT_COMMAND, 0, "baseline", "COMMAND", .command = &e.commands[0]},
+	        {OPT_COMMAND, 0, "fixed", "COMMAND", .command = &e.commands[1]},
+	        {OPT_LIST, 0, "variant", "NAME=COMMAND", .list = &e.variants_asked},
+	        {OPT_TEXT, 0, "variant-list", "NAME=VALUE,...", .text = &e.sweep},
+	        {OPT_TEXT, 'o', "output", "DIR", .text = &e.folder},
+	        {OPT_TEXT, 0, "repeat", "auto|N", .text = &e.repeat_text},
+	        {OPT_WHOLE, 0, "recorded", "N", .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
+	        {OPT_TEXT, 0, "time-limit", "T", .text = &e.limit_text},
+	        {OPT_FLAG, 0, "resume", NULL, .flag = &e.resume}, {OPT_FLAG, 0, "force", NULL, .flag = &e.force});
+	capturing_options(&e.capturing, &rows);
+	compare_output_options(&e.compare, &rows);
+	compare_step_options(&e.compare, &rows);
+	compare_result_options(&e.compare, &rows);
+	compare_print_options(&e.compare, &rows, &e.quiet);
+	const struct opt_usage usage = cmd_describe("run", rows.row, rows.n);
 	struct opt_list operands = {0};
 	struct err err;
 	compare_watch_memory(&e.compare, &operands);

@@ -403,62 +403,45 @@ void compare_release(struct compare *c)
 	arena_release(&c->arena);
 }
 
-static size_t put(struct opt *rows, const struct opt *from, size_t n)
-{
-	memcpy(rows, from, n * sizeof *rows);
-	return n;
-}
-
 const char *const compare_files_are[] = {"auto", "ranks", "repeats", NULL};
 
-size_t compare_step_options(struct compare *c, struct opt *rows)
+void compare_step_options(struct compare *c, struct opt_rows *rows)
 {
-	const struct opt options[] = {
-		{OPT_TEXT, 0, "step", "NAME", .text = &c->analysis.step},
-		{OPT_TEXT, 0, "requests", "NAME", .text = &c->requests},
-		{OPT_TEXT, 0, "first", "NAME", .text = &c->analysis.first},
-		{OPT_TEXT, 0, "each", "NAME", .text = &c->analysis.each},
-		{OPT_CHOICE, 0, "files-are", "WHAT", .choice = &c->files_are, .choices = compare_files_are},
-		{OPT_TEXT, 0, "loop", "NAME", .text = &c->analysis.loop},
-		{OPT_WHOLE, 0, "warmup", "N", .whole = &c->analysis.warmup, .max = 1e9},
-		{OPT_DECIMAL, 0, "min-speedup", "X", .decimal = &c->analysis.gates.min_speedup, .min = 0.001,
+	OPT_ADD(rows, {OPT_TEXT, 0, "step", "NAME", .text = &c->analysis.step},
+	        {OPT_TEXT, 0, "requests", "NAME", .text = &c->requests},
+	        {OPT_TEXT, 0, "first", "NAME", .text = &c->analysis.first},
+	        {OPT_TEXT, 0, "each", "NAME", .text = &c->analysis.each},
+	        {OPT_CHOICE, 0, "files-are", "WHAT", .choice = &c->files_are, .choices = compare_files_are},
+	        {OPT_TEXT, 0, "loop", "NAME", .text = &c->analysis.loop},
+	        {OPT_WHOLE, 0, "warmup", "N", .whole = &c->analysis.warmup, .max = 1e9},
+	        {OPT_DECIMAL, 0, "min-speedup", "X", .decimal = &c->analysis.gates.min_speedup, .min = 0.001,
 	         .max = 1000},
-		{OPT_DECIMAL, 0, "max-regression", "PCT", .decimal = &c->analysis.gates.max_regression, .max = 1000},
-		{OPT_FLAG, 0, "require-comparable", NULL, .flag = &c->analysis.gates.require_comparable},
-		{OPT_LIST, 0, "gate", "EXPR", .list = &c->expressions},
-	};
-	_Static_assert(sizeof options / sizeof *options == COMPARE_STEP_OPTIONS, "the array that callers make");
-	return put(rows, options, COMPARE_STEP_OPTIONS);
+	        {OPT_DECIMAL, 0, "max-regression", "PCT", .decimal = &c->analysis.gates.max_regression, .max = 1000},
+	        {OPT_FLAG, 0, "require-comparable", NULL, .flag = &c->analysis.gates.require_comparable},
+	        {OPT_LIST, 0, "gate", "EXPR", .list = &c->expressions});
 }
 
-size_t compare_output_options(struct compare *c, struct opt *rows)
+void compare_output_options(struct compare *c, struct opt_rows *rows)
 {
-	const struct opt options[] = {
-		{OPT_OUTPUT, 0, "json", "FILE", .text = &c->paths[COMPARE_JSON]},
-		{OPT_FLAG, 0, "all-ranks", NULL, .flag = &c->all_ranks},
-		{OPT_OUTPUT, 0, "svg", "FILE", .text = &c->paths[COMPARE_SVG]},
-		{OPT_OUTPUT, 0, "markdown", "FILE", .text = &c->paths[COMPARE_MARKDOWN]},
-		{OPT_OUTPUT, 0, "markdown-short", "FILE", .text = &c->paths[COMPARE_COMMENT]},
-		{OPT_FLAG, 0, "github-summary", NULL, .flag = &c->github_summary},
-		{OPT_TEXT, 0, "svg-url", "URL", .text = &c->links.svg_url},
-		{OPT_TEXT, 0, "report-url", "URL", .text = &c->links.report_url},
-		{OPT_OUTPUT, 0, "junit", "FILE", .text = &c->paths[COMPARE_JUNIT]},
-		{OPT_OUTPUT, 0, "perfetto", "FILE", .text = &c->paths[COMPARE_PERFETTO]},
-	};
-	_Static_assert(sizeof options / sizeof *options == COMPARE_OUTPUT_OPTIONS, "the array that callers make");
-	return put(rows, options, COMPARE_OUTPUT_OPTIONS);
+	OPT_ADD(rows, {OPT_FLAG, 0, "evidence", NULL, .flag = &c->evidence},
+	        {OPT_OUTPUT, 0, "json", "FILE", .text = &c->paths[COMPARE_JSON]},
+	        {OPT_FLAG, 0, "all-ranks", NULL, .flag = &c->all_ranks},
+	        {OPT_OUTPUT, 0, "svg", "FILE", .text = &c->paths[COMPARE_SVG]},
+	        {OPT_OUTPUT, 0, "markdown", "FILE", .text = &c->paths[COMPARE_MARKDOWN]},
+	        {OPT_OUTPUT, 0, "markdown-short", "FILE", .text = &c->paths[COMPARE_COMMENT]},
+	        {OPT_FLAG, 0, "github-summary", NULL, .flag = &c->github_summary},
+	        {OPT_TEXT, 0, "svg-url", "URL", .text = &c->links.svg_url},
+	        {OPT_TEXT, 0, "report-url", "URL", .text = &c->links.report_url},
+	        {OPT_OUTPUT, 0, "junit", "FILE", .text = &c->paths[COMPARE_JUNIT]},
+	        {OPT_OUTPUT, 0, "perfetto", "FILE", .text = &c->paths[COMPARE_PERFETTO]});
 }
 
-size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet)
+void compare_print_options(struct compare *c, struct opt_rows *rows, bool *quiet)
 {
-	const struct opt options[] = {
-		{OPT_TEXT, 0, "title", "TEXT", .text = &c->analysis.title, .may_be_empty = true},
-		{OPT_TEXT, 0, "baseline-name", "TEXT", .text = &c->analysis.name[0]},
-		{OPT_TEXT, 0, "fixed-name", "TEXT", .text = &c->analysis.name[1]},
-		{OPT_TEXT, 0, "items-per-step", "ITEMS", .text = &c->items, .alias = "items"},
-		{OPT_FLAG, 'q', "quiet", NULL, .flag = quiet},
-		{OPT_CHOICE, 0, "color", "WHEN", .choice = &c->colour, .choices = cmd_colours},
-	};
-	_Static_assert(sizeof options / sizeof *options == COMPARE_PRINT_OPTIONS, "the array that callers make");
-	return put(rows, options, COMPARE_PRINT_OPTIONS);
+	OPT_ADD(rows, {OPT_TEXT, 0, "title", "TEXT", .text = &c->analysis.title, .may_be_empty = true},
+	        {OPT_TEXT, 0, "baseline-name", "TEXT", .text = &c->analysis.name[0]},
+	        {OPT_TEXT, 0, "fixed-name", "TEXT", .text = &c->analysis.name[1]},
+	        {OPT_TEXT, 0, "items-per-step", "ITEMS", .text = &c->items, .alias = "items"},
+	        {OPT_FLAG, 'q', "quiet", NULL, .flag = quiet},
+	        {OPT_CHOICE, 0, "color", "WHEN", .choice = &c->colour, .choices = cmd_colours});
 }

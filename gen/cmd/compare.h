@@ -69,20 +69,11 @@ extern const char *const compare_files_are[]; /* --files-are, in the order of en
 void compare_init(struct compare *c);
 void compare_release(struct compare *c);
 
-/* The options of the comparison, which both commands have, in parts, so that each can put its own between them.
- * Writes rows, returns how many. */
-enum {
-	COMPARE_STEP_OPTIONS = 11,
-	COMPARE_PRINT_OPTIONS = 6,
-	COMPARE_OUTPUT_OPTIONS = 10,
-	COMPARE_RESULT_OPTIONS = 2,
-	COMPARE_OPTIONS_MAX =
-		COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS + COMPARE_RESULT_OPTIONS
-};
-size_t compare_step_options(struct compare *c, struct opt *rows);               /* what a step is, gates */
-size_t compare_output_options(struct compare *c, struct opt *rows);             /* what is written, but for the page */
-size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet); /* how it looks */
-size_t compare_result_options(struct compare *c, struct opt *rows);             /* what the programs printed */
+/* The options of the comparison, which both commands have, in parts, so that each can put its own between them. */
+void compare_step_options(struct compare *c, struct opt_rows *rows);   /* what a step is, gates */
+void compare_output_options(struct compare *c, struct opt_rows *rows); /* what is written, but for the page */
+void compare_print_options(struct compare *c, struct opt_rows *rows, bool *quiet); /* how it looks */
+void compare_result_options(struct compare *c, struct opt_rows *rows);             /* what the programs printed */
 
 /* --compare-output and --tolerance, once they are known: -1 with `err` where they cannot be meant. Then reads the files
  * with what the runs printed into c->analysis; -1 with `err`: one cannot be read. */
@@ -118,9 +109,6 @@ void compare_watch_memory(struct compare *c, const struct opt_list *operands);
 
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
-
-/* --evidence, which both commands have beside --json. */
-struct opt compare_evidence_option(struct compare *c);
 
 /* Looks whether what is given for side `s` is a side of a report; a file of the whole name wins. CMD_DONE, or with
  * `err` CMD_WRONG_USAGE: it is a report without a side, one among several files, or beside options that shape a table.

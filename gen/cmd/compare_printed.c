@@ -45,9 +45,8 @@ int compare_read_printed(struct compare *c, struct err *err)
 	return rc;
 }
 
-size_t compare_result_options(struct compare *c, struct opt *rows)
+void compare_result_options(struct compare *c, struct opt_rows *rows)
 {
-	rows[0] = (struct opt){OPT_TEXT, 0, "compare-output", "PATTERN", .text = &c->pattern};
-	rows[1] = (struct opt){OPT_DECIMAL, 0, "tolerance", "REL", .decimal = &c->tolerance, .max = 1};
-	return COMPARE_RESULT_OPTIONS;
+	OPT_ADD(rows, {OPT_TEXT, 0, "compare-output", "PATTERN", .text = &c->pattern},
+	        {OPT_DECIMAL, 0, "tolerance", "REL", .decimal = &c->tolerance, .max = 1});
 }

@@ -90,8 +90,3 @@ int compare_read_reports(struct compare *c, struct err *err)
 	}
 	return 0;
 }
-
-struct opt compare_evidence_option(struct compare *c)
-{
-	return (struct opt){OPT_FLAG, 0, "evidence", NULL, .flag = &c->evidence};
-}
