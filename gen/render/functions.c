@@ -2,6 +2,7 @@
 
 #include "analyse/say.h"
 #include "base/format.h"
+#include "render/json.h"
 #include "render/pictures.h"
 #include "render/view.h"
 #include "say/say.h"
@@ -222,13 +223,11 @@ static void write_list(struct json *json, const struct analysis *a, const struct
 		const struct function_row *row = &list->row[i];
 		write_function(json, a, &row->function);
 		json_bool(json, "changed", row->changed);
-		for (uint32_t s = 0; s < a->n_sides; s++) {
-			json_object(json, a->side[s].label);
+		for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 			json_ms(json, "self_ms", row->self[s]);
 			json_ms(json, "total_ms", row->total[s]);
 			json_number(json, "self_samples", row->samples[s]);
 			json_ms(json, "unsampled_ms", row->untold[s]);
-			json_end_object(json);
 		}
 	}
 	json_integer(json, "left_out", list->left_out);
@@ -253,11 +252,8 @@ static void write_holders(struct json *json, const struct analysis *a, const str
 		const struct lock_holder *h = &c->holders[i];
 		json_text(json, "thread", h->name ? names_text(a->names, h->name) : NULL);
 		json_bool(json, "main", h->main);
-		for (uint32_t s = 0; s < a->n_sides; s++) {
-			json_object(json, a->side[s].label);
+		for (uint32_t s = 0; json_of_side(json, a, s); s++)
 			json_ms(json, "ms_per_step", h->time[s]);
-			json_end_object(json);
-		}
 	}
 	json_integer(json, "holders_left_out", c->holders_left_out);
 }
@@ -268,12 +264,10 @@ static void write_causes(struct json *json, const struct analysis *a)
 		const struct sampled_cause *c = &a->functions.cause[i];
 		json_text(json, "cause", cause_name(c->cause));
 		json_text(json, "phase", view_phase(a, c->phase));
-		for (uint32_t s = 0; s < a->n_sides; s++) {
-			json_object(json, a->side[s].label);
+		for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 			json_ms(json, "ms_per_step", c->idle[s]);
 			json_ms(json, "sampled_ms", c->sampled[s]);
 			json_number(json, "samples", c->samples[s]);
-			json_end_object(json);
 		}
 		if (c->n_holders)
 			write_holders(json, a, c);
@@ -302,11 +296,9 @@ static void write_stacks(struct json *json, const struct analysis *a)
 				write_function(json, a, &p->callers[k]);
 		}
 		json_text(json, "change", words[p->change]);
-		for (uint32_t s = 0; s < a->n_sides; s++) {
-			json_object(json, a->side[s].label);
+		for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 			json_ms(json, "total_ms", p->time[s]);
 			json_ms(json, "unsampled_ms", p->untold[s]);
-			json_end_object(json);
 		}
 	}
 }
@@ -318,13 +310,11 @@ void functions_json(const struct analysis *a, struct json *json)
 		return;
 	json_object(json, "functions");
 	json_object(json, "sampling");
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		json_object(json, a->side[s].label);
+	for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 		write_sampling(json, &f->side[s]);
 		json_ms(json, "ms_per_step", f->idle[s]);
 		json_ms(json, "gil_unlooked_ms_per_step",
 		        a->side[s].source.has_lock ? a->side[s].budget.unlooked : NAN);
-		json_end_object(json);
 	}
 	json_end_object(json);
 	write_list(json, a, &f->all);

@@ -2,6 +2,7 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
+#include "render/json.h"
 #include "render/pictures.h"
 #include "render/view.h"
 #include "say/say.h"
@@ -216,8 +217,7 @@ void inside_json(const struct analysis *a, struct json *json)
 	if (!in->given[0] && !in->given[1] && !in->command[0] && !in->command[1])
 		return;
 	json_object(json, "kernels_inside");
-	for (uint32_t s = 0; s < a->n_sides; s++) {
-		json_object(json, a->side[s].label);
+	for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 		json_bool(json, "given", in->given[s]);
 		json_integer(json, "kernels", in->groups[s]);
 		json_integer(json, "not_in_profile", in->strangers[s]);
@@ -225,7 +225,6 @@ void inside_json(const struct analysis *a, struct json *json)
 		json_number(json, "peak", in->roof[s].known ? in->roof[s].peak : NAN);
 		json_number(json, "bandwidth", in->roof[s].known ? in->roof[s].bandwidth : NAN);
 		json_text(json, "command", in->command[s]);
-		json_end_object(json);
 	}
 	json_text(json, "roofline", in->absolute ? "flop" : "share_of_peak");
 	for (uint32_t i = json_list(json, "kernels"); json_item(json, i, in->n); i++) {

@@ -13,6 +13,15 @@
 
 #include <math.h>
 
+bool json_of_side(struct json *json, const struct analysis *a, uint32_t s)
+{
+	if (s)
+		json_end_object(json);
+	if (s < a->n_sides)
+		json_object(json, a->side[s].label);
+	return s < a->n_sides;
+}
+
 static void count_or_null(struct json *json, const char *key, int64_t count)
 {
 	json_known(json, key, count > 0, count);

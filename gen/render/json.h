@@ -9,6 +9,11 @@
 /* The object of a side of the analysis, by the side's label. */
 void json_side(struct json *json, const struct analysis *analysis, const struct side *side);
 
+/* Goes through the sides, each an object of its own in the one that is open:
+ *
+ *	for (uint32_t s = 0; json_of_side(json, analysis, s); s++) */
+bool json_of_side(struct json *json, const struct analysis *analysis, uint32_t s);
+
 /* What several devices wait for each other. */
 void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side,
                 const struct folded *folded);
