@@ -84,11 +84,9 @@ void stats_syncs(const struct trace *trace, const struct stats_request *request,
 		const struct listed *item = &list.item[i];
 		const struct trace_thread *thread = &trace->threads[calls->thread[item->row]];
 		struct sheet_cell *cell = sheet_add(out);
-		*cell++ = sheet_whole(item->duration);
-		*cell++ = sheet_whole(item->start);
-		*cell++ = sheet_whole(trace->processes[thread->process].pid);
-		*cell++ = sheet_whole(thread->tid);
-		*cell = sheet_text(names_text(trace->names, stats_call_name(calls, item->row)));
+		SHEET_CELLS(cell, sheet_whole(item->duration), sheet_whole(item->start),
+		            sheet_whole(trace->processes[thread->process].pid), sheet_whole(thread->tid),
+		            sheet_text(names_text(trace->names, stats_call_name(calls, item->row))));
 	}
 }
 
@@ -160,14 +158,11 @@ static void list_ops(const struct trace *trace, const struct stats_request *requ
 		*cell++ = sheet_whole(list.item[n].start);
 		if (ops->kind[i] == OP_COPY)
 			*cell++ = memory_text(ops->from, i);
-		*cell++ = memory_text(ops->to, i);
-		*cell++ = sheet_number((double)ops->bytes[i] / 1e6);
-		*cell++ = sheet_whole(trace->processes[device->process].pid);
-		*cell++ = sheet_whole(device->ordinal);
-		*cell++ = stats_id(ops->context, i, TRACE_NONE);
-		*cell++ = stats_id(ops->green, i, 0);
-		*cell++ = sheet_whole(ops->stream[i]);
-		*cell = sheet_text(names_text(trace->names, stats_call_name(&trace->calls, ops->launch[i])));
+		SHEET_CELLS(cell, memory_text(ops->to, i), sheet_number((double)ops->bytes[i] / 1e6),
+		            sheet_whole(trace->processes[device->process].pid), sheet_whole(device->ordinal),
+		            stats_id(ops->context, i, TRACE_NONE), stats_id(ops->green, i, 0),
+		            sheet_whole(ops->stream[i]),
+		            sheet_text(names_text(trace->names, stats_call_name(&trace->calls, ops->launch[i]))));
 	}
 }
 
@@ -238,12 +233,10 @@ enum { KEY_THREAD, KEY_DEVICE, KEY_API, KEY_KERNEL, KEY_N };
 static struct sheet_cell *add_five(struct sheet_cell *cell, const struct summary *s)
 {
 	bool none = s->n == 0; /* nsys leaves these fields empty, but for the deviation, which it calls 0 */
-	*cell++ = none ? sheet_none() : sheet_number(s->mean);
-	*cell++ = none ? sheet_none() : sheet_number(s->median);
-	*cell++ = none ? sheet_none() : sheet_whole(s->least);
-	*cell++ = none ? sheet_none() : sheet_whole(s->most);
-	*cell++ = sheet_number(s->deviation);
-	return cell;
+	SHEET_CELLS(cell, none ? sheet_none() : sheet_number(s->mean), none ? sheet_none() : sheet_number(s->median),
+	            none ? sheet_none() : sheet_whole(s->least), none ? sheet_none() : sheet_whole(s->most),
+	            sheet_number(s->deviation));
+	return cell + 5;
 }
 
 /* Which stretch of a launched kernel is measured. */
@@ -321,15 +314,13 @@ void stats_launch_sum(const struct trace *trace, const struct stats_request *req
 		struct summary s[PARTS];
 		for (enum part part = TOTAL; part < PARTS; part++)
 			s[part] = tally_summary(&values[part], g);
-		row[PID] = sheet_whole(trace->processes[thread->process].pid);
-		row[TID] = sheet_whole(thread->tid);
-		row[DEVICE] = sheet_whole(key[KEY_DEVICE]);
-		row[COUNT] = sheet_whole((int64_t)s[TOTAL].n);
-		row[QUEUE_COUNT] = sheet_whole((int64_t)s[QUEUE].n);
+		SHEET_CELLS(row, sheet_whole(trace->processes[thread->process].pid), sheet_whole(thread->tid),
+		            sheet_whole(key[KEY_DEVICE]), sheet_whole((int64_t)s[TOTAL].n),
+		            sheet_whole((int64_t)s[QUEUE].n));
 		for (enum part part = TOTAL; part < PARTS; part++)
 			cell = add_five(cell, &s[part]);
-		row[API_NAME] = sheet_text(names_text(trace->names, key[KEY_API]));
-		row[KERNEL_NAME] = sheet_text(names_text(trace->names, key[KEY_KERNEL]));
+		SHEET_CELLS(row + API_NAME, sheet_text(names_text(trace->names, key[KEY_API])),
+		            sheet_text(names_text(trace->names, key[KEY_KERNEL])));
 	}
 	const struct sheet_order by[] = {{TOTAL_MEAN, true}, {KERNEL_NAME, false}, {API_NAME, false},
 	                                 {PID, false},       {TID, false},         {DEVICE, false}};

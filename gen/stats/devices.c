@@ -90,11 +90,9 @@ static void add_gap(const struct trace *trace, const struct trace_device *device
                     size_t last_op, struct sheet *out)
 {
 	struct sheet_cell *cell = sheet_add(out) + 1;
-	*cell++ = sheet_whole(end - start);
-	*cell++ = sheet_whole(start);
-	*cell++ = sheet_whole(trace->processes[device->process].pid);
-	*cell++ = sheet_whole(device->ordinal);
-	*cell = stats_id(trace->ops.context, last_op, TRACE_NONE);
+	SHEET_CELLS(cell, sheet_whole(end - start), sheet_whole(start),
+	            sheet_whole(trace->processes[device->process].pid), sheet_whole(device->ordinal),
+	            stats_id(trace->ops.context, last_op, TRACE_NONE));
 }
 
 /* One sweep over ops and overheads in order of their starts. */
@@ -196,12 +194,10 @@ static void add_uses(const struct trace *trace, const struct trace_device *devic
 		if (begin >= 0) {
 			int64_t until = start < span.end ? start : span.end;
 			struct sheet_cell *cell = sheet_add(out) + 1;
-			*cell++ = sheet_number(100 * sum / (double)(until - begin));
-			*cell++ = sheet_whole(until - begin);
-			*cell++ = sheet_whole(begin);
-			*cell++ = sheet_whole(trace->processes[device->process].pid);
-			*cell++ = sheet_whole(device->ordinal);
-			*cell = stats_id(trace->ops.context, device->first_op, TRACE_NONE);
+			SHEET_CELLS(cell, sheet_number(100 * sum / (double)(until - begin)), sheet_whole(until - begin),
+			            sheet_whole(begin), sheet_whole(trace->processes[device->process].pid),
+			            sheet_whole(device->ordinal),
+			            stats_id(trace->ops.context, device->first_op, TRACE_NONE));
 		}
 		begin = -1;
 		if (start >= span.end)

@@ -226,20 +226,13 @@ void stats_projection_sum(const struct trace *trace, const struct stats_request 
 		struct summary s = tally_summary(&values, g);
 		struct sheet_cell *cell = sheet_add(out);
 		double n = (double)s.n;
-		*cell++ = sheet_text(stats_range_name(trace, key[0], key[1], out->arena));
-		*cell++ = sheet_text(stats_style((uint8_t)key[2]));
-		*cell++ = sheet_whole(s.total);
-		*cell++ = sheet_whole(extra[g].range_time);
-		*cell++ = sheet_whole((int64_t)s.n);
-		*cell++ = sheet_number(s.mean);
-		*cell++ = sheet_number(s.median);
-		*cell++ = sheet_whole(s.least);
-		*cell++ = sheet_whole(s.most);
-		*cell++ = sheet_number(s.deviation);
-		*cell++ = sheet_whole(extra[g].n_ops);
-		*cell++ = sheet_number((double)extra[g].n_ops / n);
-		*cell++ = sheet_number((double)extra[g].levels / n);
-		*cell++ = sheet_number((double)extra[g].children / n);
+		SHEET_CELLS(cell, sheet_text(stats_range_name(trace, key[0], key[1], out->arena)),
+		            sheet_text(stats_style((uint8_t)key[2])), sheet_whole(s.total),
+		            sheet_whole(extra[g].range_time), sheet_whole((int64_t)s.n), sheet_number(s.mean),
+		            sheet_number(s.median), sheet_whole(s.least), sheet_whole(s.most),
+		            sheet_number(s.deviation), sheet_whole(extra[g].n_ops),
+		            sheet_number((double)extra[g].n_ops / n), sheet_number((double)extra[g].levels / n),
+		            sheet_number((double)extra[g].children / n));
 	}
 	sheet_sort(out, (const struct sheet_order[]){{PROJECTED, true}, {NAME, false}, {STYLE, false}}, 3);
 	stats_note_graphs(trace, request, out);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum sheet_kind {
 	SHEET_TEXT,
@@ -57,7 +58,9 @@ struct sheet_order {
  * order. */
 void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n);
 
-/* Cells by their kind, for `cell++`: *cell++ = sheet_whole(12). */
+/* Cells by their kind, and some of them from `cell` on: SHEET_CELLS(cell, sheet_text("a"), sheet_whole(12)). */
+#define SHEET_CELLS(cell, ...)                                                                                         \
+	memcpy((cell), (const struct sheet_cell[]){__VA_ARGS__}, sizeof((const struct sheet_cell[]){__VA_ARGS__}))
 static inline struct sheet_cell sheet_text(const char *text)
 {
 	return (struct sheet_cell){.text = text};

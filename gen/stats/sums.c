@@ -9,7 +9,7 @@
 	{                                                                                                              \
 		"StdDev (ns)", SHEET_TENTHS                                                                            \
 	}
-enum { SHARE, TOTAL, COUNT, MEAN, MEDIAN, LEAST, MOST, DEVIATION, SPAN_CELLS };
+enum { TOTAL = 1, SPAN_CELLS = 8 };
 
 static const struct sheet_column kernel_columns[] = {SPAN_COLUMNS("Instances"), {"Name", SHEET_TEXT}};
 static const struct sheet_column call_columns[] = {SPAN_COLUMNS("Num Calls"), {"Name", SHEET_TEXT}};
@@ -21,14 +21,9 @@ static const struct sheet_column style_columns[] = {
 /* The first cells of a row. `all`: the sum of the totals of all rows. */
 static void add_spans(struct sheet_cell *cell, const struct summary *s, double all)
 {
-	cell[SHARE] = sheet_number(all > 0 ? 100 * (double)s->total / all : 0);
-	cell[TOTAL] = sheet_whole(s->total);
-	cell[COUNT] = sheet_whole((int64_t)s->n);
-	cell[MEAN] = sheet_number(s->mean);
-	cell[MEDIAN] = sheet_number(s->median);
-	cell[LEAST] = sheet_whole(s->least);
-	cell[MOST] = sheet_whole(s->most);
-	cell[DEVIATION] = sheet_number(s->deviation);
+	SHEET_CELLS(cell, sheet_number(all > 0 ? 100 * (double)s->total / all : 0), sheet_whole(s->total),
+	            sheet_whole((int64_t)s->n), sheet_number(s->mean), sheet_number(s->median), sheet_whole(s->least),
+	            sheet_whole(s->most), sheet_number(s->deviation));
 }
 
 /* One row a group; longest total first, equal ones by their texts. */
@@ -152,14 +147,11 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 	for (uint32_t g = 0; g < tally.n; g++) {
 		struct summary s = tally_summary(&values, g);
 		struct sheet_cell *cell = sheet_add(out);
-		*cell++ = sheet_number((double)s.total / 1e6);
-		*cell++ = sheet_whole((int64_t)s.n);
-		*cell++ = sheet_number(s.mean / 1e6);
-		*cell++ = sheet_number(s.median / 1e6);
-		*cell++ = sheet_number((double)s.least / 1e6);
-		*cell++ = sheet_number((double)s.most / 1e6);
-		*cell++ = sheet_number(s.deviation / 1e6);
-		plain_name(trace, tally_key(&tally, g), cell, out->arena);
+		SHEET_CELLS(cell, sheet_number((double)s.total / 1e6), sheet_whole((int64_t)s.n),
+		            sheet_number(s.mean / 1e6), sheet_number(s.median / 1e6),
+		            sheet_number((double)s.least / 1e6), sheet_number((double)s.most / 1e6),
+		            sheet_number(s.deviation / 1e6));
+		plain_name(trace, tally_key(&tally, g), cell + 7, out->arena);
 	}
 	sheet_sort(out, (const struct sheet_order[]){{0, true}, {7, false}}, 2);
 }
