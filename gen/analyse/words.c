@@ -1,6 +1,7 @@
 /* The words that readers and machines see for causes, results and the like. */
 #include "analyse/words.h"
 
+#include "analyse/functions_result.h"
 #include "analyse/pair_result.h"
 #include "base/format.h"
 
@@ -91,6 +92,12 @@ WORD_OF(rank_part_name, rank_part, [RANK_COMPUTE] = "compute", [RANK_WAITING] = 
 WORD_OF(part_kind_name, part_kind, [PART_COMPUTE] = "compute", [PART_COMM] = "comm_exposed",
         [PART_COPY] = "copy_exposed", [PART_IDLE] = "idle", [PART_UNUSUAL] = "unusual_steps",
         [PART_RECORDING] = "recording", [PART_OUTSIDE] = "outside", [PART_OTHER] = "other")
+
+WORD_OF(part_short_name,
+        part_kind, [PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle")
+
+WORD_OF(stack_change_name, stack_change, [STACK_SAME] = "same", [STACK_LESS] = "less", [STACK_MUCH_LESS] = "much_less",
+        [STACK_MORE] = "more", [STACK_MUCH_MORE] = "much_more")
 
 WORD_OF(finding_status_name, finding_status, [FINDING_RESOLVED] = "resolved", [FINDING_REDUCED] = "reduced",
         [FINDING_REMAINING] = "remaining", [FINDING_NEW] = "new", [FINDING_SEEN] = "seen")

@@ -127,8 +127,9 @@ enum rank_part {
 	RANK_PARTS
 };
 
-const char *rank_part_name(enum rank_part part); /* "waiting", … */
-const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
+const char *rank_part_name(enum rank_part part);  /* "waiting", … */
+const char *part_kind_name(enum part_kind kind);  /* "comm_exposed", "unusual_steps", … */
+const char *part_short_name(enum part_kind kind); /* of the budget's parts: "comm" */
 
 /* Who is waited for. */
 enum straggler_kind {

@@ -370,7 +370,7 @@ static enum row_kind take_kind(struct taken *from)
 	size_t n;
 	const char *word = taken_bytes(from, &n);
 	int kind = 0;
-	while (kind < ROW_KINDS && !is(word, n, DIGEST_KINDS[kind]))
+	while (kind < ROW_KINDS && !is(word, n, row_kind_name((enum row_kind)kind)))
 		kind++;
 	return (enum row_kind)kind;
 }

@@ -313,22 +313,6 @@ static void put_stopwatch(struct encoder *e)
 }
 
 /* What was read and dropped, by kind: in words, because the kinds may be others one day. */
-const char *const DIGEST_KINDS[ROW_KINDS] = {
-	[ROWS_KERNELS] = "kernels",
-	[ROWS_GRAPHS] = "graphs",
-	[ROWS_COPIES] = "copies",
-	[ROWS_MEMSETS] = "memsets",
-	[ROWS_CALLS] = "calls",
-	[ROWS_RANGES] = "ranges",
-	[ROWS_OS_CALLS] = "os_calls",
-	[ROWS_OVERHEADS] = "overheads",
-	[ROWS_SLICES] = "slices",
-	[ROWS_STOPWATCH] = "stopwatch",
-	[ROWS_GPU_SAMPLES] = "gpu_samples",
-	[ROWS_METRICS] = "metrics",
-	[ROWS_SAMPLES] = "samples",
-};
-
 static void put_counts(struct encoder *e)
 {
 	const struct trace *t = e->trace;
@@ -336,13 +320,13 @@ static void put_counts(struct encoder *e)
 	for (int kind = 0; kind < ROW_KINDS; kind++) {
 		if (!t->rows[kind].read && !t->rows[kind].dropped)
 			continue;
-		number_put_text(to, DIGEST_KINDS[kind]);
+		number_put_text(to, row_kind_name((enum row_kind)kind));
 		put_signed(to, t->rows[kind].read);
 		put_signed(to, t->rows[kind].dropped);
 	}
 	end_section(e, "rows");
 	for (uint32_t i = 0; i < t->n_dropped; i++) {
-		number_put_text(to, DIGEST_KINDS[t->dropped[i].kind]);
+		number_put_text(to, row_kind_name(t->dropped[i].kind));
 		number_put_text(to, t->dropped[i].where);
 		number_put_text(to, t->dropped[i].reason);
 		put_signed(to, t->dropped[i].rows);

@@ -58,7 +58,7 @@ static inline void layout_set(void *values, uint8_t size, size_t i, int64_t valu
 
 /* What a digest calls kinds of rows, by enum row_kind; the sections of counters, by enum metric; those of parts of
  * peaks of device memory, by enum held_by. */
-extern const char *const DIGEST_KINDS[ROW_KINDS], *const DIGEST_METRICS[METRIC_COUNT], *const DIGEST_HELD[HELD_BYS];
+extern const char *const DIGEST_METRICS[METRIC_COUNT], *const DIGEST_HELD[HELD_BYS];
 
 void *layout_values(const struct trace *trace, const struct layout_table *table, const struct layout_column *column);
 

@@ -278,11 +278,6 @@ static void write_causes(struct json *json, const struct analysis *a)
 /* The parts of the picture, so that another one can be made of them. */
 static void write_stacks(struct json *json, const struct analysis *a)
 {
-	static const char *const words[] = {[STACK_SAME] = "same",
-	                                    [STACK_LESS] = "less",
-	                                    [STACK_MUCH_LESS] = "much_less",
-	                                    [STACK_MORE] = "more",
-	                                    [STACK_MUCH_MORE] = "much_more"};
 	for (uint32_t i = json_list(json, "stacks"); json_item(json, i, a->functions.n_parts); i++) {
 		const struct stack_part *p = &a->functions.part[i];
 		if (p->parent == TRACE_NONE) {
@@ -295,7 +290,7 @@ static void write_stacks(struct json *json, const struct analysis *a)
 			for (uint32_t k = json_list(json, "callers"); json_item(json, k, p->n_callers); k++)
 				write_function(json, a, &p->callers[k]);
 		}
-		json_text(json, "change", words[p->change]);
+		json_text(json, "change", stack_change_name(p->change));
 		for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 			json_ms(json, "total_ms", p->time[s]);
 			json_ms(json, "unsampled_ms", p->untold[s]);

@@ -22,12 +22,12 @@ static const double THINNEST = 0.7;
 
 /* Light enough for dark names on them, in every theme; told apart by a mark before the name, too. */
 static const struct {
-	const char *fill, *mark, *label;
-} change_look[] = {[STACK_SAME] = {"#d6d6d6", "", "same"},
-                   [STACK_LESS] = {"#bfe0f2", "\xE2\x96\xBC ", "less"},
-                   [STACK_MUCH_LESS] = {"#6fbbe8", "\xE2\x96\xBC ", "much_less"},
-                   [STACK_MORE] = {"#f8d9ae", "\xE2\x96\xB2 ", "more"},
-                   [STACK_MUCH_MORE] = {"#efaa3c", "\xE2\x96\xB2 ", "much_more"}};
+	const char *fill, *mark;
+} change_look[] = {[STACK_SAME] = {"#d6d6d6", ""},
+                   [STACK_LESS] = {"#bfe0f2", "\xE2\x96\xBC "},
+                   [STACK_MUCH_LESS] = {"#6fbbe8", "\xE2\x96\xBC "},
+                   [STACK_MORE] = {"#f8d9ae", "\xE2\x96\xB2 "},
+                   [STACK_MUCH_MORE] = {"#efaa3c", "\xE2\x96\xB2 "}};
 
 static bool is_cause(const struct stack_part *part)
 {
@@ -142,7 +142,7 @@ static double draw_legend(double y, xmlNode *svg)
 	xmlNode *muted = svg_filled(svg, "muted", "#555");
 	for (size_t i = 0; i < sizeof change_look / sizeof *change_look; i++) {
 		svg_attribute(svg_rect(svg, x, y, 14, 12, NULL), "fill", change_look[i].fill);
-		const char *label = say_word(WORDS_stack_change, change_look[i].label);
+		const char *label = say_word(WORDS_stack_change, stack_change_name((enum stack_change)i));
 		svg_text(muted, x + 18, y + 10, ANCHOR_START, label);
 		x += 18 + svg_text_width(label) + 18;
 	}

@@ -77,10 +77,6 @@ static void write_slowest_time(struct json *json, const struct slowest_time *tim
 /* The parts are those that make a tenth of it or more. */
 static void write_slowest(struct json *json, const struct slowest *slow, const struct names *names)
 {
-	static const char *const kinds[] = {[PART_COMPUTE] = "compute",
-	                                    [PART_COMM] = "comm_exposed",
-	                                    [PART_COPY] = "copy_exposed",
-	                                    [PART_IDLE] = "idle"};
 	static const char *const works[] = {[WORK_OWN] = "own", [WORK_OTHERS] = "others", [WORK_IDLE] = "idle"};
 	if (!json_maybe(json, "slowest", slow->n))
 		return;
@@ -99,7 +95,7 @@ static void write_slowest(struct json *json, const struct slowest *slow, const s
 	for (uint32_t i = json_list(json, "parts"); json_item(json, i, slow->n_parts); i++) {
 		const struct slowest_part *part = &slow->part[i];
 		bool idle = part->kind == PART_IDLE;
-		json_text(json, "kind", kinds[part->kind]);
+		json_text(json, "kind", part_kind_name(part->kind));
 		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
 		json_text(json, "phase", idle && part->phase ? names_text(names, part->phase) : NULL);
 		json_text(json, "direction", part->kind == PART_COPY ? view_copy_way(part->way) : NULL);

@@ -140,7 +140,6 @@ static void fill_commits(const struct trend *t, struct page *page)
 	size_t kept = t->n_commits - from, shown = kept > SHOWN + FEW ? SHOWN : kept;
 	for (size_t i = t->n_commits; i > from; i--) {
 		const struct trend_commit *c = &t->commits[i - 1];
-		static const char *const part[TREND_PARTS] = {"compute", "comm", "copy", "idle"};
 		struct scope *row = page_row(rows);
 		if (t->n_commits - i >= shown)
 			page_attribute(row, NULL, "class", "rest");
@@ -150,7 +149,8 @@ static void fill_commits(const struct trend *t, struct page *page)
 		page_fill(row, "runs", c->unused ? "" : arena_format(arena, "%u", c->runs));
 		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
 		for (int k = 0; k < TREND_PARTS; k++)
-			page_fill(row, part[k], c->unused ? "" : format_number(arena, unit, c->part[k]));
+			page_fill(row, part_short_name((enum part_kind)k),
+			          c->unused ? "" : format_number(arena, unit, c->part[k]));
 		page_if(row, "joule", energy);
 		page_fill(row, "joule", c->energy > 0 ? say_count(arena, c->energy) : "");
 		page_fill(row, "note", note_of(t, c, arena));

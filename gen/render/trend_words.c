@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-static const char *const PART[TREND_PARTS] = {"compute", "comm", "copy", "idle"};
-
 const struct trend_commit *trend_commit_at(const struct trend *t, const struct trend_series *s, size_t place)
 {
 	return &t->commits[s->commit[place]];
@@ -38,7 +36,7 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 		}
 	struct facts said = {0};
 	if (part >= 0)
-		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE, .part = PART[part],
+		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE, .part = part_short_name((enum part_kind)part),
 		         .times = words_pair(arena, c->part[0][part], c->part[1][part]));
 	if (c->phase)
 		FACT_ADD(&said, arena, phase_changed, FACT_NO_SIDE, .phase = c->phase,
@@ -121,13 +119,11 @@ void trend_terminal(const struct trend *t, struct buf *out)
 			               .why = t->commits[i].unused));
 }
 
-static const char *const PART_KEYS[TREND_PARTS] = {"compute", "comm_exposed", "copy_exposed", "idle"};
-
 static void write_parts(struct json *json, const char *key, const double *part)
 {
 	json_object(json, key);
 	for (int i = 0; i < TREND_PARTS; i++)
-		json_ms(json, PART_KEYS[i], part[i]);
+		json_ms(json, part_kind_name((enum part_kind)i), part[i]);
 	json_end_object(json);
 }
 

@@ -205,7 +205,6 @@ const char *words_part(const struct analysis *a, struct arena *arena, const stru
 
 const struct fact *words_reason(const struct analysis *a, const struct reason *r, struct arena *arena)
 {
-	static const char *const work[] = {[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy"};
 	const struct waterfall_part *part = &r->part;
 	const char *where = a->side[0].phases_by_work ? "before" : "in";
 	uint32_t phase = r->every_phase ? 0 : part->phase;
@@ -221,7 +220,7 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	return FACT_NEW(arena, why_work, FACT_NO_SIDE,
 	                .what = straggler ? "straggler"
 	                        : memset  ? "memset"
-	                                  : work[part->kind],
+	                                  : part_short_name(part->kind),
 	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel,
 	                .owner = w.owner, .module = w.module, .baseline = w.time[0], .fixed = w.time[1],
 	                .before = w.count[0], .after = w.count[1],
@@ -232,14 +231,12 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 
 const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct arena *arena)
 {
-	static const char *const kinds[] = {
-		[PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle"};
 	const struct slowest *slow = &a->side[s].slowest;
 	const char *whose = a->n_sides > 1 ? s ? "fixed" : "baseline" : "profile";
 	struct facts *parts = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < slow->n_parts; i++) {
 		const struct slowest_part *part = &slow->part[i];
-		FACT_ADD(parts, arena, slowest_part, FACT_NO_SIDE, .kind = kinds[part->kind],
+		FACT_ADD(parts, arena, slowest_part, FACT_NO_SIDE, .kind = part_short_name(part->kind),
 		         .cause = cause_name(part->cause), .phase = part->phase,
 		         .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL, .more = part->time.more,
 		         .half = part->time.half);

@@ -1,6 +1,7 @@
 /* Rows in: checked, numbered, stored. */
 #include "trace/build.h"
 
+#include "base/format.h"
 #include "base/list.h"
 
 #include <string.h>
@@ -10,6 +11,11 @@ static const int64_t BYTES_MAX = (int64_t)1 << 50; /* no copy is a petabyte long
 
 /* Keys of names: a number of the format's as it is, the id of a text with the first bit, any that cannot be one. */
 static const uint64_t AT_HAND = BUILD_AT_HAND, UNKNOWN = BUILD_AT_HAND >> 1;
+
+WORD_OF(row_kind_name, row_kind, [ROWS_KERNELS] = "kernels", [ROWS_GRAPHS] = "graphs", [ROWS_COPIES] = "copies",
+        [ROWS_MEMSETS] = "memsets", [ROWS_CALLS] = "calls", [ROWS_RANGES] = "ranges", [ROWS_OS_CALLS] = "os_calls",
+        [ROWS_OVERHEADS] = "overheads", [ROWS_SLICES] = "slices", [ROWS_STOPWATCH] = "stopwatch",
+        [ROWS_GPU_SAMPLES] = "gpu_samples", [ROWS_METRICS] = "metrics", [ROWS_SAMPLES] = "samples")
 
 void build_begin(struct build *b, struct trace *t, struct names *names, struct arena *arena, bool requested)
 {

@@ -334,6 +334,7 @@ enum row_kind {
 	ROWS_SAMPLES, /* samples of host threads, and the frames of their stacks */
 	ROW_KINDS
 };
+const char *row_kind_name(enum row_kind kind); /* "kernels", "os_calls", … */
 
 /* How many rows of a kind the profile holds, and how many were dropped because they make no sense. A kernel or a call
  * without a name stays and counts as dropped: nobody knows what it did. */

@@ -106,20 +106,9 @@ const struct fact *nothing_alike(const struct side_facts facts[2], bool as_often
 /* A key of the words "rows". */
 static const char *kind_key(enum row_kind kind, const struct trace_source *source)
 {
-	static const char *const name[ROW_KINDS] = {[ROWS_KERNELS] = "kernels",
-	                                            [ROWS_GRAPHS] = "graphs",
-	                                            [ROWS_COPIES] = "copies",
-	                                            [ROWS_MEMSETS] = "memsets",
-	                                            [ROWS_CALLS] = "calls",
-	                                            [ROWS_RANGES] = "nvtx",
-	                                            [ROWS_OS_CALLS] = "os_calls",
-	                                            [ROWS_OVERHEADS] = "overheads",
-	                                            [ROWS_SLICES] = "slices",
-	                                            [ROWS_STOPWATCH] = "stopwatch",
-	                                            [ROWS_GPU_SAMPLES] = "gpu_samples",
-	                                            [ROWS_METRICS] = "metrics",
-	                                            [ROWS_SAMPLES] = "samples"};
-	return kind == ROWS_RANGES && source->kind == SOURCE_KINETO ? "annotations" : name[kind];
+	if (kind == ROWS_RANGES)
+		return source->kind == SOURCE_KINETO ? "annotations" : "nvtx";
+	return row_kind_name(kind);
 }
 
 /* What is wrong with the rows of a kind that do not count. */
