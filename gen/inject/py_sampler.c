@@ -43,11 +43,6 @@ void sampler_prepare(void)
 	native_prepare();
 }
 
-bool sampler_wanted(void)
-{
-	return every > 0;
-}
-
 void sampler_thread_seen(uint32_t tid)
 {
 	static unsigned latest;

@@ -8,8 +8,6 @@
 /* Before anything else: reads the environment. */
 void sampler_prepare(void);
 
-bool sampler_wanted(void); /* whether Python is to be sampled; it may not be there yet */
-
 /* The thread `tid` calls CUDA: it is sampled from now on, if Python knows it. By the background thread. */
 void sampler_thread_seen(uint32_t tid);
 

@@ -52,7 +52,7 @@ double guard_bytes_slack(const struct guard *c, enum copy_kind kind)
 
 /* What is copied in a direction, a step, by side. */
 struct copied {
-	double n[2], bytes[2];
+	double n[2], bytes[2], bytes2[2];
 };
 
 static struct copied copied(const struct guard *c, enum copy_kind kind)
@@ -65,6 +65,7 @@ static struct copied copied(const struct guard *c, enum copy_kind kind)
 				continue;
 			out.n[s] += c->share[s] * r->instances;
 			out.bytes[s] += c->share[s] * r->bytes;
+			out.bytes2[s] += c->share[s] * r->bytes2;
 		}
 	return out;
 }
@@ -129,43 +130,24 @@ const struct fact *guard_copies_of_loop(const struct guard *c)
 	return NULL;
 }
 
-/* Copies to the host: how many a step, and their bytes. */
-struct answers {
-	double n, bytes;
-	bool vary; /* from one to the next */
-};
-
-static struct answers answers_of(const struct side *side, double share)
+/* Whether a side has as many of them in every step. */
+static bool in_every_step(const struct guard *c, double n)
 {
-	struct answers out = {0};
-	double squares = 0;
-	for (uint32_t i = 0; i < side->n_copies; i++) {
-		const struct copy_result *r = &side->copies[i];
-		if (r->kind != COPY_D2H || r->memset)
-			continue;
-		out.n += share * r->instances;
-		out.bytes += share * r->bytes;
-		squares += share * r->bytes2;
-	}
-	out.vary = squares * out.n > (1 + GUARD_MATERIAL) * out.bytes * out.bytes;
-	return out;
-}
-
-static bool in_every_step(const struct guard *c, const struct answers *x)
-{
-	return round(x->n) >= 1 && fabs(x->n - round(x->n)) <= c->slack;
+	return round(n) >= 1 && fabs(n - round(n)) <= c->slack;
 }
 
 void guard_answers(struct guard *c)
 {
-	const struct answers a = answers_of(c->a, c->share[0]), b = answers_of(c->b, c->share[1]);
-	bool few = fmax(a.bytes, b.bytes) <= GUARD_FEW_BYTES, vary = a.vary || b.vary;
-	if (c->out.mismatch || c->a->items > 0 || !c->a->steps.found || !few || !vary || !in_every_step(c, &a) ||
-	    !in_every_step(c, &b) || round(a.n) != round(b.n) || guard_distance(a.bytes, b.bytes) <= GUARD_MATERIAL ||
-	    fabs(a.bytes - b.bytes) <= guard_bytes_slack(c, COPY_D2H))
+	const struct copied of = copied(c, COPY_D2H);
+	const double less = fmin(of.bytes[0], of.bytes[1]), more = fmax(of.bytes[0], of.bytes[1]);
+	bool vary = false; /* from one to the next */
+	for (int s = 0; s < 2; s++)
+		vary = vary || of.bytes2[s] * of.n[s] > (1 + GUARD_MATERIAL) * of.bytes[s] * of.bytes[s];
+	if (c->out.mismatch || c->a->items > 0 || !c->a->steps.found || more > GUARD_FEW_BYTES || !vary ||
+	    !in_every_step(c, of.n[0]) || !in_every_step(c, of.n[1]) || round(of.n[0]) != round(of.n[1]) ||
+	    guard_distance(less, more) <= GUARD_MATERIAL || more - less <= guard_bytes_slack(c, COPY_D2H))
 		return;
-	c->out.mismatch = FACT_NEW(c->arena, answers_differ, a.bytes > b.bytes, .bytes = fmin(a.bytes, b.bytes),
-	                           .instead = fmax(a.bytes, b.bytes));
+	c->out.mismatch = FACT_NEW(c->arena, answers_differ, of.bytes[0] > of.bytes[1], .bytes = less, .instead = more);
 	guard_doubt(c, c->out.mismatch);
 }
 

@@ -37,12 +37,10 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 	*out = (struct series){.tau = 1, .shrinks = run->shrinks};
 	if (run->n == 0)
 		return;
-	if (run->shrinks) {
-		out->cut = 0;
-	} else if (warmup >= 0) {
+	if (warmup >= 0 && !run->shrinks) {
 		size_t cut = (size_t)warmup + run->opened;
 		out->cut = cut < 1 ? 0 : cut - 1 < run->n ? cut - 1 : run->n - 1;
-	} else {
+	} else if (!run->shrinks) {
 		ARENA_LOCAL(work);
 		double *y = steps_of(run, 0, &work);
 		for (size_t i = 0; i < run->n; i++)
