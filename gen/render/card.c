@@ -342,10 +342,9 @@ static void fill_pays(const struct analysis *a, struct page *page)
 		                        : "");
 	}
 	page_if(&page->top, "parts", a->findings.n > 0);
-	page_if(&page->top, "why.none", a->findings.n == 0);
-	page_fill(&page->top, "why.none", say(FACT_NEW(arena, nothing_pays, FACT_NO_SIDE), page));
-	page_if(&page->top, "next", false);
-	page_fill(&page->top, "next", "");
+	page_fill_if(&page->top, "why.none", a->findings.n == 0,
+	             say(FACT_NEW(arena, nothing_pays, FACT_NO_SIDE), page));
+	page_fill_if(&page->top, "next", false, "");
 }
 
 static void fill_profile(const struct analysis *a, struct page *page)

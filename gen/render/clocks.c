@@ -297,7 +297,6 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 			page_fill(row, "idle", format_number(arena, unit, b->idle));
 			page_fill(row, "period", format_number(arena, unit, b->period));
 		}
-	page_if(&page->top, "budget.all", most > FEW);
-	page_fill(&page->top, "budget.all",
-	          SAY(NULL, arena, show_all, .things = "gpus", .cut = most > MOST, .kept = MOST, .n = most));
+	page_fill_if(&page->top, "budget.all", most > FEW,
+	             SAY(NULL, arena, show_all, .things = "gpus", .cut = most > MOST, .kept = MOST, .n = most));
 }

@@ -84,8 +84,7 @@ static void fill_head(const struct analysis *a, struct page *page)
 {
 	page_head(page, a->n_sides < 2 ? say_word(WORDS_heading, "profile") : words_result(a), title_of(a, page->arena),
 	          arena_format(page->arena, " 'sha256-%s' 'sha256-%s'", asset_early_js.sha256, asset_report_js.sha256));
-	page_if(&page->top, "where", *where_of(a, page->arena) != 0);
-	page_fill(&page->top, "where", where_of(a, page->arena));
+	page_fill_if(&page->top, "where", *where_of(a, page->arena) != 0, where_of(a, page->arena));
 	page_fill(&page->top, "early", asset_early_js.bytes);
 	page_fill(&page->top, "script", asset_report_js.bytes);
 }
@@ -116,11 +115,10 @@ static void fill_drawn(const struct analysis *a, struct page *page)
 		gpus = side->n_devices > gpus ? side->n_devices : gpus;
 		drawn = side->timeline.n_devices > drawn ? side->timeline.n_devices : drawn;
 	}
-	page_if(&page->top, "timeline.drawn", gpus > LANES_DEVICES);
-	page_fill(&page->top, "timeline.drawn",
-	          drawn > LANES_DEVICES ? SAY(a->names, arena, timeline_draws, .gpus = drawn, .drawn = LANES_DEVICES,
-	                                      .named = *named ? named : NULL)
-	                                : "");
+	page_fill_if(&page->top, "timeline.drawn", gpus > LANES_DEVICES,
+	             drawn > LANES_DEVICES ? SAY(a->names, arena, timeline_draws, .gpus = drawn, .drawn = LANES_DEVICES,
+	                                         .named = *named ? named : NULL)
+	                                   : "");
 }
 
 static void fill_timeline(const struct analysis *a, struct page *page)
@@ -152,8 +150,7 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		struct scope *row = page_row(rows);
 		page_attribute(row, NULL, "class",
 		               f->status == FINDING_SEEN ? "finding" : arena_format(arena, "finding %s", status));
-		page_if(row, "status", f->status != FINDING_SEEN);
-		page_fill(row, "status", status);
+		page_fill_if(row, "status", f->status != FINDING_SEEN, status);
 		page_fill(row, "title", f->title);
 		page_fill(row, "side", words_side(f));
 		page_say(row, "text", format_name(arena, f->text, 2 * TEXT)); /* of both sides */
@@ -352,10 +349,9 @@ static void fill_evidence(const struct analysis *a, struct page *page)
 {
 	BUF_LOCAL(text);
 	view_evidence(a, &text);
-	page_if(&page->top, "evidence", text.n > 0);
-	page_fill(&page->top, "evidence", text.n ? text.data : "");
-	page_if(&page->top, "evidence.said", a->tables != NULL);
-	page_fill(&page->top, "evidence.said", SAY(a->names, page->arena, page_evidence, .carried = text.n > 0));
+	page_fill_if(&page->top, "evidence", text.n > 0, text.n ? text.data : "");
+	page_fill_if(&page->top, "evidence.said", a->tables != NULL,
+	             SAY(a->names, page->arena, page_evidence, .carried = text.n > 0));
 }
 
 /* The page but for the script's data, and those: neither needs the other. */

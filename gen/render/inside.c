@@ -133,8 +133,8 @@ static void fill_kernel(const struct analysis *a, uint32_t i, struct rows *rows)
 	page_fill(row, "title", arena_format(arena, "%u. %s", i + 1, inside_name(a, pair, 100, arena)));
 	page_fill(row, "text", pair->text);
 	page_fill(row, "advice", pair->advice);
-	page_if(row, "rule", now->rule != 0);
-	page_fill(row, "rule", now->rule ? format_name(arena, names_text(a->names, now->rule), 500) : "");
+	page_fill_if(row, "rule", now->rule != 0,
+	             now->rule ? format_name(arena, names_text(a->names, now->rule), 500) : "");
 }
 
 static void fill_commands(const struct analysis *a, struct page *page)

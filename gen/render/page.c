@@ -305,6 +305,12 @@ void page_if(struct scope *scope, const char *name, bool keep)
 		mark->drop = !keep;
 }
 
+void page_fill_if(struct scope *scope, const char *name, bool keep, const char *text)
+{
+	page_if(scope, name, keep);
+	page_fill(scope, name, text);
+}
+
 void page_attribute(struct scope *scope, const char *name, const char *attribute, const char *value)
 {
 	xmlNode *node = name ? NULL : scope->root;

@@ -87,6 +87,7 @@ struct scope *page_row(struct rows *rows);
 struct rows *page_rows_among(struct scope *scope, const char *name, const struct rows *beside);
 
 void page_if(struct scope *scope, const char *name, bool keep);
+void page_fill_if(struct scope *scope, const char *name, bool keep, const char *text); /* both */
 
 /* Sets an attribute of the element that carries the mark `name`, of any kind; name NULL: of the row's own element. */
 void page_attribute(struct scope *scope, const char *name, const char *attribute, const char *value);

@@ -329,10 +329,9 @@ static void fill_ranks(const struct analysis *a, struct unit unit, struct page *
 		if (kept[s] < n)
 			fill_more_ranks(&a->side[s], n - kept[s], false, sums);
 	}
-	page_if(&page->top, "rank.all", shown[0] < kept[0] || shown[1] < kept[1]);
-	page_fill(&page->top, "rank.all",
-	          SAY(NULL, page->arena, show_all, .things = "ranks", .cut = least < UINT32_MAX, .kept = least,
-	              .n = most));
+	page_fill_if(&page->top, "rank.all", shown[0] < kept[0] || shown[1] < kept[1],
+	             SAY(NULL, page->arena, show_all, .things = "ranks", .cut = least < UINT32_MAX, .kept = least,
+	                 .n = most));
 }
 
 /* ---- what they say to each other ---- */

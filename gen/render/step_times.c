@@ -114,8 +114,7 @@ static void fill_energy(const struct analysis *a, struct page *page)
 	else if (e->why && strncmp(e->why, "not_", 4) != 0)
 		said = FACT_NEW(arena, energy_missing, FACT_NO_SIDE,
 		                .why = FACT_NEW(arena, energy_unknown, e->side, .why = e->why));
-	page_if(&page->top, "energy", said != NULL);
-	page_fill(&page->top, "energy", said ? say_fact(said, NULL, arena) : "");
+	page_fill_if(&page->top, "energy", said != NULL, said ? say_fact(said, NULL, arena) : "");
 }
 
 /* Why peaks are unknown: of each side, or of both alike. */
@@ -185,8 +184,7 @@ static void fill_memory(const struct analysis *a, struct page *page)
 		                .by = m[0]->allocator == m[1]->allocator ? m[0]->allocator ? "allocator" : "cuda"
 		                      : m[0]->allocator                  ? "unlike"
 		                                                         : "unlike_fixed");
-	page_if(&page->top, "memory", said != NULL);
-	page_fill(&page->top, "memory", said ? say_fact(said, a->names, arena) : "");
+	page_fill_if(&page->top, "memory", said != NULL, said ? say_fact(said, a->names, arena) : "");
 }
 
 struct peaks {

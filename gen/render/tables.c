@@ -204,9 +204,8 @@ static void fill_end(struct filling *f, const char *things)
 	const char *mark = arena_format(page->arena, "%s.all", f->mark);
 	if (t->kept < t->n)
 		fill_sum(f, &t->beyond, t->n - t->kept, "more beyond", false);
-	page_if(&page->top, mark, t->shown < t->n);
-	page_fill(
-		&page->top, mark,
+	page_fill_if(
+		&page->top, mark, t->shown < t->n,
 		SAY(NULL, page->arena, show_all, .things = things, .cut = t->kept < t->n, .kept = t->kept, .n = t->n));
 }
 

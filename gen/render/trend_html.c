@@ -56,12 +56,11 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	          : last ? trend_last(t, arena)
 	                 : trend_quiet(t, s, arena));
 	page_fill(&page->top, "what", *what ? SAY(NULL, arena, change_is, .what = what) : "");
-	page_if(&page->top, "command", c || last);
-	page_fill(&page->top, "command",
-	          c || last ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
-	                                   c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
-	                                   c ? trend_commit_at(t, s, c->change.at)->name : last->after)
-	                    : "");
+	page_fill_if(&page->top, "command", c || last,
+	             c || last ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
+	                                      c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
+	                                      c ? trend_commit_at(t, s, c->change.at)->name : last->after)
+	                       : "");
 	const bool level = s->n - s->since > 3; /* fewer have no noise to speak of */
 	page_fill(&page->top, "sure",
 	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step,
@@ -91,11 +90,9 @@ static void fill_series(const struct trend *t, const struct trend_series *s, str
 	struct unit unit = format_unit(s->level);
 	page_fill(scope, "title", s->like);
 	page_fill(scope, "text", SAY(NULL, arena, series_shows, .commits = (int64_t)s->n));
-	page_if(scope, "energy", s->energy.n > 0);
-	page_fill(scope, "energy", s->energy.n ? trend_energy(t, s, arena) : "");
+	page_fill_if(scope, "energy", s->energy.n > 0, s->energy.n ? trend_energy(t, s, arena) : "");
 	trend_draw(t, s, arena, page_draw(scope, "picture"));
-	page_if(scope, "none", s->n_changes == 0);
-	page_fill(scope, "none", trend_quiet(t, s, arena));
+	page_fill_if(scope, "none", s->n_changes == 0, trend_quiet(t, s, arena));
 	page_if(scope, "some", s->n_changes > 0);
 	size_t from = s->n_changes > MOST_CHANGES ? s->n_changes - MOST_CHANGES : 0;
 	page_fill(scope, "caption",
@@ -144,22 +141,19 @@ static void fill_commits(const struct trend *t, struct page *page)
 		if (t->n_commits - i >= shown)
 			page_attribute(row, NULL, "class", "rest");
 		page_fill(row, "name", name_of(c, arena));
-		page_if(row, "time", times);
-		page_fill(row, "time", times ? time_of(c, arena) : "");
+		page_fill_if(row, "time", times, times ? time_of(c, arena) : "");
 		page_fill(row, "runs", c->unused ? "" : arena_format(arena, "%u", c->runs));
 		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
 		for (int k = 0; k < TREND_PARTS; k++)
 			page_fill(row, part_short_name((enum part_kind)k),
 			          c->unused ? "" : format_number(arena, unit, c->part[k]));
-		page_if(row, "joule", energy);
-		page_fill(row, "joule", c->energy > 0 ? say_count(arena, c->energy) : "");
+		page_fill_if(row, "joule", energy, c->energy > 0 ? say_count(arena, c->energy) : "");
 		page_fill(row, "note", note_of(t, c, arena));
 	}
-	page_if(&page->top, "commits.all", shown < kept);
-	page_fill(&page->top, "commits.all",
-	          SAY(NULL, arena, commits_shown, .cut = from > 0, .kept = (int64_t)kept, .n = (int64_t)t->n_commits));
-	page_if(&page->top, "earlier", from > 0);
-	page_fill(&page->top, "earlier", SAY(NULL, arena, commits_earlier, .n = (int64_t)from));
+	page_fill_if(
+		&page->top, "commits.all", shown < kept,
+		SAY(NULL, arena, commits_shown, .cut = from > 0, .kept = (int64_t)kept, .n = (int64_t)t->n_commits));
+	page_fill_if(&page->top, "earlier", from > 0, SAY(NULL, arena, commits_earlier, .n = (int64_t)from));
 }
 
 int trend_html(const struct trend *t, struct buf *out, struct err *err)
