@@ -179,11 +179,7 @@ struct checking {
 	size_t room;
 };
 
-const char *claim_answer_name(enum claim_answer answer)
-{
-	static const char *const names[] = {"holds", "open", "fails"};
-	return names[answer];
-}
+WORD_OF(claim_answer_name, claim_answer, "holds", "open", "fails")
 
 static void add_point(struct checking *c, const char *what, enum claim_answer answer, const struct fact *said)
 {

@@ -1,5 +1,6 @@
 #include "fact/fact.h"
 
+#include "base/format.h"
 #include "base/list.h"
 
 #include <assert.h>
@@ -36,19 +37,11 @@ const struct words_info words_info[WORDS_COUNT] = {
 #include "fact/facts.def"
 };
 
-const char *fact_severity_name(enum fact_severity severity)
-{
-	static const char *const names[] = {[FACT_INFO] = "info", [FACT_CAVEAT] = "caveat", [FACT_DOUBT] = "doubt"};
-	return names[severity];
-}
+WORD_OF(fact_severity_name, fact_severity, [FACT_INFO] = "info", [FACT_CAVEAT] = "caveat", [FACT_DOUBT] = "doubt")
 
-const char *fact_place_name(enum fact_place place)
-{
-	static const char *const names[] = {
-		[FACT_IN_REASON] = "reason",   [FACT_IN_WORK] = "work", [FACT_IN_QUALITY] = "quality",
-		[FACT_IN_FINDING] = "finding", [FACT_IN_PART] = "part", [FACT_IN_OUTPUT] = "output"};
-	return names[place];
-}
+WORD_OF(fact_place_name,
+        fact_place, [FACT_IN_REASON] = "reason", [FACT_IN_WORK] = "work", [FACT_IN_QUALITY] = "quality",
+        [FACT_IN_FINDING] = "finding", [FACT_IN_PART] = "part", [FACT_IN_OUTPUT] = "output")
 
 const char *fact_side_name(int side)
 {

@@ -2,6 +2,7 @@
 
 #include "analyse/run/captured.h"
 #include "analyse/run/parts.h"
+#include "base/format.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -363,8 +364,4 @@ struct graphs_inside graphs_look_inside(const struct graphs_input *of, struct na
 	return out;
 }
 
-const char *graph_share_key(enum graph_share_of of)
-{
-	static const char *const keys[] = {"kernel", "phase", "range", "module"};
-	return keys[of];
-}
+WORD_OF(graph_share_key, graph_share_of, "kernel", "phase", "range", "module")

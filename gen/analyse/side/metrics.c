@@ -1,5 +1,6 @@
 #include "analyse/side/metrics.h"
 
+#include "base/format.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -7,25 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *label;
-} METRICS[METRIC_COUNT] = {
-	[METRIC_SM_ACTIVE] = {"sm_active", "SMs active"},     [METRIC_SM_ISSUE] = {"sm_issue", "SMs issue"},
-	[METRIC_TENSOR] = {"tensor_active", "tensor active"}, [METRIC_DRAM_READ] = {"dram_read", "DRAM read"},
-	[METRIC_DRAM_WRITE] = {"dram_write", "DRAM write"},   [METRIC_PCIE_IN] = {"pcie_in", "PCIe in"},
-	[METRIC_PCIE_OUT] = {"pcie_out", "PCIe out"},         [METRIC_NVLINK_IN] = {"nvlink_in", "NVLink in"},
-	[METRIC_NVLINK_OUT] = {"nvlink_out", "NVLink out"},
-};
+WORD_OF(metric_name,
+        metric, [METRIC_SM_ACTIVE] = "sm_active", [METRIC_SM_ISSUE] = "sm_issue", [METRIC_TENSOR] = "tensor_active",
+        [METRIC_DRAM_READ] = "dram_read", [METRIC_DRAM_WRITE] = "dram_write", [METRIC_PCIE_IN] = "pcie_in",
+        [METRIC_PCIE_OUT] = "pcie_out", [METRIC_NVLINK_IN] = "nvlink_in", [METRIC_NVLINK_OUT] = "nvlink_out")
 
-const char *metric_name(enum metric metric)
-{
-	return METRICS[metric].name;
-}
-
-const char *metric_label(enum metric metric)
-{
-	return METRICS[metric].label;
-}
+WORD_OF(metric_label,
+        metric, [METRIC_SM_ACTIVE] = "SMs active", [METRIC_SM_ISSUE] = "SMs issue", [METRIC_TENSOR] = "tensor active",
+        [METRIC_DRAM_READ] = "DRAM read", [METRIC_DRAM_WRITE] = "DRAM write", [METRIC_PCIE_IN] = "PCIe in",
+        [METRIC_PCIE_OUT] = "PCIe out", [METRIC_NVLINK_IN] = "NVLink in", [METRIC_NVLINK_OUT] = "NVLink out")
 
 /* ---- the time that a sample tells of ---- */
 
