@@ -24,7 +24,7 @@ const char *mangled_list(struct mangled_parser *p, piece *(*parse_item)(struct m
 	return list.n ? bounded(p, arena_copy(p->arena, list.data, list.n)) : "";
 }
 
-long mangled_number(struct mangled_parser *p)
+static long number(struct mangled_parser *p)
 {
 	long value = 0;
 	if (!isdigit((unsigned char)*p->at))
@@ -41,7 +41,7 @@ long mangled_index(struct mangled_parser *p)
 {
 	if (take(p, "_"))
 		return 0;
-	long value = mangled_number(p);
+	long value = number(p);
 	expect(p, "_");
 	return value + 1;
 }
@@ -57,7 +57,7 @@ static piece *class_name(struct mangled_parser *p, const char *text)
 
 piece *mangled_source_name(struct mangled_parser *p)
 {
-	size_t n = (size_t)mangled_number(p);
+	size_t n = (size_t)number(p);
 	if (p->failed || n == 0 || strnlen(p->at, n) < n)
 		return fail(p);
 	const char *text = p->at;
@@ -254,7 +254,7 @@ static long parse_discriminator(struct mangled_parser *p)
 {
 	long instance = 0;
 	if (take(p, "__")) {
-		instance = mangled_number(p) + 2;
+		instance = number(p) + 2;
 		expect(p, "_");
 	} else if (*p->at == '_' && isdigit((unsigned char)p->at[1])) {
 		instance = p->at[1] - '0' + 2;

@@ -124,8 +124,6 @@ const char *mangled_list(struct mangled_parser *p, piece *(*parse_item)(struct m
 /* A function with its signature, or the name of an object; `bare`: without what a function says besides its name. */
 piece *mangled_encoding(struct mangled_parser *p, bool bare);
 
-long mangled_number(struct mangled_parser *p);
-
 /* "_" is 0, "0_" is 1, … */
 long mangled_index(struct mangled_parser *p);
 

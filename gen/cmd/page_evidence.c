@@ -18,7 +18,8 @@ static const char *pass(const char *at, const char *word)
 	return strncmp(at, word, n) == 0 ? at + n + strspn(at + n, BLANKS) : NULL;
 }
 
-bool page_recognise(const struct file_head *head)
+/* Whether a file that begins so is a report of gapline, another page, or gapline's JSON result. */
+static bool recognise(const struct file_head *head)
 {
 	char text[FILE_HEAD_BYTES + 1] = "";
 	memcpy(text, head->data, head->n);
@@ -32,8 +33,7 @@ static bool is_page(const char *path)
 	struct file_head head;
 	struct err err;
 	struct stat file;
-	return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file_look(path, &head, &err) == 0 &&
-	       page_recognise(&head);
+	return stat(path, &file) == 0 && S_ISREG(file.st_mode) && file_look(path, &head, &err) == 0 && recognise(&head);
 }
 
 const char *page_side_label(int side)

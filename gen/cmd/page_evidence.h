@@ -7,9 +7,6 @@
 
 enum { PAGE_MOST = 4 << 20 }; /* bytes of a page: gapline writes less than half of it */
 
-/* Whether a file that begins so is a report of gapline, another page, or gapline's JSON result. */
-bool page_recognise(const struct file_head *head);
-
 /* Whether what is given is a side of a report, "main.html:fixed": 1, with the report's path and its side; 0: it is not.
  * A file of the whole name wins. -1 with `err`: it is a report, and names no side. */
 int page_find_side(const char *given, struct arena *arena, const char **path, int *side, struct err *err);

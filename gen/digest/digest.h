@@ -60,9 +60,6 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
  * all samples. The trace is linked again. Returns how many rows went. */
 size_t digest_reduce(struct trace *trace, struct arena *arena);
 
-/* The same but for samples, and what is asked of rows because of them. */
-size_t digest_reduce_rows(struct trace *trace, struct arena *arena);
-
 /* Appends the digest of a linked trace, not packed yet: the same bytes for the same trace. */
 void digest_encode(const struct trace *trace, struct buf *to);
 

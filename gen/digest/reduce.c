@@ -180,7 +180,8 @@ static size_t keep_rows(struct trace *t, enum columns_of rows, const bool *keep)
 	return n - kept;
 }
 
-size_t digest_reduce_rows(struct trace *t, struct arena *arena)
+/* digest_reduce but for samples, and what is asked of rows because of them. */
+static size_t reduce_rows(struct trace *t, struct arena *arena)
 {
 	struct reducer r = {.trace = t};
 	find_speaking(&r);
@@ -215,7 +216,7 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	for (size_t i = 0; i < t->gil.n; i++)
 		t->gil.stack[i] = 0;
 	trace_link(t, arena);
-	return gone + digest_reduce_rows(t, arena);
+	return gone + reduce_rows(t, arena);
 }
 
 static size_t rows_of(const struct trace *t)
@@ -306,7 +307,7 @@ bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *name
 	struct err ignored;
 	if (whole->n_metrics)
 		return false;
-	digest_reduce_rows(whole, of_whole);
+	reduce_rows(whole, of_whole);
 	digest_encode(whole, &bytes);
 	bool good = keep_decode("", &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
 	if (good)

@@ -62,9 +62,6 @@ struct cupti_api {
  * 0; -1: none, and a message says why and what to do. */
 int cupti_find(struct cupti_api *api);
 
-/* CUDA's version, 1000 major + 10 minor, for one of cuptiGetVersion. */
-uint32_t cupti_cuda_version(uint32_t api_version);
-
 /* Whether the process has a library loaded whose file's name begins so. */
 bool cupti_is_loaded(const char *prefix);
 

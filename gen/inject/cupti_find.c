@@ -17,7 +17,8 @@ static const struct {
 } versions[] = {{28, 12090}, {26, 12080}, {24, 12060}, {23, 12050}, {22, 12040}, {21, 12030},
                 {20, 12020}, {19, 12000}, {18, 11080}, {17, 11070}, {16, 11050}};
 
-uint32_t cupti_cuda_version(uint32_t api_version)
+/* CUDA's version, 1000 major + 10 minor, for one of cuptiGetVersion. */
+static uint32_t cuda_version(uint32_t api_version)
 {
 	if (api_version >= 130000)
 		return api_version / 10000 * 1000 + api_version / 100 % 100 * 10;
@@ -108,7 +109,7 @@ static int take(struct search *s, const char *path, int flags)
 		refuse(s, path, "it does not tell its version");
 		goto refused;
 	}
-	uint32_t cuda = cupti_cuda_version(api->version);
+	uint32_t cuda = cuda_version(api->version);
 	if (api->driver && cuda / 1000 > api->driver / 1000) {
 		snprintf(reason, sizeof reason, "made for CUDA %u.%u, but the driver supports up to %u.%u", cuda / 1000,
 		         cuda / 10 % 100, api->driver / 1000, api->driver / 10 % 100);

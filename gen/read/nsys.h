@@ -49,9 +49,6 @@ bool nsys_is_mark(const char *table);
 /* ---- nsys_ops.c: all tables of events ---- */
 int nsys_read_events(struct nsys *r, struct source *source);
 
-/* ---- nsys_ops.c: what ran on the GPU ---- */
-int nsys_read_ops(struct nsys *r);
-
 /* ---- nsys_host.c: what threads did ---- */
 int nsys_read_calls(struct nsys *r);
 int nsys_read_failures(struct nsys *r); /* source.incomplete: calls failed, so that kernels did not run */

@@ -257,7 +257,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 	return scan_close(&s);
 }
 
-int nsys_read_ops(struct nsys *r)
+static int read_ops(struct nsys *r)
 {
 	static const struct {
 		const char *name;
@@ -303,7 +303,7 @@ static int read_host(struct nsys *r)
 	return nsys_read_switches(r) != 0 ? -1 : nsys_read_samples(r);
 }
 
-static int (*const read_group[])(struct nsys *) = {nsys_read_calls, nsys_read_ops, read_host};
+static int (*const read_group[])(struct nsys *) = {nsys_read_calls, read_ops, read_host};
 enum { GROUPS = sizeof read_group / sizeof *read_group };
 
 /* One group's reader; that of the first is the profile's own. */

@@ -133,7 +133,8 @@ struct pair {
 	uint64_t of[2];
 };
 
-void order_take(void *to, const void *column, size_t size, size_t n, const uint32_t *rows)
+/* `to` gets n items of `size` (1, 4 or 8) bytes of a column: those of `rows`, in that order. */
+static void take(void *to, const void *column, size_t size, size_t n, const uint32_t *rows)
 {
 	if (size == 8)
 		for (size_t i = 0; i < n; i++)
@@ -151,6 +152,6 @@ void order_take(void *to, const void *column, size_t size, size_t n, const uint3
 
 void order_column(void *column, size_t size, size_t n, const uint32_t *permutation, void *scratch)
 {
-	order_take(scratch, column, size, n, permutation);
+	take(scratch, column, size, n, permutation);
 	memcpy(column, scratch, n * size);
 }

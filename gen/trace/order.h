@@ -27,9 +27,6 @@ struct order {
  * arena; what it takes to find it is given back before. */
 uint32_t *order_rows(const struct order *order, struct arena *arena);
 
-/* `to` gets n items of `size` (1, 4 or 8) bytes of a column: those of `rows`, in that order. */
-void order_take(void *to, const void *column, size_t size, size_t n, const uint32_t *rows);
-
 /* Rearranges a column of n items of `size` (1, 4 or 8) bytes. `scratch` has room for n * size bytes. */
 void order_column(void *column, size_t size, size_t n, const uint32_t *permutation, void *scratch);
 

@@ -11,7 +11,8 @@ static const double SAID_IN_PERCENT = 0.3;
 /* Of what steps vary by: no quieter machine helps where it is kernels' own time. */
 static const double MOST = 0.5;
 
-int proof_noisy_side(const struct proof *p)
+/* The side whose runs vary more: the one that more steps help. */
+static int noisy_side(const struct proof *p)
 {
 	if (p->paired || p->variance[0] == p->variance[1]) /* a pair's variance is of no side */
 		return p->m[1] < p->m[0];
@@ -29,10 +30,10 @@ static int64_t round_up(double x)
 	return x <= PLAN_LIMIT ? (int64_t)ceil(x - 1e-9) : 0;
 }
 
-int64_t plan_steps(const struct proof *p, double distance)
+static int64_t steps_for(const struct proof *p, double distance)
 {
 	double independent = SERIES_INDEPENDENT * fmax(p->tau[0], p->tau[1]);
-	double grown = growth(p, distance) * (double)p->m[proof_noisy_side(p)];
+	double grown = growth(p, distance) * (double)p->m[noisy_side(p)];
 	return round_up(fmax(fmax(SERIES_SHORT, independent), grown));
 }
 
@@ -57,7 +58,7 @@ static double steps_for_rhythm(const struct verdict *v, const struct proof *p)
 
 static int64_t steps_in_all(const struct verdict *v, const struct proof *p, double distance)
 {
-	int64_t steps = plan_steps(p, distance), rhythm = round_up(steps_for_rhythm(v, p));
+	int64_t steps = steps_for(p, distance), rhythm = round_up(steps_for_rhythm(v, p));
 	return steps > 0 && rhythm > steps ? rhythm : steps;
 }
 
@@ -151,7 +152,7 @@ void plan_could(const struct proof *p, const struct verdict_conditions *conditio
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
 	const double change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer));
-	const bool kernels = conditions && p->one_run && conditions->kernels[proof_noisy_side(p)] > MOST;
+	const bool kernels = conditions && p->one_run && conditions->kernels[noisy_side(p)] > MOST;
 	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,
 	                    .times = 1 + change, .halving = (int64_t)half,
 	                    .spread = v->unsteady ? expm1(spread(p)) : NAN, .kernels = kernels);

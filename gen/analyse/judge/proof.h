@@ -83,15 +83,11 @@ void proof_relative(const struct proof *p, struct arena *arena, const double *x[
 /* The result of an interval of ln S: unchanged within the margin, a direction beyond the floor. */
 enum verdict_result proof_decide(double lo, double hi, double floor);
 
-/* The side whose runs vary more: the one that more steps help. */
-int proof_noisy_side(const struct proof *p);
-
 /* How many steps, or runs, a side in all would make an inconclusive verdict sure, at least: into v->more_steps and
  * v->more_runs (plan.c). */
 void plan_more(const struct proof *p, struct verdict *v);
 
-/* The same for an interval that is to become as narrow as `distance` (logs): steps, or runs; 0: hopeless. */
-int64_t plan_steps(const struct proof *p, double distance);
+/* Runs for an interval that is to become as narrow as `distance` (logs); 0: hopeless. */
 int64_t plan_runs(const struct proof *p, double distance);
 
 /* Fills v->reasons and v->typical_why (reasons.c, shape.c). */

@@ -8,7 +8,8 @@ bool rank_steps_marked(const struct run *run, uint32_t d)
 	return !run->steps.found || steps_of_process(&run->steps, process);
 }
 
-void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end)
+/* When each step of device `d` (an index into run.devices) ended. */
+static void find_ends(const struct run *run, uint32_t d, int64_t *end)
 {
 	const struct trace_device *device = &run->trace->devices[run->devices[d].device];
 	for (uint32_t k = 0; k < run->steps.n; k++)
@@ -79,7 +80,7 @@ void rank_steps_keep(const struct run *run, const struct run *part, uint32_t d, 
 	double *ns[RANK_PARTS] = {NULL};
 	for (int p = 0; p < RANK_PARTS; p++)
 		ns[p] = is_kept(p) ? ARENA_NEW(&scratch, run->n_steps, double) : NULL;
-	rank_steps_ends(part, d, end);
+	find_ends(part, d, end);
 	rank_steps_divide(part, d, end, ns);
 	for (uint32_t k = 0; k < run->steps.n; k++)
 		number_put_signed(&bytes, end[k] - (k ? end[k - 1] : 0));

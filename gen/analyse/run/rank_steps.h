@@ -17,10 +17,6 @@ void rank_steps_keep(const struct run *run, const struct run *part, uint32_t d, 
  * unwritten; NULL: not wanted. */
 void rank_steps_kept(const struct run *run, const struct device_run *device, int64_t *end, double *const *part);
 
-/* When each step of device `d` (an index into run.devices) ended, of a run whose rows are there; `end` has room for
- * run.steps.n. The run has steps. */
-void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
-
 /* What the device did in each measured step, by `end`: ns that it computed, communicated, copied and was idle, each
  * instant in the first of these that fits, as in the budget. They add up to the step. `part[p]` has room for
  * run.n_steps, or is NULL: not wanted; communication, waiting included, is RANK_MOVING, and RANK_WAITING stays as it

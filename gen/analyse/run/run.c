@@ -153,7 +153,8 @@ bool run_measures_op_of_no_step(const struct run *run, size_t i)
 	return host_window_has(&host, t->calls.start[t->ops.launch[i]]);
 }
 
-int64_t run_startup_end(const struct run *run)
+/* When the first step was begun on the host, or, where several loops were found, the first step of any. */
+static int64_t startup_end(const struct run *run)
 {
 	int64_t end = INT64_MAX;
 	for (uint32_t i = 0; i < run->steps.n_threads; i++)
@@ -247,7 +248,7 @@ void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_pro
 
 static void find_startup(struct run *run)
 {
-	run->startup_end = run->steps.found ? run_startup_end(run) : run->begin;
+	run->startup_end = run->steps.found ? startup_end(run) : run->begin;
 	run->startup = run->startup_end > run->begin ? run->startup_end - run->begin : 0;
 }
 

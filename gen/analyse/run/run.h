@@ -274,9 +274,6 @@ void run_look_at_rows(struct run *run, const struct trace *rows, uint32_t first_
 /* The phase of each op, once the phases have their names. */
 void run_phase_ops(struct run *run);
 
-/* When the first step was begun on the host, or, where several loops were found, the first step of any. */
-int64_t run_startup_end(const struct run *run);
-
 /* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, part by part
  * (parts_charge), then the means over the devices. */
 bool run_times_requests(const struct run *run); /* its steps are requests, each timed from its own start */
