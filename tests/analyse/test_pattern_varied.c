@@ -1,4 +1,4 @@
-/* Steps that are the same work under other names (gen/analyse/run/pattern_varied.c), from sequences
+/* Steps that are the same work under other names (gen/analyse/run/pattern_fit.c), from sequences
  * written as letters: > is a copy in, < a copy out, ! an optimizer's kernel, everything else a kernel, G a long one. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_varied.h"
+#include "analyse/run/pattern_cuts.h"
 
 #include <string.h>
 
@@ -179,7 +179,7 @@ static void kinds_of_steps(void **state)
 	assert_int_equal(steps_in(&w, &loop), 40);
 	struct pattern_sequence s = sequence_of(&w);
 	struct pattern_found found;
-	assert_false(pattern_varied_try(&s, '>', 40, false, &w.arena, &found));
+	assert_false(pattern_cuts_at(&s, '>', 40, NAMES_VARY, &w.arena, &found));
 	w.n = 0;
 	for (int i = 0; i < 40; i++)
 		add(&w, i % 2 ? ">abcdefgh" : ">ijklmnop");

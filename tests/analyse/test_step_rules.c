@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_fit.h"
-#include "analyse/run/pattern_varied.h"
+#include "analyse/run/pattern_cuts.h"
 
 #include <string.h>
 
@@ -102,7 +101,7 @@ static void so_many_steps(void **state)
 			add(&w, "bcdefghijk<", 1);
 		}
 		struct pattern_sequence s = sequence_of(&w);
-		assert_int_equal(pattern_varied_try(&s, '>', (size_t)n, true, &w.arena, &found), n == 9);
+		assert_int_equal(pattern_cuts_at(&s, '>', (size_t)n, NAMES_OF_KINDS, &w.arena, &found), n == 9);
 		arena_release(&w.arena);
 		w = (struct written){0};
 	}
@@ -122,8 +121,7 @@ static void equal_cycles_say_what_is_usual(void **state)
 			add(&w, k < equal || k == 40 ? "a" : (char[]){(char)('#' + k), 0}, 1);
 		}
 		struct pattern_sequence s = sequence_of(&w);
-		pattern_fit_init(&fit, &s, cut, 41, &w.arena);
-		assert_int_equal(fit.model != UINT32_MAX, equal == 8);
+		assert_int_equal(pattern_fit_init(&fit, &s, cut, 41, false, &w.arena), equal == 8);
 		arena_release(&w.arena);
 	}
 }

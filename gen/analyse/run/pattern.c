@@ -2,9 +2,7 @@
 
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_score.h"
-#include "analyse/run/pattern_stretches.h"
 #include "analyse/run/pattern_tuples.h"
-#include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -28,6 +26,61 @@ struct best {
 	uint32_t fewest, most; /* shorter cycles, the parts of a step that these are */
 };
 
+/* Whether there is a pause in cycle `k` that is its own. What a library takes for the first time is planned and loaded
+ * then: a pause before it, or before what it launches with it, says nothing. */
+static bool pauses(const struct pattern_sequence *s, const size_t *cut, uint32_t k, float usual)
+{
+	for (size_t i = cut[k]; i < cut[k + 1]; i++) {
+		if (s->pause[i] <= usual * RULE_LONG || s->pause[i] <= RULE_LEAST_PAUSE)
+			continue;
+		uint32_t next = s->token[i + 1 < cut[k + 1] ? i + 1 : i];
+		bool there = false, next_there = false;
+		for (size_t b = cut[k - 1]; b < cut[k]; b++) {
+			there = there || s->token[b] == s->token[i];
+			next_there = next_there || s->token[b] == next;
+		}
+		if (there && next_there)
+			return true;
+	}
+	return false;
+}
+
+/* Whether cycle `k` holds other names than the one before it and does not go on with what that did: the host has to do
+ * with either as often, neither takes half as much GPU time again, and nothing else lies there, which neither neighbour
+ * has, nor a pause. */
+static bool is_other(const struct pattern_sequence *s, const struct pattern_found *f, uint32_t k)
+{
+	const size_t *cut = f->fit.cut;
+	const struct pattern_cycle *b = &f->fit.cycle[k], *a = b - 1, *next = k + 1 < f->to ? b + 1 : a;
+	size_t before = cut[k] - cut[k - 1], behind = k + 1 < f->to ? cut[k + 2] - cut[k + 1] : 0;
+	return a->sum != b->sum &&
+	       (a->structure != b->structure || a->time > b->time * RULE_LONGER || b->time > a->time * RULE_LONGER ||
+	        cut[k + 1] - cut[k] > (before > behind ? before : behind) + RULE_SPARE ||
+	        pauses(s, cut, k, a->pause > next->pause ? a->pause : next->pause));
+}
+
+/* Whether `varied` are the cycles of `f` and others, a loop that goes on under other names from some step on (a decode
+ * beside a cache that grows): most has the same name, also by time, and others stand in for the rest. Of a few ops, one
+ * of which is another, nothing is told. */
+static bool is_one(const struct pattern_sequence *s, const struct pattern_found *varied, const struct pattern_found *f)
+{
+	const struct pattern_fit *fit = &varied->fit;
+	double all = 0, same = 0;
+	if (fit->ops < RULE_SHORT || varied->same < RULE_MOST || varied->ops < RULE_EXPLAINED ||
+	    varied->time < RULE_EXPLAINED || varied->cycles < f->cycles + RULE_CYCLES)
+		return false;
+	for (uint32_t k = varied->from + 1; k < varied->to; k++)
+		if (is_other(s, varied, k))
+			return false;
+	for (size_t i = fit->cut[varied->from] + 1; i < fit->cut[varied->to]; i++) {
+		if (s->flags[i] & PATTERN_BREAK)
+			return false;
+		all += (double)s->length[i];
+		same += fit->constant[s->token[i]] ? (double)s->length[i] : 0;
+	}
+	return same >= RULE_HALF * all;
+}
+
 /* Takes `found`, which lives in `own`, in place of the best so far if it is better. */
 static bool consider(const struct pattern_sequence *s, const struct pattern_found *found, struct arena *own,
                      struct best *b)
@@ -36,7 +89,11 @@ static bool consider(const struct pattern_sequence *s, const struct pattern_foun
 	/* what may be steps of which some are logged is not passed over for the lines of the log */
 	b->open = b->open || (score.varied && score.level == LEVEL_OPEN);
 	bool good = !score.varied || (score.level == LEVEL_STEP && (score.told || !b->open));
-	good = good && (!b->have || pattern_score_is_better(&score, &b->score));
+	bool named = b->have && b->score.level == LEVEL_STEP && !b->score.varied && !b->found.bursts;
+	if (good && score.varied && named)
+		good = is_one(s, found, &b->found);
+	else
+		good = good && (!b->have || pattern_score_is_better(&score, &b->score));
 	if (good) {
 		if (b->have && b->score.level < score.level) {
 			b->fewest = b->score.fewest;
@@ -80,7 +137,7 @@ static void by_repetition(const struct pattern_sequence *s, uint32_t least, stru
 				again = tried[k] == sum;
 			tried[n_tried++ % RULE_CANDIDATES] = sum;
 			effort += again ? 0 : span + (uint64_t)(RULE_QUARTER * (double)s->n);
-			if (!again && pattern_cuts_try(s, cut, list[i].n, &own, &found))
+			if (!again && pattern_cuts_try(s, cut, list[i].n, NAMES_SAME, &own, &found))
 				consider(s, &found, &own, best);
 			arena_release(&own);
 		}
@@ -106,7 +163,7 @@ static void by_reading(const struct pattern_sequence *s, struct best *best)
 	}
 	/* what is longer than any that follows holds something before them: the start-up, which is no step */
 	bool before = n > 1 && cut[1] > longest;
-	if (pattern_cuts_try(s, cut + before, n - before, &own, &found))
+	if (pattern_cuts_try(s, cut + before, n - before, NAMES_SAME, &own, &found))
 		consider(s, &found, &own, best);
 	arena_release(&own);
 }
@@ -130,6 +187,7 @@ static void by_name(const struct pattern_sequence *s, struct best *best)
 	struct named *list = ARENA_NEW(&scratch, s->n_tokens, struct named);
 	struct best varied = {0};
 	struct pattern_found found;
+	enum pattern_names how = best->have ? NAMES_VARY : NAMES_OF_KINDS;
 	uint32_t kept = 0, of_count = 0, count = 0, tried = 0, token = UINT32_MAX;
 	for (size_t i = 0; i < part.n; i++) {
 		struct named *named = &list[part.token[i]];
@@ -151,8 +209,8 @@ static void by_name(const struct pattern_sequence *s, struct best *best)
 		if (of_count++ >= RULE_FEW)
 			continue;
 		tried++;
-		bool good = pattern_varied_try(&part, list[i].token, list[i].n, !best->have, &own, &found);
-		if (good && consider(&part, &found, &own, &varied))
+		if (pattern_cuts_at(&part, list[i].token, list[i].n, how, &own, &found) &&
+		    consider(&part, &found, &own, &varied))
 			token = list[i].token;
 		arena_release(&own);
 	}
@@ -160,7 +218,7 @@ static void by_name(const struct pattern_sequence *s, struct best *best)
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
 		n += s->token[i] == token;
-	if (n && pattern_varied_try(s, token, n, !best->have, &varied.arena, &found))
+	if (n && pattern_cuts_at(s, token, n, how, &varied.arena, &found))
 		consider(s, &found, &varied.arena, best);
 	arena_release(&varied.arena);
 }
@@ -210,8 +268,8 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	ARENA_LOCAL(scratch);
 	double *pause = ARENA_NEW(&scratch, fit->ops, double);
 	uint32_t some[RULE_WINDOW], n_some = 0, stride = (f->to - f->from) / RULE_WINDOW + 1;
-	for (uint32_t k = f->from; k < f->to; k += fit->grade[k] == GRADE_EXACT ? stride : 1)
-		if (fit->grade[k] == GRADE_EXACT && n_some < RULE_WINDOW)
+	for (uint32_t k = f->from; k < f->to; k += fit->cycle[k].grade == GRADE_EXACT ? stride : 1)
+		if (fit->cycle[k].grade == GRADE_EXACT && n_some < RULE_WINDOW)
 			some[n_some++] = k;
 	for (uint32_t i = 0; i < fit->ops && n_some; i++) {
 		int64_t of_op[RULE_WINDOW];
@@ -242,8 +300,8 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
 			cut[n++] = fit->cut[f->to] + best;
 		struct pattern_found found = {0};
-		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
-		    found.share.ops >= f->share.ops - RULE_LITTLE) {
+		if (pattern_cuts_try(s, cut, n, NAMES_SAME, arena, &found) && !found.bursts &&
+		    found.cycles >= f->cycles && found.ops >= f->ops - RULE_LITTLE) {
 			*f = found;
 		}
 	}
@@ -254,7 +312,6 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 static bool find_loop(const struct pattern_sequence *s, bool others, struct arena *arena, struct pattern_found *out)
 {
 	struct best best = {0};
-	struct pattern_found stretches;
 	if (s->n < RULE_CYCLES)
 		return false;
 	by_repetition(s, RULE_CYCLES, &best);
@@ -262,11 +319,7 @@ static bool find_loop(const struct pattern_sequence *s, bool others, struct aren
 		take_inner(s, &best);
 	if (best.have && best.score.level < LEVEL_STEP)
 		by_reading(s, &best);
-	bool named =
-		best.have && best.score.level == LEVEL_STEP && !best.found.bursts && best.found.fit.model != UINT32_MAX;
-	if (named && pattern_stretches_find(s, &best.found, &best.arena, &stretches))
-		best.found = stretches;
-	else if (!named && !others && best.score.weight < (1 - RULE_LITTLE) * (double)s->n)
+	if (!others && best.score.weight < (1 - RULE_LITTLE) * (double)s->n)
 		by_name(s, &best);
 	*out = best.found;
 	if (best.have) {
@@ -302,7 +355,8 @@ static void leave_out(const struct pattern *p, struct pattern_sequence *s, uint3
 /* What lies behind a cycle that holds more than twice what is usual is not its own. */
 static size_t cycle_end(const struct pattern_fit *fit, uint32_t k)
 {
-	return fit->more[k] && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops : fit->cut[k + 1];
+	return fit->cycle[k].more && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops
+	                                                                      : fit->cut[k + 1];
 }
 
 /* Whether each cycle has half as much again to do as the one before, or each the one behind: sizes are gone through. */
@@ -323,13 +377,13 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 	struct run_loop *loop = &out->loops[out->n_loops++];
 	*loop = (struct run_loop){.processes = 1, .ops = fit->ops, .fewest = f->fewest, .most = f->most};
 	loop->same = f->same > 0 ? f->same : 1;
-	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
+	loop->explained = f->ops < f->time ? f->ops : f->time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
 	loop->lacks = ARENA_NEW(arena, f->to - f->from, bool);
 	ARENA_LOCAL(scratch);
 	double *time = ARENA_NEW(&scratch, f->to - f->from, double);
 	for (uint32_t k = f->from; k < f->to; k++) {
-		if (fit->grade[k] == GRADE_NONE)
+		if (fit->cycle[k].grade == GRADE_NONE)
 			continue;
 		size_t end = cycle_end(fit, k);
 		uint32_t usual = 0;
@@ -342,7 +396,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		}
 		loop->time += time[loop->n];
 		loop->lacks[loop->n] = fit->model != UINT32_MAX && usual < fit->ops;
-		loop->differ += fit->grade[k] != GRADE_EXACT;
+		loop->differ += fit->cycle[k].grade != GRADE_EXACT;
 		loop->at[loop->n++] = s->at[fit->cut[k]];
 		loop->at[loop->n] = end < s->n ? s->at[end] : INT64_MAX;
 	}

@@ -19,10 +19,10 @@
  * Method. As in tandem-repeat finders (G. Benson, Tandem repeats finder, Nucleic Acids Research 27, 1999), candidates
  * for a boundary come from k-tuples that recur at even distances; k = 1, 2, 4, …, tuples being named by pairs of
  * shorter ones (R. M. Karp, R. E. Miller, A. L. Rosenberg, Rapid identification of repeated patterns, STOC 1972), every
- * width one pass over the sequence. What a cycle holds is compared as a multiset, by a sum of hashes first (equal sums:
- * equal cycles), token by token only where sums differ; how often a token is usual is a majority vote (R. S. Boyer,
- * J S. Moore, 1981). Time is linear in the ops for a bounded number of candidates; of those with more than a thousand
- * cycles most are refused by what some windows of them hold. */
+ * width one pass over the sequence. What a cycle holds is compared as a multiset with that of the commonest one
+ * (pattern_fit.h). Where no cycle is common, what nearly all hold is usual, by a majority vote (R. S. Boyer, J S.
+ *Moore, 1981), and what stands in the same place each time stands in for the rest. Time is linear in the ops for a
+ *bounded number of candidates. */
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_H
 

@@ -1,9 +1,9 @@
 #include "analyse/run/pattern_cuts.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 
-#include <string.h>
+#include <float.h>
+#include <math.h>
 
 /* ---- runs ---- */
 
@@ -12,57 +12,40 @@
 static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t k = from; k < to; k++)
-		f->more[k] = f->more[k] ||
-		             (f->grade[k] == GRADE_CYCLE && (double)(f->cut[k + 1] - f->cut[k]) > RULE_LONGER * f->ops);
+		f->cycle[k].more |=
+			f->cycle[k].grade == GRADE_CYCLE && (double)(f->cut[k + 1] - f->cut[k]) > RULE_LONGER * f->ops;
 }
 
 /* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
 static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
 {
-	while (k < to && f->grade[k] == GRADE_NONE)
+	while (k < to && f->cycle[k].grade == GRADE_NONE)
 		k++;
 	*first = k;
-	while (k < to && f->grade[k] != GRADE_NONE) {
-		k++;
-		if (f->more[k - 1])
+	while (k < to && f->cycle[k].grade != GRADE_NONE)
+		if (f->cycle[k++].more)
 			break;
-	}
 	*end = k;
 	return k > *first;
 }
 
-/* Whether runs of cycles are of different lengths, most of them, and nearly all that there is: layers are as many in
- * every step. */
-static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
+/* Of what lies between runs: how often it is nearly a cycle. */
+static uint32_t count_near(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                           uint32_t *behind)
 {
-	struct arena scratch = {0};
-	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), n = 0, same = 0, first, end;
-	size_t inside = 0;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
-		length[n++] = end - first;
-		for (uint32_t i = first; i < end; i++)
-			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
-	}
-	sort_counts(length, n);
-	for (uint32_t i = 0, k; i < n; i = k) {
-		for (k = i + 1; k < n && length[k] == length[i]; k++)
-			;
-		same = k - i > same ? k - i : same;
-	}
-	arena_release(&scratch);
-	return n >= RULE_CYCLES_VARIED && same <= RULE_HALF * n &&
-	       (double)inside >= RULE_MOST * (double)(f->cut[to] - f->cut[from]);
-}
-
-/* How many that are no cycles are one with a few kernels under other names: as long, and three quarters of it the same.
- */
-static uint32_t count_near(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
+	ARENA_LOCAL(scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s, &scratch);
 	uint32_t n = 0;
 	for (uint32_t k = from; k < to; k++) {
-		size_t ops = f->cut[k + 1] - f->cut[k];
-		n += f->grade[k] == GRADE_NONE && (double)ops >= (1 - RULE_NEAR) * f->ops &&
-		     (double)ops <= (1 + RULE_NEAR) * f->ops && f->off[k] <= RULE_HALF * f->ops;
+		double ops = (double)(f->cut[k + 1] - f->cut[k]);
+		n += f->cycle[k].grade == GRADE_NONE && ops >= (1 - RULE_NEAR) * f->ops &&
+		     ops <= (1 + RULE_NEAR) * f->ops && f->cycle[k].off <= RULE_HALF * f->ops;
+		for (size_t at = f->cut[k] + f->ops;
+		     f->cycle[k].more && (double)at + RULE_HALF * f->ops < (double)f->cut[k + 1]; at += f->ops) {
+			size_t end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
+			*behind += pattern_fit_common(f, s, at, end, &counts) >= RULE_MOST * f->ops;
+		}
 	}
 	return n;
 }
@@ -72,109 +55,125 @@ static uint32_t count_near(const struct pattern_fit *f, uint32_t from, uint32_t 
 static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	ARENA_LOCAL(scratch);
-	uint32_t *of = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s, &scratch);
 	size_t written = 0, between = 0;
 	for (uint32_t k = from; k < to; k++) {
 		size_t all = f->cut[k + 1] - f->cut[k], here = 0;
 		bool out = false, in = false;
-		if (f->grade[k] == GRADE_EXACT)
+		if (f->cycle[k].grade == GRADE_EXACT)
 			continue;
+		pattern_counts_clear(&counts);
 		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++) {
-			if (++of[s->token[i]] <= f->usual[s->token[i]])
+			if (pattern_counts_add(&counts, s->token[i]) <= f->usual[s->token[i]])
 				continue;
 			out = pattern_is_out(s->flags[i]);
 			in = in || s->flags[i] & PATTERN_INPUT;
 			here++;
 		}
-		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
-			of[s->token[i]] = 0;
 		written += out && !in ? here : 0;
-		between += f->grade[k] == GRADE_NONE ? all : all > f->ops ? all - f->ops : 0;
+		between += f->cycle[k].grade == GRADE_NONE ? all : all > f->ops ? all - f->ops : 0;
 	}
 	return (double)written >= RULE_EXPLAINED * (double)between ? written : 0;
 }
 
-static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
+/* ---- whether it is a loop ---- */
+
+/* How much of the cycles [from, to), or of their runs, is usual; whether that makes a loop. */
+static bool explains(struct pattern_found *out, const struct pattern_sequence *s, bool runs)
 {
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to; k++)
-		n += f->grade[k] != GRADE_NONE;
-	return n;
+	const struct pattern_fit *f = &out->fit;
+	double off = 0, time = 0, off_time = 0, captured = 0, captured_time = 0, lacks = 0, before = 0;
+	uint32_t alike = 0, n = 0, same = 0;
+	out->n_ops = 0;
+	for (uint32_t k = out->from; k < out->to; k++) {
+		const struct pattern_cycle *c = &f->cycle[k];
+		n += c->grade != GRADE_NONE;
+		same += c->grade == GRADE_EXACT || (c->grade != GRADE_NONE && c->off <= RULE_SPARE);
+		if (runs && (c->grade == GRADE_NONE || c->more))
+			continue;
+		size_t all = f->cut[k + 1] - f->cut[k];
+		bool captures = c->off && pattern_fit_captures(f, s, k);
+		alike += c->grade >= GRADE_ALIKE;
+		out->n_ops += all;
+		time += c->time;
+		*(captures ? &captured : &off) += c->off;
+		/* an op that moved over a boundary: the cycle before has too many, or too few */
+		double net = captures || runs ? 0 : !c->lack ? (double)c->off : c->lack == c->off ? -(double)c->off : 0;
+		if (net * before < 0) {
+			off -= 2 * fmin(fabs(net), fabs(before));
+			net = 0;
+		}
+		before = net;
+		bool ends = k + 1 == out->to || (runs && (c[1].grade == GRADE_NONE || c[1].more));
+		if (ends) /* the capture's end, or the loop's own, is no fault of it */
+			off -= captures ? 0 : c->lack;
+		lacks += ends ? 0 : c->lack;
+		*(captures ? &captured_time : &off_time) += c->off_time;
+	}
+	/* what runs once before a graph is captured is no fault of the loop that goes on behind it; more is */
+	if (captured_time > RULE_QUARTER * time) {
+		off += captured;
+		off_time += captured_time;
+	}
+	out->cycles = n;
+	out->ops = out->n_ops ? 1 - off / ((double)out->n_ops + lacks) : 0;
+	out->time = time > 0 ? 1 - off_time / time : 1;
+	return n >= RULE_CYCLES && alike >= RULE_MOST * n && out->ops >= RULE_EXPLAINED &&
+	       out->time >= RULE_EXPLAINED && (n >= RULE_MANY || same >= RULE_MOST * n);
 }
 
-/* Cycles may come in runs with something else between them. Marks in `fit->more` cycles that hold half as much again as
- * is usual. True: out->cycles in all runs are one loop, `bursts`.
- *
- * Runs come again and again, as many cycles in each or not: layers of a step, or steps with a validation between them,
- * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
- * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
- * in every step; or a lookup at each cut tells that it is one. */
-static bool find_bursts(const struct pattern_sequence *s, struct pattern_found *out)
+static bool has(const struct pattern_fit *f, const struct pattern_sequence *s, uint8_t flags)
+{
+	for (size_t i = f->cut[f->model]; i < f->cut[f->model + 1]; i++)
+		if (s->flags[i] & flags)
+			return true;
+	return false;
+}
+
+/* Cycles may come in runs with something else between them. Runs come again and again, as many cycles in each or not:
+ * layers of a step, or steps with a validation between them, or tokens of one prompt after the other. The host has to
+ * do with every step, and not with a layer, of which there are as many in every step; or a lookup tells that it is one.
+ */
+static bool are_bursts(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
-	uint32_t from = out->from, to = out->to, first = from, end, runs = 0, in_runs = 0, cycles = 0;
+	uint32_t from = out->from, to = out->to, first, end, runs = 0, n = 0, in_runs = 0, cycles = 0, same = 0,
+		 host = 0;
+	size_t inside = 0;
+	ARENA_LOCAL(scratch);
+	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), behind = 0;
 	part_longer(f, from, to);
 	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		length[n++] = end - first;
 		cycles += end - first;
-		if (end - first < RULE_CYCLES)
-			continue;
-		runs++;
-		in_runs += end - first;
+		runs += end - first >= RULE_CYCLES;
+		in_runs += end - first >= RULE_CYCLES ? end - first : 0;
+		for (uint32_t i = first; i < end; i++)
+			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
+	}
+	sort_counts(length, n);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && length[k] == length[i]; k++)
+			;
+		same = k - i > same ? k - i : same;
+	}
+	bool vary = n >= RULE_CYCLES_VARIED && same <= RULE_HALF * n &&
+	            (double)inside >= RULE_MOST * (double)(f->cut[to] - f->cut[from]);
+	for (uint32_t k = from; k < to; k++) {
+		size_t i = f->cut[k];
+		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
+			i++;
+		host += i < f->cut[k + 1];
 	}
 	bool whole = runs > RULE_FEW && in_runs >= RULE_HALF * cycles && cycles >= RULE_EXPLAINED * (to - from);
-	out->bursts = runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * cycles) &&
-	              (pattern_fit_has(f, s, PATTERN_LOOKUP) || pattern_fit_host(f, s, from, to) >= RULE_NEARLY_ALL ||
-	               runs_vary(f, from, to)) &&
-	              count_near(f, from, to) <= RULE_LITTLE * cycles &&
-	              pattern_fit_behind(f, s, from, to) <= RULE_QUARTER * cycles;
-	if (!out->bursts)
+	if (runs < 2 || !(whole || in_runs >= RULE_NEARLY_ALL * cycles) ||
+	    !(vary || host >= RULE_NEARLY_ALL * (to - from) || has(f, s, PATTERN_LOOKUP)) ||
+	    count_near(f, s, from, to, &behind) > RULE_LITTLE * cycles || behind > RULE_QUARTER * cycles)
 		return false;
-	ARENA_LOCAL(scratch);
-	out->cycles = cycles;
+	out->bursts = true;
 	out->written = all_written(s, f, from, to);
-	out->share = pattern_fit_share(f, s, from, to, true, &scratch);
-	return true;
-}
-
-/* ---- whether cuts make a loop ---- */
-
-static bool are_alike(uint32_t alike, uint32_t cycles)
-{
-	return cycles >= RULE_CYCLES && alike >= RULE_MOST * cycles;
-}
-
-static bool is_explained(const struct pattern_share *share, uint32_t cycles)
-{
-	return are_alike(share->alike, cycles) && share->ops >= RULE_EXPLAINED && share->time >= RULE_EXPLAINED;
-}
-
-/* Of many candidates for a boundary some cut what varies (so many tokens to a prompt) into a handful of stretches that
- * happen to be about as long. Of a few cycles three in four have to be the same, but for an op or two. */
-static bool is_no_chance(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	uint32_t n = 0, same = 0;
-	for (uint32_t k = from; k < to; k++) {
-		n += f->grade[k] != GRADE_NONE;
-		same += f->grade[k] == GRADE_EXACT || (f->grade[k] != GRADE_NONE && f->off[k] <= RULE_SPARE);
-	}
-	return n >= RULE_MANY || same >= RULE_MOST * n;
-}
-
-/* Whether the cycles [from, to), `cycles` of which are any, make a loop; `share` is how much of them is usual, or
- * nothing where too few are alike for that to matter. */
-static bool explain(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                    uint32_t cycles, struct pattern_share *share)
-{
-	uint32_t alike = 0;
-	*share = (struct pattern_share){0};
-	for (uint32_t k = from; k < to; k++)
-		alike += f->grade[k] >= GRADE_ALIKE;
-	if (!are_alike(alike, cycles))
-		return false;
-	struct arena scratch = {0};
-	*share = pattern_fit_share(f, s, from, to, false, &scratch);
-	arena_release(&scratch);
-	return is_explained(share, cycles) && is_no_chance(f, from, to);
+	return explains(out, s, true);
 }
 
 /* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
@@ -183,20 +182,11 @@ static double cycle_time(const struct pattern_fit *f, const struct pattern_seque
 {
 	int64_t some[RULE_SAMPLE];
 	uint32_t n = 0, stride = (to - from) / RULE_SAMPLE + 1;
-	for (uint32_t k = from; k + 1 < to && n < RULE_SAMPLE; k += stride) {
-		int64_t time = 0;
-		for (size_t i = f->cut[k]; busy && i < f->cut[k + 1]; i++)
-			time += s->length[i];
-		some[n++] = busy ? time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
-	}
+	for (uint32_t k = from; k + 1 < to && n < RULE_SAMPLE; k += stride)
+		some[n++] = busy ? (int64_t)f->cycle[k].time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
 	sort_times(some, n);
 	int64_t median = n ? some[n / 2] : 0;
 	return (double)median;
-}
-
-static bool is_other(double a, double b)
-{
-	return a > b * RULE_LONGER || b > a * RULE_LONGER;
 }
 
 /* Two stretches of the same names with something else between them are two loops where a cycle of one is half as
@@ -206,7 +196,7 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 {
 	uint32_t at[RULE_LOOPS], n = 0;
 	for (uint32_t k = found->from; k + 1 < found->to; k++) {
-		bool interrupted = f->grade[k] != GRADE_EXACT;
+		bool interrupted = f->cycle[k].grade != GRADE_EXACT;
 		for (size_t i = f->cut[k] + 1; i <= f->cut[k + 1] && i < s->n && !interrupted; i++)
 			interrupted = s->flags[i] & PATTERN_BREAK;
 		if (interrupted) {
@@ -216,17 +206,15 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		/* without the cycle that holds the interruption itself; at the begin they may be too few to be a loop,
-		 * a calibration, and are left out then */
+		/* without the cycle that holds the interruption itself; at the begin they may be too few to be a loop
+		 */
 		if (at[i] < found->from + RULE_CYCLES - 1 || at[i] + RULE_CYCLES > found->to)
 			continue;
-		uint32_t before = at[i] - found->from, behind = found->to - at[i];
-		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
-		             cycle_time(f, s, at[i], found->to, true))) {
-			if (before > behind)
-				found->to = at[i];
-			else
-				found->from = at[i];
+		double a = cycle_time(f, s, found->from, at[i] - 1, true), b = cycle_time(f, s, at[i], found->to, true);
+		bool earlier = at[i] - found->from > found->to - at[i];
+		if (a > b * RULE_LONGER || b > a * RULE_LONGER) {
+			found->to = earlier ? at[i] : found->to;
+			found->from = earlier ? found->from : at[i];
 		}
 	}
 }
@@ -240,18 +228,9 @@ static void drop_begin(const struct pattern_fit *f, const struct pattern_sequenc
 	double usual = cycle_time(f, s, found->from, found->to, false);
 	for (uint32_t k = found->from + RULE_CYCLES - 1; k > found->from; k--) {
 		int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
-		if (f->grade[k] != GRADE_EXACT && (double)took >= RULE_LONG * usual)
+		if (f->cycle[k].grade != GRADE_EXACT && (double)took >= RULE_LONG * usual)
 			found->from = k + 1;
 	}
-}
-
-/* A last cycle that lacks something is no whole one: the program ended before it had all of it, wherever in its step
- * the cuts are (a prompt's tokens without the next prompt). */
-static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *found)
-{
-	uint32_t last = found->to - 1;
-	if (found->to - found->from > RULE_CYCLES && f->cut[last + 1] - f->cut[last] + RULE_SPARE < f->ops)
-		found->to = last;
 }
 
 /* Whether the cycles are copies alone, and kernels lie between them: they are what a step begins with, array by array.
@@ -267,91 +246,130 @@ static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fi
 	return works;
 }
 
-/* Whether cuts make a loop; which part of them. */
-static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
+/* Cycles of a few kinds in any order, each in the kernels that were made for it: the share of those of which three hold
+ * the same, if the host has to do with each. Where kinds take turns, a step is one of each; where few cycles have
+ * nearly all of the time, those are what the others stand between. */
+static double kinds_of(const struct pattern_sequence *s, const struct pattern_found *found)
 {
-	struct pattern_fit *f = &out->fit;
+	const struct pattern_fit *f = &found->fit;
+	ARENA_LOCAL(scratch);
+	uint64_t *sum = ARENA_NEW(&scratch, f->n, uint64_t);
+	double *time = ARENA_NEW(&scratch, f->n, double), all = 0, longest = 0;
+	uint32_t n = found->to - found->from, alike = 0, even = 0, host = 0, turns[2] = {0}, changes = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		size_t i = f->cut[found->from + k];
+		sum[k] = f->cycle[found->from + k].sum;
+		while (i < f->cut[found->from + k + 1] && !(s->flags[i] & PATTERN_HOST))
+			i++;
+		host += i < f->cut[found->from + k + 1];
+		changes += k && sum[k] != sum[k - 1];
+		for (uint32_t d = 0; d < 2; d++)
+			turns[d] += k > 2 && sum[k] != sum[k - 1] && sum[k] == sum[k - 2 - d];
+		time[k] = f->cycle[found->from + k].time;
+		all += time[k];
+		double ops = (double)(f->cut[found->from + k + 1] - f->cut[found->from + k]);
+		even += ops >= RULE_HALF * f->ops && RULE_HALF * ops <= f->ops;
+	}
+	sort_doubles(time, n);
+	for (uint32_t k = n - (uint32_t)(RULE_QUARTER * n); k < n; k++)
+		longest += time[k];
+	sort_hashes(sum, n);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
+			;
+		alike += end - i >= RULE_FEW ? end - i : 0;
+	}
+	return host >= RULE_NEARLY_ALL * n && turns[0] < RULE_MOST * changes && turns[1] < RULE_MOST * changes &&
+	                       longest <= RULE_MOST * all
+	               ? (alike < even ? alike : even) / (double)n
+	               : 0;
+}
+
+static bool varies(const struct pattern_sequence *s, bool alone, struct pattern_found *out)
+{
+	const struct pattern_fit *f = &out->fit;
+	double constant = 0, held = 0, off = 0, off_time = 0, time = 0;
+	if (out->to - out->from < RULE_CYCLES_VARIED)
+		return false;
+	for (uint32_t k = out->from; k < out->to; k++) {
+		off += f->cycle[k].off;
+		off_time += f->cycle[k].off_time;
+		time += f->cycle[k].time;
+	}
+	for (size_t i = f->cut[out->from]; i < f->cut[out->to]; i++) {
+		constant += f->constant[s->token[i]] > 0;
+		held += f->usual[s->token[i]] > 0;
+	}
+	out->n_ops = f->cut[out->to] - f->cut[out->from];
+	out->cycles = out->to - out->from;
+	out->ops = 1 - off / (double)out->n_ops;
+	out->time = time > 0 ? 1 - off_time / time : 1;
+	constant /= (double)out->n_ops;
+	held /= (double)out->n_ops;
+	out->same = constant > 0 ? constant : DBL_MIN;
+	if ((constant >= RULE_CONSTANT || held >= RULE_HALF) && out->ops >= RULE_NEARLY_ALL &&
+	    out->time >= RULE_EXPLAINED - RULE_LITTLE &&
+	    (held - constant <= RULE_CONSTANT || pattern_fit_order(f, s) >= RULE_HALF))
+		return true;
+	out->ops = out->time = alone ? kinds_of(s, out) : 0;
+	return out->ops >= RULE_NEARLY_ALL;
+}
+
+static bool accept(const struct pattern_sequence *s, enum pattern_names varied, struct pattern_found *out)
+{
+	const struct pattern_fit *f = &out->fit;
 	out->bursts = false;
 	out->from = 0;
 	out->to = f->n;
-	while (out->from < out->to && f->grade[out->from] < GRADE_ALIKE)
+	while (out->from < out->to && f->cycle[out->from].grade < GRADE_ALIKE)
 		out->from++;
-	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
+	while (out->to > out->from && f->cycle[out->to - 1].grade < GRADE_ALIKE)
 		out->to--;
 	if (f->ops == 0 || out->to - out->from < RULE_CYCLES)
 		return false;
+	if (varied)
+		return varies(s, varied == NAMES_OF_KINDS, out);
 	split_by_time(f, s, out);
 	drop_begin(f, s, out);
-	drop_cut_end(f, out);
-	out->cycles = count_cycles(f, out->from, out->to);
-	bool good =
-		explain(f, s, out->from, out->to, out->cycles, &out->share) ||
-		(find_bursts(s, out) && is_explained(&out->share, out->cycles) && is_no_chance(f, out->from, out->to));
-	return good && !are_inputs(s, f, out->from, out->to);
+	/* a last cycle that lacks something is no whole one */
+	if (out->to - out->from > RULE_CYCLES && f->cut[out->to] - f->cut[out->to - 1] + RULE_SPARE < f->ops)
+		out->to--;
+	return (explains(out, s, false) || are_bursts(s, out)) && !are_inputs(s, f, out->from, out->to);
 }
 
-/* Whether `n` cuts, put right, make a loop. */
-static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
-                     struct pattern_found *out)
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, enum pattern_names varied,
+                      struct arena *arena, struct pattern_found *out)
 {
-	pattern_fit_init(&out->fit, s, cut, n, arena);
-	uint32_t longer = 0;
-	for (uint32_t k = 0; k < n && out->fit.ops > 1; k++)
-		longer += out->fit.grade[k] != GRADE_EXACT &&
-		          (double)(out->fit.cut[k + 1] - out->fit.cut[k]) > RULE_LONGER * out->fit.ops;
-	if (longer && longer <= RULE_QUARTER * n) {
-		size_t *more = ARENA_NEW(arena, (size_t)n * 2 + 1, size_t);
-		uint32_t split = pattern_fit_split(&out->fit, s, more, n * 2);
-		if (split > n)
-			pattern_fit_init(&out->fit, s, more, split, arena);
-	}
-	return accept(s, out);
-}
-
-static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
-{
-	ARENA_LOCAL(scratch);
-	struct pattern_found found = {0};
-	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
-	memcpy(some, cut, RULE_WINDOW * sizeof *some);
-	bool good =
-		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
-		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
-	return good;
-}
-
-/* Tries many cuts on some of their cycles first: most candidates are wrong, and are seen to be here. A loop that is a
- * part of the cycles may be few of them, or few of the ops: every other window is from where its share of the ops is.
- */
-static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
-{
-	if (n < RULE_LONG * RULE_SAMPLE)
-		return true;
-	uint32_t windows =
-		n / (RULE_WINDOW * RULE_MANY) < RULE_WINDOWS ? n / (RULE_WINDOW * RULE_MANY) + 1 : RULE_WINDOWS;
-	size_t first = cut[0], ops = cut[n - 1] - first;
-	const uint32_t before = RULE_WINDOW / 2;
-	for (uint32_t w = 0; w < windows; w++) {
-		uint64_t at = 2 * (uint64_t)w + 1, of = 2 * (uint64_t)windows; /* the window's middle */
-		uint32_t k = w % 2 ? 0 : (uint32_t)(n * at / of);
-		if (w % 2)
-			SEARCH(k, n, cut[k] < first + ops * at / of);
-		k -= k < before ? k : before;
-		if (is_window_good(s, cut + (k + RULE_WINDOW < n ? k : n - RULE_WINDOW)))
-			return true;
-	}
-	return false;
-}
-
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
-                      struct pattern_found *out)
-{
+	struct pattern_fit *f = &out->fit;
+	uint32_t kept = 0, longer = 0;
+	*out = (struct pattern_found){0};
 	/* ops of one launch belong together: nodes of a graph, in an order of their own */
-	uint32_t kept = 0;
 	for (uint32_t k = 0; k < n; k++) {
 		cut[k] = pattern_launch(s, cut[k]);
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
+	if (kept < RULE_CYCLES || (varied && kept <= RULE_CYCLES_VARIED) ||
+	    !pattern_fit_init(f, s, cut, kept, varied, arena))
+		return false;
+	for (uint32_t k = 0; k < kept && f->ops > 1 && !varied; k++)
+		longer += f->cycle[k].grade != GRADE_EXACT && (double)(cut[k + 1] - cut[k]) > RULE_LONGER * f->ops;
+	if (longer && longer <= RULE_QUARTER * kept) {
+		size_t *more = ARENA_NEW(arena, (size_t)kept * 2 + 1, size_t);
+		uint32_t parts = pattern_fit_split(f, s, more, kept * 2);
+		if (parts > kept && !pattern_fit_init(f, s, more, parts, varied, arena))
+			return false;
+	}
+	return accept(s, varied, out);
+}
+
+bool pattern_cuts_at(const struct pattern_sequence *s, uint32_t token, size_t n, enum pattern_names names,
+                     struct arena *arena, struct pattern_found *out)
+{
+	size_t *cut = ARENA_NEW(arena, n + 2, size_t);
+	n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->token[i] == token)
+			cut[n++] = i;
+	return pattern_cuts_try(s, cut, (uint32_t)n, names, arena, out);
 }

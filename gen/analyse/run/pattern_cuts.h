@@ -1,27 +1,32 @@
-/* Cuts that somebody proposes: whether they make a loop, and which part of them does. */
+/* Cuts that somebody proposes: whether they make a loop, and which of the cycles are of it. */
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_CUTS_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_CUTS_H
 
 #include "analyse/run/pattern_fit.h"
 
-/* A loop of the sequence, or none: n is 0. Its cycles are those of `fit` in [from, to) that are any, or, where
- * `bursts`, of the runs in it. */
+/* A loop of the sequence: of the cycles [from, to) of `fit` those that are any, or the runs of them. */
 struct pattern_found {
 	struct pattern_fit fit;
 	uint32_t from, to, cycles;
-	struct pattern_share share;
+	double ops, time;      /* share of them that is explained */
+	size_t n_ops;          /* of the cycles */
 	uint32_t fewest, most; /* shorter cycles that a cycle was made of; 0: of none */
 	bool bursts;
 	size_t written; /* ops between bursts, where all that lies there is written out */
-	/* where names vary from cycle to cycle (pattern_varied.h): the share of its ops that nearly all cycles hold as
-	 * often under the same names, and these names; else 0 and NULL */
-	double same;
-	const uint32_t *constant;
+	double same;    /* where names vary: the share of ops that nearly all hold as often; else 0 */
 };
 
-/* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop; `out` is the part of them
- * that does. Cuts inside a launch are moved to its first op, so `cut` is written to. Everything is in `arena`. */
-bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
-                      struct pattern_found *out);
+/* Whether names may differ from one cycle to the next; or that, and the cycles may be of a few kinds that have no name
+ * in common. */
+enum pattern_names { NAMES_SAME, NAMES_VARY, NAMES_OF_KINDS };
+
+/* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop. Cuts inside a launch are
+ * moved to its first op, so `cut` is written to. Everything is in `arena`. */
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, enum pattern_names varied,
+                      struct arena *arena, struct pattern_found *out);
+
+/* The same of cycles that begin with `token`, which is there `n` times. */
+bool pattern_cuts_at(const struct pattern_sequence *s, uint32_t token, size_t n, enum pattern_names names,
+                     struct arena *arena, struct pattern_found *out);
 
 #endif

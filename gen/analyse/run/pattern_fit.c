@@ -1,248 +1,164 @@
 #include "analyse/run/pattern_fit.h"
 
+#include "base/keymap.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-/* The sum of the hashes, by token in `hashes`, of the ops [from, to). */
-static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes, size_t from, size_t to)
+/* ---- what is usual ---- */
+
+void pattern_counts_init(struct pattern_counts *c, const struct pattern_sequence *s, struct arena *arena)
 {
-	uint64_t sum = 0;
-	for (size_t i = from; i < to; i++)
-		sum += hashes[s->token[i]];
-	return sum;
+	*c = (struct pattern_counts){.of = ARENA_NEW(arena, s->n_tokens, uint32_t)};
+	c->seen = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	c->time = ARENA_NEW(arena, s->n_tokens, double);
 }
 
-/* The sum that most of some cycles have, from all over the stretch; the share that has it. */
-static double commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
+/* A cycle that holds what most of some cycles hold, from all over the sequence; UINT32_MAX: no two of ten do. */
+static uint32_t commonest(const struct pattern_fit *f, uint32_t n)
 {
-	uint64_t *some = ARENA_NEW(scratch, RULE_SAMPLE, uint64_t);
-	uint32_t taken = 0, stride = n / RULE_SAMPLE + 1;
-	for (uint32_t k = 0; k < n && taken < RULE_SAMPLE; k += stride)
-		some[taken++] = f->sum[k];
+	uint64_t some[RULE_SAMPLE], sum = 0;
+	uint32_t taken = 0, best = 0, k = 0;
+	for (; k < n && taken < RULE_SAMPLE; k += n / RULE_SAMPLE + 1)
+		some[taken++] = f->cycle[k].sum;
 	sort_hashes(some, taken);
-	uint32_t best = 0;
 	for (uint32_t i = 0, first = 0; i < taken; i++) {
-		if (some[i] != some[first])
-			first = i;
-		if (i - first + 1 > best) {
-			best = i - first + 1;
-			*sum = some[i];
-		}
+		first = some[i] == some[first] ? first : i;
+		sum = i - first + 1 > best ? some[i] : sum;
+		best = i - first + 1 > best ? i - first + 1 : best;
 	}
-	return (double)best / taken;
+	for (k = 0; f->cycle[k].sum != sum; k++)
+		;
+	return best >= RULE_COMMON * taken ? k : UINT32_MAX;
 }
 
-void pattern_counts_init(struct pattern_counts *c, uint32_t n_tokens, struct arena *arena)
+/* What nearly all of the cycles [from, to) hold, and, by a majority vote (R. S. Boyer, J S. Moore, 1981), as often. */
+static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
 {
-	c->of = ARENA_NEW(arena, n_tokens, uint32_t);
-	c->seen = ARENA_NEW(arena, n_tokens, uint32_t);
-	c->n = 0;
-}
-
-void pattern_counts_take(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to)
-{
-	pattern_counts_clear(c);
-	for (size_t i = from; i < to; i++)
-		pattern_counts_add(c, s->token[i]);
-}
-
-struct pattern_votes pattern_votes_of(const struct pattern_sequence *s, const size_t *cut, uint32_t n,
-                                      struct arena *arena)
-{
+	ARENA_LOCAL(scratch);
 	struct pattern_counts counts;
-	struct pattern_votes v = {.usual = ARENA_NEW(arena, s->n_tokens, uint32_t)};
-	v.there = ARENA_NEW(arena, s->n_tokens, uint32_t);
-	v.more = ARENA_NEW(arena, s->n_tokens, uint32_t);
-	pattern_counts_init(&counts, s->n_tokens, arena);
-	for (uint32_t k = 0; k < n; k++) {
-		pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
+	pattern_counts_init(&counts, s, &scratch);
+	uint32_t *there = ARENA_NEW(&scratch, s->n_tokens, uint32_t),
+		 *more = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	uint32_t n = to - from;
+	f->n_usual = 0;
+	memset(f->constant, 0, s->n_tokens * sizeof *f->constant);
+	for (uint32_t k = from; k < to; k++) {
+		pattern_counts_clear(&counts);
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			pattern_counts_add(&counts, s->token[i]);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i];
-			v.there[token]++;
-			if (v.more[token] == 0)
-				v.usual[token] = counts.of[token];
-			v.more[token] += v.usual[token] == counts.of[token] ? 1 : -1;
+			there[token]++;
+			if (!more[token])
+				f->constant[token] = counts.of[token];
+			more[token] += f->constant[token] == counts.of[token] ? 1 : -1;
 		}
-	}
-	return v;
-}
-
-/* The same, with the GPU time of each token in `time`, and that of all added to `all`. */
-static void counts_weigh(struct pattern_counts *c, const struct pattern_sequence *s, size_t from, size_t to,
-                         double *time, double *all)
-{
-	pattern_counts_clear(c);
-	for (size_t i = from; i < to; i++) {
-		uint32_t token = s->token[i];
-		double length = (double)s->length[i];
-		time[token] = c->of[token] ? time[token] + length : length;
-		*all += length;
-		pattern_counts_add(c, token);
-	}
-}
-
-/* How many of what was counted are usual ones. */
-static size_t common_of(const struct pattern_fit *f, const struct pattern_counts *counts)
-{
-	size_t common = 0;
-	for (uint32_t i = 0; i < counts->n; i++) {
-		uint32_t usual = f->usual[counts->seen[i]], is = counts->of[counts->seen[i]];
-		common += usual < is ? usual : is;
-	}
-	return common;
-}
-
-/* How many of the ops [from, to) are usual ones. */
-static size_t common_ops(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
-                         struct pattern_counts *counts)
-{
-	pattern_counts_take(counts, s, from, to);
-	return common_of(f, counts);
-}
-
-/* `counts` are those of cycle `k`. */
-static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k,
-                  const struct pattern_counts *counts)
-{
-	size_t all = f->cut[k + 1] - f->cut[k], common = common_of(f, counts);
-	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
-	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
-	 * training step); lanes may have run ahead or behind */
-	double few = f->ops / RULE_FEW < RULE_FEW ? f->ops / RULE_FEW : RULE_FEW, eighth = RULE_NEAR * f->ops,
-	       quarter = RULE_QUARTER * f->ops;
-	double lost = s->n_lanes > 1 ? RULE_HALF * f->ops : eighth > few ? eighth : few;
-	/* nothing but what is usual, and most of that: rows were lost */
-	if (all == common && lost < quarter)
-		lost = quarter;
-	/* of nearly all of that, and of some less often: as many tokens as a small model drafts before the large one
-	 * checks them, or experts that got tokens; here and there one more of another. A validation lacks a good part
-	 * altogether */
-	uint32_t there = 0;
-	for (uint32_t i = 0; i < counts->n; i++)
-		there += f->usual[counts->seen[i]] > 0;
-	bool fewer = (double)(all - common) <= RULE_NEAR * (double)all && there >= RULE_NEARLY_ALL * f->n_usual &&
-	             (double)common >= quarter;
-	f->grade[k] = common == larger                                                            ? GRADE_EXACT
-	              : !fewer && ((double)missing > lost || (double)common < RULE_HALF * f->ops) ? GRADE_NONE
-	              : (double)common >= RULE_MOST * (double)larger                              ? GRADE_ALIKE
-	                                                                                          : GRADE_CYCLE;
-	f->more[k] = all - common > f->ops;
-	f->off[k] = (uint32_t)(all - common + missing);
-}
-
-void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n,
-                      struct arena *arena)
-{
-	ARENA_LOCAL(scratch);
-	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
-	f->grade = ARENA_NEW(arena, n, uint8_t);
-	f->more = ARENA_NEW(arena, n, uint8_t);
-	f->off = ARENA_NEW(arena, n, uint32_t);
-	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
-	f->sum = ARENA_NEW(arena, n, uint64_t);
-	uint32_t whole = n - 1;
-	uint64_t *hashes = ARENA_NEW(&scratch, s->n_tokens, uint64_t);
-	for (uint32_t token = 0; token < s->n_tokens; token++)
-		hashes[token] = pattern_hash(token);
-	for (uint32_t k = 0; k < whole; k++)
-		f->sum[k] = sum_of(s, hashes, cut[k], cut[k + 1]);
-	uint64_t sum = 0;
-	if (commonest_sum(f, whole, &sum, &scratch) >= RULE_COMMON) {
-		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
-			if (f->sum[k] == sum)
-				f->model = k;
-		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
-			f->usual[s->token[i]]++;
-	} else {
-		/* no two are equal often enough: of every token the count that most have */
-		struct pattern_votes votes = pattern_votes_of(s, cut, whole, &scratch);
-		for (uint32_t token = 0; token < s->n_tokens; token++)
-			f->usual[token] = votes.there[token] > RULE_HALF * whole ? votes.usual[token] : 0;
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
-		f->ops += f->usual[token];
-		f->n_usual += f->usual[token] > 0;
+		uint32_t same = (there[token] + more[token]) / 2;
+		f->usual[token] = there[token] && (there[token] + 1 >= n || there[token] >= RULE_EXPLAINED * n);
+		f->constant[token] *= f->usual[token] && (same + 1 >= n || same >= RULE_EXPLAINED * n);
+		f->n_usual += f->usual[token];
 	}
-	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
-	f->sum[n - 1] = sum_of(s, hashes, cut[n - 1], cut[n]);
-	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, &scratch);
-	for (uint32_t k = 0; k < n; k++)
-		if (f->model != UINT32_MAX && f->sum[k] == sum)
-			f->grade[k] = GRADE_EXACT;
-		else {
-			pattern_counts_take(&counts, s, cut[k], cut[k + 1]);
-			grade(f, s, k, &counts);
-		}
 }
 
-uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
+/* ---- what stands in for others ---- */
+
+/* What may stand in a place, of how often `of` i ops stand there: one more than the median, if in nearly all cycles
+ * there are about as many; else nothing. */
+static uint8_t limit_of(const uint32_t *of, uint32_t n)
+{
+	uint32_t median = 0, below = 0, fewer = 0, all = 0;
+	for (uint32_t i = 0; i < n; i++)
+		all += of[i];
+	while (all && (below += of[median]) < RULE_HALF * all)
+		median++;
+	for (uint32_t i = 0; i < n && (!i || i + 1 + (uint32_t)(RULE_QUARTER * median) < median); i++)
+		fewer += of[i];
+	return all && (fewer <= 1 || all - fewer >= RULE_NEARLY_ALL * all) ? (uint8_t)(median + (median + 1 < n)) : 0;
+}
+
+/* By op, from the first cut: how many may stand behind the two usual ops before it, about as many each time. */
+static uint8_t *find_places(const struct pattern_fit *f, const struct pattern_sequence *s, struct arena *arena)
+{
+	size_t first = f->cut[0], n = f->cut[f->n] - first;
+	uint32_t last = UINT32_MAX, pair = 0, fill = 0;
+	uint8_t *limit = ARENA_NEW(arena, n, uint8_t);
+	ARENA_LOCAL(scratch);
+	struct keymap pairs;
+	uint32_t *of = ARENA_NEW(&scratch, n, uint32_t);
+	keymap_init(&pairs, &scratch);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t token = s->token[first + i];
+		of[i] = pair;
+		if (f->usual[token]) {
+			pair = keymap_add(&pairs, (uint64_t)last << 32 | token);
+			last = token;
+		}
+	}
+	uint32_t *fills = ARENA_NEW(&scratch, ((size_t)pairs.n + 1) * RULE_LOOPS, uint32_t);
+	uint8_t *by_pair = ARENA_NEW(&scratch, pairs.n + 1, uint8_t);
+	for (size_t i = 0; i < n; i++) {
+		bool usual = f->usual[s->token[first + i]];
+		if (usual && i)
+			fills[of[i] * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
+		fill = usual ? 0 : fill + 1;
+	}
+	for (uint32_t k = 0; k < pairs.n; k++)
+		by_pair[k] = limit_of(fills + k * RULE_LOOPS, RULE_LOOPS);
+	for (size_t i = 0; i < n; i++)
+		limit[i] = by_pair[of[i]];
+	return limit;
+}
+
+/* How much of what follows is told by the few ops before it, of which there are a few at least: layers and
+ * micro-batches may be more or fewer, but what they hold comes in order. What is not usual counts as one name. Chance
+ * would tell the commonest name each time. Of many cycles those in the middle tell it. */
+double pattern_fit_order(const struct pattern_fit *f, const struct pattern_sequence *s)
 {
 	ARENA_LOCAL(scratch);
-	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, &scratch);
-	uint32_t n = 0;
-	for (uint32_t k = 0; k < f->n; k++) {
-		if (n == room)
-			break;
-		out[n++] = f->cut[k];
-		if (f->grade[k] == GRADE_NONE)
-			continue;
-		size_t end = f->cut[k + 1], at = f->cut[k] + f->ops;
-		for (; n < room && at + f->ops <= end + (size_t)(RULE_QUARTER * f->ops); at += f->ops) {
-			if ((double)common_ops(f, s, at, at + f->ops < end ? at + f->ops : end, &counts) <
-			    RULE_MOST * f->ops)
-				break;
-			out[n++] = at;
-		}
+	const size_t depth = 2 * RULE_SPARE;
+	struct keymap contexts;
+	keymap_init(&contexts, &scratch);
+	size_t first = f->cut[0], n = f->cut[f->n] - first, right = 0, most = 0, enough = (size_t)f->ops * RULE_WINDOW;
+	enough = enough > RULE_GLANCE ? enough : RULE_GLANCE;
+	if (n > enough) {
+		first += (n - enough) / 2;
+		n = enough;
 	}
-	return n;
+	uint32_t *context = ARENA_NEW(&scratch, n, uint32_t), *name = ARENA_NEW(&scratch, n + 1, uint32_t);
+	uint32_t *follows = ARENA_NEW(&scratch, n, uint32_t), *votes = ARENA_NEW(&scratch, n, uint32_t);
+	uint32_t *seen = ARENA_NEW(&scratch, n, uint32_t), *of = ARENA_NEW(&scratch, (size_t)s->n_tokens + 1, uint32_t);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t token = s->token[first + i];
+		uint64_t before = 0;
+		for (size_t k = i > depth ? i - depth : 0; k < i; k++)
+			before = pattern_hash(before ^ name[k]);
+		name[i] = f->usual[token] ? token + 1 : 0;
+		uint32_t k = context[i] = keymap_add(&contexts, before);
+		if (votes[k] == 0)
+			follows[k] = name[i];
+		votes[k] += follows[k] == name[i] ? 1 : -1;
+		seen[k]++;
+		most = ++of[name[i]] > most ? of[name[i]] : most;
+	}
+	for (size_t i = 0; i < n; i++)
+		right += follows[context[i]] == name[i] && seen[context[i]] >= RULE_CYCLES_VARIED;
+	return most < n ? ((double)right - (double)most) / (double)(n - most) : 1;
 }
 
-/* How many of a token the last cycle that differed had beyond what is usual, or less, that nothing has made up for; and
- * the GPU time of one of them. */
-struct balance {
-	int64_t beyond;
-	double each;
-	uint32_t cycle; /* 1 + the cycle; 0: none */
-};
+/* ---- how cycles differ from that ---- */
 
-/* What a cycle that differs holds too much or too little of, and no neighbour makes up for, is not explained. */
-struct account {
-	struct balance *of; /* by token */
-	int64_t beyond, missing;
-	double time;
-	uint64_t captured; /* beyond what is usual where a graph is captured, */
-	double captured_time;
-};
-
-static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t beyond, double each)
+/* How much of the ops [from, to) is usual. */
+uint32_t pattern_fit_common(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
+                            struct pattern_counts *counts)
 {
-	struct balance *b = &a->of[token];
-	bool makes_up = b->cycle + 1 == cycle && (b->beyond > 0) != (beyond > 0);
-	int64_t more = beyond > 0 ? beyond : 0,
-		even = llabs(b->beyond) < llabs(beyond) ? llabs(b->beyond) : llabs(beyond);
-	even = makes_up ? even : 0;
-	a->beyond += more - even;
-	a->missing += more - beyond - even;
-	a->time += each * (double)more - (beyond > 0 ? each : b->each) * (double)even;
-	*b = (struct balance){beyond > 0 ? beyond - even : beyond + even, each, cycle};
-}
-
-uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
-{
-	ARENA_LOCAL(scratch);
-	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, &scratch);
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to; k++)
-		for (size_t at = f->cut[k] + f->ops;
-		     f->more[k] && (double)at + RULE_HALF * f->ops < (double)f->cut[k + 1]; at += f->ops) {
-			size_t end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
-			n += (double)common_ops(f, s, at, end, &counts) >= RULE_MOST * f->ops;
-		}
-	return n;
+	uint32_t common = 0;
+	pattern_counts_clear(counts);
+	for (size_t i = from; i < to; i++)
+		common += pattern_counts_add(counts, s->token[i]) <= f->usual[s->token[i]];
+	return common;
 }
 
 bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k)
@@ -253,73 +169,173 @@ bool pattern_fit_captures(const struct pattern_fit *f, const struct pattern_sequ
 	return false;
 }
 
-double pattern_fit_host(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+static uint8_t grade(const struct pattern_fit *f, const struct pattern_sequence *s, double all, double common,
+                     uint32_t there)
 {
-	uint32_t with = 0;
-	for (uint32_t k = from; k < to; k++) {
-		size_t i = f->cut[k];
-		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
-			i++;
-		with += i < f->cut[k + 1];
-	}
-	return with / (double)(to - from);
+	double larger = all > f->ops ? all : f->ops, missing = f->ops - common;
+	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
+	 * training step); lanes may have run ahead or behind */
+	double few = f->ops / RULE_FEW < RULE_FEW ? f->ops / RULE_FEW : RULE_FEW, eighth = RULE_NEAR * f->ops,
+	       quarter = RULE_QUARTER * f->ops;
+	double lost = s->n_lanes > 1 ? RULE_HALF * f->ops : eighth > few ? eighth : few;
+	/* nothing but what is usual, and most of that: rows were lost */
+	if (all == common && lost < quarter)
+		lost = quarter;
+	/* of nearly all of that, and of some less often: as many tokens as a small model drafts before the large one
+	 * checks them, or experts that got tokens */
+	bool fewer = all - common <= RULE_NEAR * all && there >= RULE_NEARLY_ALL * f->n_usual && common >= quarter;
+	return common == larger                                            ? GRADE_EXACT
+	       : !fewer && (missing > lost || common < RULE_HALF * f->ops) ? GRADE_NONE
+	       : common >= RULE_MOST * larger                              ? GRADE_ALIKE
+	                                                                   : GRADE_CYCLE;
 }
 
-struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
-                                       uint32_t to, bool runs, struct arena *arena)
+static void weigh(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, const uint8_t *limit,
+                  struct pattern_counts *counts)
 {
-	struct pattern_share share = {0};
+	struct pattern_cycle *c = &f->cycle[k];
+	uint32_t all = (uint32_t)(f->cut[k + 1] - f->cut[k]), good = 0, there = 0, near = 0;
+	pattern_counts_clear(counts);
+	c->time = c->off_time = 0;
+	c->structure = 0;
+	c->pause = 0;
+	for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++) {
+		uint32_t token = s->token[i], n = pattern_counts_add(counts, token);
+		bool is = n <= f->usual[token];
+		counts->time[token] = (n > 1 ? counts->time[token] : 0) + (double)s->length[i];
+		near = f->usual[token] ? 0 : near + 1;
+		if (limit && f->usual[token])
+			is = !f->constant[token] || n <= f->constant[token];
+		else if (limit)
+			is = !(s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) && near <= limit[i - f->cut[0]];
+		there += n == 1 && f->usual[token];
+		good += is;
+		if (limit)
+			c->sum += pattern_hash(token);
+		if (s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE))
+			c->structure += pattern_hash(s->flags[i] &
+			                             (PATTERN_HOST | PATTERN_WORK | PATTERN_INPUT | PATTERN_UPDATE));
+		c->pause = s->pause[i] > c->pause ? s->pause[i] : c->pause;
+		c->time += (double)s->length[i];
+		c->off_time += is || !limit ? 0 : (double)s->length[i];
+	}
+	for (uint32_t i = 0; i < counts->n && !limit; i++) {
+		uint32_t n = counts->of[counts->seen[i]], usual = f->usual[counts->seen[i]];
+		c->off_time += n > usual ? counts->time[counts->seen[i]] / n * (n - usual) : 0;
+	}
+	c->lack = limit ? 0 : f->ops - good;
+	c->off = all - good + c->lack;
+	c->grade = limit ? (there >= RULE_MOST * f->n_usual ? GRADE_ALIKE : GRADE_NONE) : grade(f, s, all, good, there);
+	c->more = !limit && all - good > f->ops;
+}
+
+/* Leaves out what lies before and behind: other work in which the op stands as well. */
+static void trim(struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_counts *counts)
+{
+	uint32_t from = f->n / 2, to = from, before = f->n;
+	for (uint32_t k = 0; k + 1 < before; k++) {
+		uint32_t there = 0;
+		pattern_counts_clear(counts);
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			there += pattern_counts_add(counts, s->token[i]) == 1 && f->usual[s->token[i]];
+		f->cycle[k].grade = there >= RULE_MOST * f->n_usual;
+	}
+	while (from && f->cycle[from - 1].grade)
+		from--;
+	while (to + 1 < before && f->cycle[to].grade)
+		to++;
+	f->cut += from;
+	f->n = to - from + 1;
+}
+
+/* The last cycle ends where it holds what ends most of them, and as much as the shortest has. */
+static void end_last(struct pattern_fit *f, const struct pattern_sequence *s)
+{
+	uint32_t n = f->n - 1, votes = 0, token = 0;
+	size_t shortest = s->n, longest = 0, last = f->cut[n];
+	for (uint32_t k = 0; k < n; k++) {
+		size_t ops = f->cut[k + 1] - f->cut[k];
+		token = votes ? token : s->token[f->cut[k + 1] - 1];
+		votes += s->token[f->cut[k + 1] - 1] == token ? 1 : -1;
+		shortest = ops < shortest ? ops : shortest;
+		longest = ops > longest ? ops : longest;
+	}
+	ARENA_LOCAL(scratch);
+	bool *known = ARENA_NEW(&scratch, s->n_tokens, bool);
+	for (size_t i = f->cut[0]; i < last; i++)
+		known[s->token[i]] = true;
+	for (size_t i = last;
+	     votes && i < s->n && i < last + (size_t)(RULE_LONGER * (double)longest) && known[s->token[i]]; i++)
+		if (s->token[i] == token && i + 1 >= last + shortest)
+			f->cut[f->n] = i + 1;
+}
+
+/* Whether there is something usual in the cycles that begin at the `n` ops `cut`. */
+bool pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n, bool varied,
+                      struct arena *arena)
+{
+	ARENA_LOCAL(scratch);
 	struct pattern_counts counts;
-	pattern_counts_init(&counts, s->n_tokens, arena);
-	struct account account = {.of = ARENA_NEW(arena, s->n_tokens, struct balance)};
-	double *time = ARENA_NEW(arena, s->n_tokens, double);
-	uint32_t *usual = ARENA_NEW(arena, s->n_tokens, uint32_t), n_usual = 0;
-	for (uint32_t token = 0; token < s->n_tokens; token++)
-		if (f->usual[token])
-			usual[n_usual++] = token;
-	for (uint32_t k = from; k < to; k++) {
-		if (runs && (f->grade[k] == GRADE_NONE || f->more[k])) /* it parts runs */
-			continue;
-		share.alike += f->grade[k] >= GRADE_ALIKE;
-		share.n_ops += f->cut[k + 1] - f->cut[k];
-		if (f->grade[k] == GRADE_EXACT) {
-			for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
-				share.all_time += (double)s->length[i];
-			continue;
-		}
-		bool captures = pattern_fit_captures(f, s, k);
-		counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
-		for (uint32_t i = 0; i < counts.n; i++) {
-			uint32_t token = counts.seen[i], n = counts.of[token];
-			if (n > f->usual[token] && captures) {
-				account.captured += n - f->usual[token];
-				account.captured_time += time[token] / n * (n - f->usual[token]);
-			} else if (n > f->usual[token])
-				enter(&account, token, k + 1, (int64_t)n - f->usual[token], time[token] / n);
-		}
-		/* an end that the capture or the loop's own end cuts short is no fault of it */
-		bool ends = k + 1 == to || (runs && (f->grade[k + 1] == GRADE_NONE || f->more[k + 1]));
-		for (uint32_t i = 0; i < n_usual && !ends; i++)
-			if (counts.of[usual[i]] < f->usual[usual[i]])
-				enter(&account, usual[i], k + 1, (int64_t)counts.of[usual[i]] - f->usual[usual[i]], 0);
+	pattern_counts_init(&counts, s, &scratch);
+	const uint8_t *limit = NULL;
+	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
+	f->cycle = ARENA_NEW(arena, n, struct pattern_cycle);
+	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	if (varied) {
+		uint32_t quarter = (uint32_t)(RULE_QUARTER * n), *length = ARENA_NEW(&scratch, n, uint32_t);
+		f->constant = ARENA_NEW(arena, s->n_tokens, uint32_t);
+		for (uint32_t k = 0; k + 1 < n; k++)
+			length[k] = (uint32_t)(cut[k + 1] - cut[k]);
+		sort_counts(length, n - 1);
+		f->ops = length[(n - 1) / 2];
+		vote(f, s, quarter, n - 1 - quarter);
+		trim(f, s, &counts);
+		vote(f, s, 0, f->n - 1);
+	} else {
+		for (uint32_t k = 0; k + 1 < n; k++)
+			for (size_t i = cut[k]; i < cut[k + 1]; i++) {
+				f->cycle[k].sum += pattern_hash(s->token[i]);
+				f->cycle[k].time += (double)s->length[i];
+			}
+		f->model = commonest(f, n - 1);
+		if (f->model == UINT32_MAX)
+			return false;
+		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++, f->ops++)
+			f->n_usual += !f->usual[s->token[i]]++;
 	}
-	/* what runs once before a graph is captured is no fault of the loop that goes on behind it; more is no such
-	 * thing
-	 */
-	if (account.captured_time > RULE_QUARTER * share.all_time) {
-		account.beyond += (int64_t)account.captured;
-		account.time += account.captured_time;
+	n = f->n;
+	cut = f->cut;
+	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
+	if (varied) {
+		end_last(f, s);
+		limit = find_places(f, s, &scratch);
 	}
-	double all = (double)share.n_ops + (double)account.missing;
-	share.ops = all > 0 ? 1 - (double)(account.beyond + account.missing) / all : 0;
-	share.time = share.all_time > 0 ? 1 - account.time / share.all_time : 1;
-	return share;
+	for (uint32_t k = 0; k < n; k++)
+		if (!varied && f->cycle[k].sum == f->cycle[f->model].sum)
+			f->cycle[k].grade = GRADE_EXACT;
+		else
+			weigh(f, s, k, limit, &counts);
+	return true;
 }
 
-bool pattern_fit_has(const struct pattern_fit *f, const struct pattern_sequence *s, uint8_t flags)
+/* The cuts, and more of them where a cycle holds what several do: an op at which one begins was lost. */
+uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
 {
-	for (size_t i = 0; f->model != UINT32_MAX && i < f->ops; i++)
-		if (s->flags[f->cut[f->model] + i] & flags)
-			return true;
-	return false;
+	ARENA_LOCAL(scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s, &scratch);
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < f->n && n < room; k++) {
+		size_t end = f->cut[k + 1], at = f->cut[k] + f->ops;
+		out[n++] = f->cut[k];
+		for (; f->cycle[k].grade != GRADE_NONE && n < room &&
+		       at + f->ops <= end + (size_t)(RULE_QUARTER * f->ops);
+		     at += f->ops) {
+			if (pattern_fit_common(f, s, at, at + f->ops < end ? at + f->ops : end, &counts) <
+			    RULE_MOST * f->ops)
+				break;
+			out[n++] = at;
+		}
+	}
+	return n;
 }

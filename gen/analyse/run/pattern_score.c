@@ -55,13 +55,13 @@ static void see(const struct pattern_sequence *s, const struct pattern_found *f,
 	uint32_t others = 0;
 	size_t ops = fit->cut[k + 1] - fit->cut[k];
 	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++) {
-		bool other = fit->off[k] && !fit->usual[s->token[i]];
+		bool other = fit->cycle[k].off && !fit->usual[s->token[i]];
 		flags |= s->flags[i];
 		more |= other ? s->flags[i] : 0;
 		others += other;
 		end.read = end.read || pattern_is_out(s->flags[i]);
 	}
-	bool is_cycle = fit->grade[k] != GRADE_NONE, host = flags & PATTERN_HOST;
+	bool is_cycle = fit->cycle[k].grade != GRADE_NONE, host = flags & PATTERN_HOST;
 	go_on(&seen->updates, more & PATTERN_UPDATE, is_cycle);
 	if (is_cycle) {
 		seen->cycles++;
@@ -72,8 +72,8 @@ static void see(const struct pattern_sequence *s, const struct pattern_found *f,
 		size_t most = f->same > 0 ? (size_t)(RULE_LONGER * fit->ops) : fit->ops;
 		seen->inside += ops < most ? ops : most;
 		seen->host += host;
-		seen->exact += fit->grade[k] == GRADE_EXACT;
-		seen->asked += fit->grade[k] == GRADE_EXACT && host;
+		seen->exact += fit->cycle[k].grade == GRADE_EXACT;
+		seen->asked += fit->cycle[k].grade == GRADE_EXACT && host;
 	}
 	bool is_end = host || more & PATTERN_WORK;
 	if (go_on(&seen->ends, is_end, is_cycle))
@@ -99,13 +99,13 @@ static bool in_some(uint32_t n, uint32_t of)
 
 struct pattern_score pattern_score_of(const struct pattern_sequence *s, const struct pattern_found *f)
 {
-	struct pattern_score score = {.weight = f->share.ops * (double)f->share.n_ops,
+	struct pattern_score score = {.weight = f->ops * (double)f->n_ops,
 	                              .level = LEVEL_STEP,
 	                              .varied = f->same > 0,
 	                              .least = s->of_pytorch ? RULE_CYCLES : RULE_CYCLES_VARIED,
 	                              .cycles = f->cycles,
 	                              .ops = f->fit.ops};
-	double named = f->same * (double)f->share.n_ops;
+	double named = f->same * (double)f->n_ops;
 	struct seen seen = {0};
 	/* what follows does not say whether the last one ends a step */
 	for (uint32_t k = f->from; k + 1 < f->to; k++)
@@ -151,5 +151,7 @@ bool pattern_score_is_better(const struct pattern_score *a, const struct pattern
 		return !b->asked && a->weight >= RULE_MOST * b->weight;
 	if (b->weight < RULE_EXPLAINED * a->weight)
 		return true;
-	return a->weight > RULE_EXPLAINED * b->weight && a->ops < b->ops && (!a->varied || a->told || !b->told);
+	if (a->weight <= RULE_EXPLAINED * b->weight)
+		return false;
+	return a->ops < b->ops ? !a->varied || a->told || !b->told : b->varied && a->told && !b->told;
 }

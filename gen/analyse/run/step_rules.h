@@ -41,7 +41,6 @@ enum {
 	RULE_EFFORT = 24,       /* ops that trying may look at, as a multiple of the sequence */
 	RULE_SAMPLE = 256,      /* cycles of which a median is taken, or on which cuts are tried first */
 	RULE_WINDOW = 40,       /* cycles that are tried or asked: a few of another kind do not decide */
-	RULE_WINDOWS = 24,      /* most of them */
 	RULE_EXCERPT = 1 << 18, /* ops from the middle of a longer sequence */
 	RULE_GLANCE = 1 << 15   /* ops on which what is hopeless is seen to be that */
 };
