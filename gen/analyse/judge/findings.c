@@ -186,7 +186,9 @@ static bool is_left(const struct pair *p, size_t r, int s, double share, bool al
 	double claimed = cost->amount[s] + (p->seen[s][r].per_step > 0 ? 0 : cost->moved[s]),
 	       left = cost->amount[!s] + cost->moved[!s];
 	double host = claimed - p->as_much[s] * p->seen[s][r].busy;
-	if (alike && !p->seen[s][r].pauses)
+	/* calls that are not made cost no recording */
+	const bool none = p->seen[s][r].calls > 0 && !(p->seen[!s][r].calls > 0);
+	if (alike && !none && !p->seen[s][r].pauses)
 		left += fmax(0, fmin(claimed - left, fmin(host, p->recorded_more[s])));
 	return left <= share * claimed;
 }

@@ -61,19 +61,43 @@ static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from
 	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
 }
 
+/* Calls of a thread, and what they may have paid at each price: each no more than the time to the next one. */
+struct paid {
+	uint32_t calls;
+	double ns[RECORDING_PRICES];
+};
+
 /* Calls [first, launch] of a thread, and its ranges and operators, that a gap waited for. */
 struct late {
 	uint32_t thread, first, launch;
-	uint32_t calls;
+	struct paid paid;
 	int64_t ranges; /* operators among them */
 };
 
-static uint32_t count_own(const struct watched *w, uint32_t from, uint32_t to)
+/* The next call of the thread that is not a part of this one; `end`: there is none. */
+static uint32_t find_next(const struct watched *w, uint32_t call, uint32_t end)
 {
-	uint32_t n = 0;
-	for (uint32_t i = from; i < to; i++)
-		n += !is_the_profilers(w, i);
-	return n;
+	const struct trace *t = w->t;
+	uint32_t next = call + 1;
+	while (next < end && (t->calls.start[next] < t->calls.end[call] || is_the_profilers(w, next)))
+		next++;
+	return next;
+}
+
+/* Calls [from, to) of a thread that has none from `end` on. */
+static struct paid count_paid(const struct watched *w, uint32_t from, uint32_t to, uint32_t end)
+{
+	struct paid out = {0};
+	for (uint32_t i = from; i < to; i++) {
+		if (is_the_profilers(w, i))
+			continue;
+		const uint32_t next = find_next(w, i, end);
+		const double most = next < end ? (double)(w->t->calls.start[next] - w->t->calls.start[i]) : INFINITY;
+		out.calls++;
+		for (int p = 0; p < RECORDING_PRICES; p++)
+			out.ns[p] += fmin(recording_price[p], most);
+	}
+	return out;
 }
 
 int64_t recording_noted(const struct trace *t, uint32_t from, uint32_t to)
@@ -107,37 +131,44 @@ static bool find_late(const struct watched *w, const struct gap *gap, int64_t li
 		from = t->calls.end[i - 1];
 	while (last < end && t->calls.start[last] <= t->calls.start[launch])
 		last++;
-	*late = (struct late){thread, i, launch, count_own(w, i, last),
+	*late = (struct late){thread, i, launch, count_paid(w, i, last, end),
 	                      count_ranges(t, thread, from, t->calls.start[launch]) + recording_noted(t, i, launch)};
 	return true;
 }
 
-/* How many calls and ranges came before those that the gap waited for, since their thread last waited for the GPU: it
+/* The calls and ranges that came before those that the gap waited for, since their thread last waited for the GPU: it
  * is ahead by less for each of them. Not those of gaps before; `on` says whether it has not waited since such a gap. */
-static double count_before(const struct watched *w, const struct late *late, uint32_t counted, bool *on)
+static struct paid count_before(const struct watched *w, const struct late *late, uint32_t counted, double *ranges,
+                                bool *on)
 {
 	const struct trace *t = w->t;
 	uint32_t first = late->first, begin = t->first_call[late->thread];
 	uint32_t stop = counted > begin ? counted : begin;
 	*on = false;
+	*ranges = 0;
 	if (t->calls.waits[first])
-		return 0;
+		return (struct paid){0};
 	while (first > stop && !t->calls.waits[first - 1])
 		first--;
 	*on = counted && first <= counted;
-	uint32_t n = count_own(w, first, late->first);
-	return n ? n + (double)count_ranges(t, late->thread, t->calls.start[first], t->calls.start[late->first] - 1) +
-	                       (double)recording_noted(t, first, late->first - 1)
-	         : 0;
+	const struct paid out = count_paid(w, first, late->first, t->first_call[late->thread + 1]);
+	if (out.calls)
+		*ranges =
+			(double)count_ranges(t, late->thread, t->calls.start[first], t->calls.start[late->first] - 1) +
+			(double)recording_noted(t, first, late->first - 1);
+	return out;
 }
 
 /* What a gap of `ns` shows of what recording took, at each price: at most all of it. */
 static void add_gap(const struct watched *w, const struct late *late, double ns, struct chain *chain, double *took)
 {
 	bool on;
-	double n = count_before(w, late, chain->next, &on) + late->calls + (double)late->ranges;
+	double ranges;
+	const struct paid before = count_before(w, late, chain->next, &ranges, &on);
+	ranges += (double)late->ranges;
 	for (int p = 0; p < RECORDING_PRICES; p++) {
-		double all = n * recording_price[p] + (on ? chain->left[p] : 0), part = all < ns ? all : ns;
+		double all = before.ns[p] + late->paid.ns[p] + ranges * recording_price[p] + (on ? chain->left[p] : 0),
+		       part = all < ns ? all : ns;
 		took[p] += part;
 		chain->left[p] = all - part;
 	}
@@ -202,11 +233,9 @@ static void count_paces(const struct watched *w, struct sizes sizes[2])
 	const uint8_t *queues = find_queuing(t, &scratch);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		for (uint32_t i = t->first_call[thread], end = t->first_call[thread + 1]; i < end; i++) {
-			uint32_t next = i + 1;
 			if (t->calls.class[i] != CALL_LAUNCH || !queues[i] || is_the_profilers(w, i))
 				continue;
-			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(w, next)))
-				next++;
+			const uint32_t next = find_next(w, i, end);
 			if (next < end)
 				count_size(&sizes[queues[i] == QUEUES_GRAPH],
 				           (t->calls.start[next] - t->calls.start[i]) /
@@ -278,7 +307,7 @@ void recording_add(struct recording *r, struct run *run, const struct run *part)
 			add_arrival(r, part->trace, &gap);
 			if (!find_late(&watched, &gap, device->limit, &late))
 				continue;
-			r->waited += late.calls;
+			r->waited += late.paid.calls;
 			r->waited_ranges += late.ranges;
 			add_gap(&watched, &late, (double)(gap.end - gap.start), &chains[late.thread], r->took);
 		}
