@@ -80,9 +80,11 @@ static bool says_few_of(struct scene *s, int64_t blocks, int64_t threads, int64_
 	const struct trace *made = ten_kernels(s, KERNEL, blocks, threads, sms, beside);
 	const struct analysis *a = scene_compare(s, made, made);
 	for (uint32_t i = 0; i < a->findings.n; i++)
-		if (strcmp(a->findings.list[i].id, "gpu_bound") == 0)
-			return strstr(a->findings.list[i].text, "A block runs on one SM") &&
-			       strstr(a->findings.list[i].advice, "Launch more blocks");
+		if (strcmp(a->findings.list[i].id, "gpu_bound") == 0) {
+			const bool few = strstr(a->findings.list[i].text, "A block runs on one SM");
+			assert_int_equal(few, !strstr(a->findings.list[i].text, "so only faster kernels help"));
+			return few && strstr(a->findings.list[i].advice, "Launch more blocks");
+		}
 	fail();
 	return false;
 }
@@ -106,7 +108,8 @@ static void few_threads_leave_the_gpu_idle(void **state)
 static const char *difference(struct scene *s, int64_t before, int64_t after)
 {
 	const struct trace *baseline = ten_kernels(s, KERNEL, 64, before, 132, false);
-	const struct trace *fixed = ten_kernels(s, 3 * KERNEL, 64, after, 132, false);
+	struct trace *fixed = ten_kernels(s, 3 * KERNEL, 64, after, 132, false);
+	fixed->ops.end[0] -= KERNEL / 2; /* no one ratio of all */
 	const struct analysis *a = scene_compare(s, baseline, fixed);
 	assert_true(a->comparison.differences.n > 0);
 	return said(a->comparison.differences.list[0], a->names);
@@ -119,6 +122,8 @@ static void threads_of_a_block_are_told(void **state)
 		fail_msg("%s", said);
 	assert_null(strstr(difference(*state, 256, 256), "threads per block"));
 	assert_null(strstr(difference(*state, 256, 0), "threads per block")); /* not recorded */
+	assert_non_null(strstr(difference(*state, 256, 0), "more work, another block size, slower code"));
+	assert_non_null(strstr(difference(*state, 256, 256), "more work, slower code"));
 	assert_int_equal(trace_launch(64, 1 << 20), 64); /* no GPU has such a block: its grid is known all the same */
 }
 

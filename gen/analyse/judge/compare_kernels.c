@@ -48,7 +48,8 @@ static const struct fact *times_differ(const struct guard *c, const struct work_
 	                .longer = k->ratio > 0 ? "each"
 	                          : one_side   ? "all"
 	                                       : "some",
-	                .times = times, .clock = times <= MOST_OF_A_CLOCK);
+	                .times = times, .clock = times <= MOST_OF_A_CLOCK,
+	                .resized = round(g->size[0]) < 1 || fabs(g->size[0] - g->size[1]) > 1e-6);
 }
 
 /* What both run as often and with as many blocks takes another time: less work in each block, or faster code. */

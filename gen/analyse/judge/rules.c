@@ -116,7 +116,8 @@ static union fact_value value_of(const struct evidence *e, const char *name)
 		return (union fact_value){.text = e->kind_of_call};
 	if (strcmp(name, "os_calls") == 0)
 		return (union fact_value){.count = e->side->source.has_os_calls};
-	return (union fact_value){.number = rule_value(e, name)};
+	const double number = rule_value(e, name);
+	return (union fact_value){.number = number > 0 || strcmp(name, "instantiate") != 0 ? number : NAN};
 }
 
 const struct fact *rule_fact(const struct evidence *e)
@@ -138,7 +139,7 @@ const struct rule rules[] = {
 	{FACT_gil_contention, RULE_PLAIN, find_gil, NULL, PLACE_IDLE},
 	{FACT_paced, RULE_PLAIN, find_paced, NULL, PLACE_IDLE},
 	{FACT_managed_memory, RULE_PLAIN, find_managed, tell_managed, PLACE_COPIES},
-	{FACT_input_starvation, RULE_PLAIN, find_input, NULL, PLACE_IDLE},
+	{FACT_input_starvation, RULE_PLAIN, find_input, tell_input, PLACE_IDLE},
 	{FACT_host_before_copy, RULE_PLAIN, find_before_copy, NULL, PLACE_IDLE},
 	{FACT_pageable_copies, RULE_PLAIN, find_pageable, NULL, PLACE_COPIES},
 	{FACT_serial_copies, RULE_PLAIN, find_serial_copies, NULL, PLACE_COPIES},

@@ -135,11 +135,34 @@ static bool fits_input(const struct cell_key *idle)
 	return idle->input && cause_is_host(idle->cause);
 }
 
+/* Whether the call waits for another thread or process to have something ready. */
+static bool waits_for_others(const char *call)
+{
+	static const char *const calls[] = {"pthread_cond_", "sem_", "poll", "ppoll", "select", "pselect"};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strncmp(call, calls[i], strlen(calls[i])) == 0)
+			return true;
+	return false;
+}
+
 void find_input(struct evidence *e)
 {
+	double producer = 0;
 	e->host = rule_claim(e, fits_input);
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		const struct idle_fact *fact = &e->facts->idle[i];
+		if (e->claims[i] && fact->key.call && waits_for_others(names_text(e->names, fact->key.call)))
+			producer += fact->per_step;
+	}
 	rule_note(e, "input", FINDING_BYTES, e->side->counts.bytes_h2d);
+	rule_note(e, "producer", FINDING_TIME, producer);
 	rule_costs(e, 0, CONSIDERABLE);
+}
+
+const struct fact *tell_input(const struct evidence *e)
+{
+	return FACT_NEW(e->arena, input_starvation, e->side_no, RULE_COSTS(e), .phase = e->phase,
+	                .os_calls = e->side->source.has_os_calls, .producer = rule_value(e, "producer") > e->idle / 2);
 }
 
 /* ---- host work before a copy: the host works on what it read back, and hands that to the device ---- */

@@ -2,8 +2,11 @@
  * stand behind those that know more, and speak where most of a cause is left to them. */
 #include "analyse/judge/rules_parts.h"
 
+#include <string.h>
+
 static const double LARGE = 0.3;     /* of a step: from here on a cause has a finding … */
 static const double UNCLAIMED = 0.5; /* … of its own, where so much of it is no other finding's */
+static const double EACH_STEP = 0.9; /* graphs that are made a step */
 
 /* `given`: nothing in the program takes it away, so it promises nothing. */
 static const struct {
@@ -36,6 +39,20 @@ static enum cause cause_of(const struct evidence *e)
 	return cause;
 }
 
+/* What making graphs takes that were not kept, ns a step: where nobody made one each step, nothing. */
+static double instantiating(const struct evidence *e)
+{
+	double calls = 0, time = 0;
+	for (uint32_t i = 0; i < e->side->n_api; i++) {
+		const char *name = names_text(e->names, e->side->api[i].name);
+		if (!strstr(name, "GraphInstantiate"))
+			continue;
+		calls += e->side->api[i].calls;
+		time += e->side->api[i].per_step;
+	}
+	return e->side->steps.found && calls >= EACH_STEP ? time : 0;
+}
+
 void find_idle(struct evidence *e)
 {
 	enum cause cause = cause_of(e);
@@ -56,6 +73,8 @@ void find_idle(struct evidence *e)
 		}
 	}
 	rule_note(e, "cause", FINDING_TIME, all);
+	if (cause == CAUSE_LAUNCH_API || cause == CAUSE_OTHER_API)
+		rule_note(e, "instantiate", FINDING_TIME, instantiating(e));
 	if (!rule_costs(e, 0, SMALL))
 		return;
 	if (all < LARGE * rule_period(e) || e->amount < UNCLAIMED * all)

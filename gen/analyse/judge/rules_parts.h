@@ -52,6 +52,7 @@ void find_gil(struct evidence *e);
 void find_paced(struct evidence *e);
 void find_before_copy(struct evidence *e);
 void find_input(struct evidence *e);
+const struct fact *tell_input(const struct evidence *e);
 void find_host_work(struct evidence *e);
 void find_after_sync(struct evidence *e);
 void find_sync(struct evidence *e);

@@ -416,7 +416,7 @@ static void find_groups(const struct work_scale *scale, const struct work_row *a
 		} else if (work_distance(r->time[0], as_often) > CLOSE) {
 			const bool resized = work_has_other_threads(r);
 			work_group_add(resized ? &out->threads : &out->times, r, fabs(r->time[0] - as_often),
-			               resized ? r->threads : NULL);
+			               r->threads);
 			if (resized)
 				continue;
 			out->longer += fmax(as_often - r->time[0], 0);

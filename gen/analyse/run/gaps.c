@@ -1,22 +1,17 @@
 #include "analyse/run/gaps.h"
 
+#include "analyse/run/brought.h"
 #include "analyse/run/once.h"
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/classify.h"
-
-#include <string.h>
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
 	MOST_LIMIT = 100000,   /* ns: hardly a launch takes so long to arrive, … */
 	MOST_TIMES = 4,        /* … nor so many times as long as the quickest tenth, where that is longer */
 	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
-	MIN_SAMPLES = 20,
-	INPUT_PART = 20, /* a good part of a step's input is one in so many, … */
-	RETURNED_PARTS =
-		INPUT_PART / 4, /* … and what was read back before is most of what comes if it is so many parts */
-	INPUT_BYTES = 1024      /* … and no less than so many bytes */
+	MIN_SAMPLES = 20
 };
 
 /* ---- one gap ---- */
@@ -181,68 +176,6 @@ static bool is_blocked(const struct pieces *pieces, const struct sharing *sharin
 	return false;
 }
 
-/* Copies to the device that are so large carry input; a flag or a learning rate does not. */
-static int64_t least_input(const struct run *run, const struct device_run *d)
-{
-	const struct trace_ops *ops = &run->trace->ops;
-	const struct trace_device *device = &run->trace->devices[d->device];
-	int64_t all = 0, largest = 0;
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D || ops->start[i] < run->window_start ||
-		    ops->start[i] >= run->window_end || run_pauses(run, ops->start[i]))
-			continue;
-		all += ops->bytes[i];
-		largest = ops->bytes[i] > largest ? ops->bytes[i] : largest;
-	}
-	int64_t part = (run->steps.found ? all / run->n_steps : largest) / INPUT_PART;
-	return part > INPUT_BYTES ? part : INPUT_BYTES;
-}
-
-/* What the copies to the device that follow each other from `op` on bring together, until it is `least`; 0: it never
- * is. */
-static int64_t bytes_brought(const struct run *run, const struct device_run *d, uint32_t op, int64_t least)
-{
-	const struct trace_ops *ops = &run->trace->ops;
-	const struct trace_device *device = &run->trace->devices[d->device];
-	int64_t bytes = 0;
-	for (uint32_t i = op; i < device->first_op + device->n_ops && bytes < least; i++) {
-		if (ops->kind[i] == OP_MEMSET && i > op)
-			continue;
-		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D)
-			break;
-		bytes += ops->bytes[i];
-	}
-	return bytes >= least ? bytes : 0;
-}
-
-/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. Where
- * the program marks none, a step may well end with what is read back, or with the optimizer's: what the host makes of
- * it goes up in the next one. */
-static int64_t *read_back(const struct run *run, const struct device_run *d, struct arena *arena)
-{
-	const struct trace_ops *ops = &run->trace->ops;
-	const struct trace_device *device = &run->trace->devices[d->device];
-	const bool unmarked = run->steps.origin == STEPS_BY_PATTERN ||
-	                      strcmp(names_text(run->trace->names, run->steps.name), STEP_ADDED) == 0;
-	int64_t *before = NULL, bytes = 0, last = 0;
-	uint32_t step = TRACE_NONE;
-	for (uint32_t k = 0; run->steps.op_step && k < device->n_ops; k++) {
-		uint32_t i = device->first_op + k, of = run->steps.op_step[i];
-		if (of != step && of != TRACE_NONE) {
-			step = of;
-			last = unmarked ? bytes : 0;
-			bytes = 0;
-		}
-		if (before)
-			before[k] = last + bytes;
-		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_D2H)
-			continue;
-		before = before ? before : ARENA_NEW(arena, device->n_ops, int64_t);
-		bytes += ops->bytes[i];
-	}
-	return before;
-}
-
 /* How long the thread that ends the gap had been inside an allocation or free when the GPU ran out of work, 0 if it was
  * not: for so long that call waited for the GPU, and without it the host would have been as much ahead. */
 static int64_t waited_in_alloc(const struct run *run, const struct gap *gap, const struct pieces *pieces)
@@ -357,13 +290,15 @@ static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64
 	return time;
 }
 
-/* Whether the gap ended with a copy to the device; `back`: of what was read back before, which is no input. */
-static bool has_brought(const struct charge *c, const struct gap *gap, bool *back)
+/* Whether the gap ended with a copy to the device; `back`: of what was read back before, which is no input; `ahead`:
+ * of a later step's input, after some read-back. */
+static bool has_brought(const struct charge *c, const struct gap *gap, bool *back, bool *ahead)
 {
-	int64_t bytes = gap->next != TRACE_NONE ? bytes_brought(c->run, c->d, gap->next, c->least_input) : 0;
+	int64_t bytes = gap->next != TRACE_NONE ? brought_bytes(c->run, c->d, gap->next, c->least_input) : 0;
 	uint32_t first = c->run->trace->devices[c->d->device].first_op;
 	int64_t read = bytes && c->read_back ? c->read_back[gap->next - first] : 0;
-	*back = read >= bytes && read >= RETURNED_PARTS * c->least_input;
+	*back = read >= bytes && read >= BROUGHT_BACK_PARTS * c->least_input;
+	*ahead = read > 0 && brought_ahead(c->run, c->d, gap->next);
 	return bytes;
 }
 
@@ -386,7 +321,7 @@ static void add_gap(struct charge *c, const struct gap *gap, enum opened opened,
 	const struct run *run = c->run;
 	const struct trace_ops *ops = &run->trace->ops;
 	int64_t waited = waited_in_alloc(run, gap, &c->pieces);
-	bool back, brought = has_brought(c, gap, &back), input = brought && !back;
+	bool back, ahead, brought = has_brought(c, gap, &back, &ahead), input = brought && !back;
 	struct cell_key key = {.opened = opened,
 	                       .once = once,
 	                       .blocked = opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process),
@@ -404,7 +339,8 @@ static void add_gap(struct charge *c, const struct gap *gap, enum opened opened,
 		key.phase = run_phase(run, p->phase);
 		key.call = p->call;
 		key.mutex = p->mutex;
-		key.input = input & !p->peer; /* what a peer sends is none either */
+		/* what a peer sends is none either; who prepares a later step's may wait for a producer */
+		key.input = input && !p->peer && (!ahead || p->cause == CAUSE_HOST_BLOCKED);
 		key.returned = brought ^ key.input;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
 		for (; first && step_table_passes(table, end); step_table_next(table)) {
@@ -469,8 +405,8 @@ void device_charge(struct run *run, struct device_run *d)
 	struct charge c = {.run = run, .d = d, .sharing = run_sharing(run, d), .pieces = {.run = run}};
 	ARENA_LOCAL(back);
 	c.process = run->trace->devices[d->device].process;
-	c.least_input = least_input(run, d);
-	c.read_back = read_back(run, d, &back);
+	c.least_input = brought_least(run, d);
+	c.read_back = brought_back(run, d, &back);
 	d->limit = find_limit(run, d);
 	place_sums_init(&d->places, run->arena);
 	step_table_rewind(&run->table);
