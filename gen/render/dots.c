@@ -124,10 +124,13 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 	svg_line(lines, at(axis, before), TOP, at(axis, before), TOP + ROWS * ROW);
 	draw_bar(axis, before / v->hi, before / v->lo, y, tone);
 	double asked = gates_asked_speedup(&a->gates);
-	if (asked > 0)
-		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
-		         SAY(NULL, arena, dots_gate, .asked = gates_times(arena, asked)));
 	xmlNode *ink = svg_filled(svg, "ink", "#111");
+	if (asked > 0) {
+		const struct fact *gate = FACT_NEW(arena, dots_gate, FACT_NO_SIDE, .asked = gates_times(arena, asked));
+		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
+		         say_fact(gate, NULL, arena));
+		svg_text(ink, at(axis, before / asked), y + 22, ANCHOR_MIDDLE, say_form(gate, SAY_SHORT, NULL, arena));
+	}
 	svg_text(ink, 0, y + 4, ANCHOR_START, say_fact(FACT_NEW(arena, dots_interval, FACT_NO_SIDE), NULL, arena));
 }
 
