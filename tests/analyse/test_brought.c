@@ -84,10 +84,10 @@ static void a_later_steps_input_is_there_in_time(void **state)
 	const struct program fed = {.back = 4, .ahead = true, .call = "pthread_cond_wait"};
 	const struct finding *f = find(*state, &fed, "input_starvation");
 	assert_non_null(f);
-	assert_non_null(strstr(f->advice, "use more of them"));
+	assert_non_null(strstr(f->advice, "use more threads"));
 	f = find(*state, &(struct program){.back = 4, .call = "read"}, "input_starvation");
 	assert_non_null(f);
-	assert_null(strstr(f->advice, "use more of them"));
+	assert_null(strstr(f->advice, "use more threads"));
 }
 
 int main(void)

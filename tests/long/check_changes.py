@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHANGES = [  # file below gen, what stands there, what takes its place, the test that has to fail
-    ("analyse/run/gaps.c", "INPUT_PART = 20", "INPUT_PART = 5", "test_findings_kinds"),
+    ("analyse/run/brought.c", "INPUT_PART = 20", "INPUT_PART = 5", "test_findings_kinds"),
     ("analyse/run/gaps.c", "\tpiece.earlier = w->shift;\n", "", "test_causes_others"),
     ("analyse/run/pattern_score.c", "return n >= RULE_NEARLY_ALL * of", "return n >= (1 - RULE_NEARLY_ALL) * of", "test_pattern"),
     ("analyse/run/pattern_score.c", "(score.weight - named) * RULE_NEARLY_ALL", "(score.weight - named) * .6", "test_pattern_varied"),
