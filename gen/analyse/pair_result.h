@@ -91,6 +91,8 @@ struct reason {
 	                             * the side with less of it has that, too */
 	bool one_way;               /* of PART_COPY: it is those that go one way, … */
 	uint32_t way;               /* … enum copy_kind or WAY_MEMSET */
+	double at_once[2];          /* of PART_COMPUTE: so many kernels run at once on average, by side, where that is
+	                             * what changed it; else 0 */
 };
 enum { REASONS_MOST = 5 };
 struct waterfall {

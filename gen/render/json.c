@@ -143,6 +143,9 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_text(json, work.module ? "module" : "operator",
 		          work.owner ? names_text(a->names, work.owner) : NULL);
 		json_null(json, work.module ? "operator" : "module");
+		const bool overlap = r->at_once[0] > 0;
+		json_number(json, "baseline_kernels_at_once", overlap ? r->at_once[0] : NAN);
+		json_number(json, "fixed_kernels_at_once", overlap ? r->at_once[1] : NAN);
 		json_ms(json, "baseline_ms", r->part.baseline);
 		json_ms(json, "fixed_ms", r->part.fixed);
 		json_ms(json, "delta_ms", r->part.delta);

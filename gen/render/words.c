@@ -203,6 +203,14 @@ const char *words_part(const struct analysis *a, struct arena *arena, const stru
 	           .between = !part->phase && view_has_phases(a), .renamed = part->renamed);
 }
 
+static const struct fact *overlap_of(const struct reason *r, struct arena *arena)
+{
+	if (!(r->at_once[0] > 0))
+		return NULL;
+	return FACT_NEW(arena, kernels_overlap, FACT_NO_SIDE, .more = r->at_once[1] > r->at_once[0],
+	                .baseline = r->at_once[0], .fixed = r->at_once[1]);
+}
+
 const struct fact *words_reason(const struct analysis *a, const struct reason *r, struct arena *arena)
 {
 	const struct waterfall_part *part = &r->part;
@@ -223,7 +231,7 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	                                  : part_short_name(part->kind),
 	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel,
 	                .owner = w.owner, .module = w.module, .baseline = w.time[0], .fixed = w.time[1],
-	                .before = w.count[0], .after = w.count[1],
+	                .before = w.count[0], .after = w.count[1], .overlap = overlap_of(r, arena),
 	                .of = a->items_name            ? "item"
 	                      : a->side[0].steps.found ? "step"
 	                                               : "run");

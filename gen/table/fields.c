@@ -7,7 +7,7 @@
  * side.events, side.doubt), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct side) == 12960, "something new in struct side");
-_Static_assert(sizeof(struct side_facts) == 296, "something new in struct side_facts");
+_Static_assert(sizeof(struct side_facts) == 304, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 936, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
@@ -232,7 +232,7 @@ RECORD(comm_fact, LIST_OF(communicates, n, RECORD_FLAGS), INT(ranks), REAL(min),
 #define S struct work_facts
 RECORD(work, REAL(launch_call), REAL(launch_calls), REAL(steady_launches), REAL(kernel_median), REAL(pageable_copies),
        REAL(pageable_bytes), REAL(managed_copies), REAL(blocking_syncs), REAL(alloc_calls), REAL(module_calls),
-       REAL(alloc_time))
+       REAL(alloc_time), REAL(streams))
 #undef S
 
 #define S struct side_facts

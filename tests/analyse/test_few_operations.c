@@ -139,6 +139,30 @@ static void few_blocks_leave_the_gpu_idle(void **state)
 	assert_false(says_few(*state, 1, 108, true)); /* side by side they may fill it */
 }
 
+/* Kernels that take turns on two streams, and leave half of the SMs and more, could run at once. */
+static void streams_that_take_turns(void **state)
+{
+	for (int64_t blocks = 66; blocks <= 67; blocks++)
+		for (int streams = 1; streams <= 2; streams++) {
+			struct trace *made = ten_kernels(*state, KERNEL, blocks, 256, 132, false);
+			for (size_t i = 0; i < made->ops.n; i++)
+				made->ops.stream[i] = streams == 2 && i % 2 ? 8 : 7;
+			const struct analysis *a = scene_compare(*state, made, made);
+			for (uint32_t i = 0; i < a->findings.n; i++) {
+				const struct finding *f = &a->findings.list[i];
+				const bool turns = streams == 2 && blocks == 66;
+				if (strcmp(f->id, "gpu_bound") != 0)
+					continue;
+				assert_int_equal(strstr(f->text, "on 2 streams, and on average 1.00 run at once") !=
+				                         NULL,
+				                 turns);
+				assert_int_equal(strstr(f->text, "so only faster kernels help") == NULL, turns);
+				assert_int_equal(strstr(f->advice, "Let the streams run at once") != NULL, turns);
+			}
+			assert_true(finds(a, "gpu_bound"));
+		}
+}
+
 /* Two clocks that are recorded and differ are other GPUs. */
 static void an_unknown_clock_is_no_other_gpu(void **state)
 {
@@ -194,9 +218,10 @@ static void what_was_recorded_of_one_side_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(few_operations_are_no_bottleneck),   SCENE(few_blocks_leave_the_gpu_idle),
-		SCENE(few_threads_leave_the_gpu_idle),     SCENE(threads_of_a_block_are_told),
-		SCENE(what_was_recorded_of_one_side_only), SCENE(an_unknown_clock_is_no_other_gpu),
+		SCENE(few_operations_are_no_bottleneck), SCENE(few_blocks_leave_the_gpu_idle),
+		SCENE(few_threads_leave_the_gpu_idle),   SCENE(threads_of_a_block_are_told),
+		SCENE(streams_that_take_turns),          SCENE(what_was_recorded_of_one_side_only),
+		SCENE(an_unknown_clock_is_no_other_gpu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

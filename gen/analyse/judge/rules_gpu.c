@@ -1,6 +1,7 @@
 /* Rules on what the GPUs do: copies, communication, computing. */
 #include "analyse/judge/rules_parts.h"
 
+#include "analyse/judge/waterfall.h"
 #include "analyse/say.h"
 
 #include <math.h>
@@ -246,6 +247,9 @@ static double count_tiny(const struct side *side, double *time)
 static const double FEW_OF_SMS = 0.25, FEW_TIME = 0.5, SIDE_BY_SIDE = 1.1;
 static const double FEW_THREADS = 32; /* for each SM: a warp in one of four parts */
 static const int64_t FEW_BLOCKS = 4;  /* where nobody recorded how many SMs there are */
+/* Kernels of several streams that leave half of the SMs could run at once; where nearly as many do, there is nothing to
+ * gain. */
+static const double HALF_OF_SMS = 0.5, NEARLY_ALL_AT_ONCE = 0.9;
 
 struct few_blocks {
 	const struct run_kernel *longest; /* of those with few; NULL: they are not most of the time */
@@ -253,16 +257,16 @@ struct few_blocks {
 	int64_t sms;                      /* of the smallest GPU; 0: not known */
 };
 
-/* `sms`: 0: not known. */
-static bool has_few(const struct run_kernel *k, int64_t sms)
+/* At most `part` of the SMs have one of its blocks. `sms`: 0: not known. */
+static bool has_few(const struct run_kernel *k, int64_t sms, double part)
 {
 	const double n = (double)k->n, blocks = k->blocks / n, threads = blocks * k->threads / n;
-	if (blocks <= (sms ? FEW_OF_SMS * (double)sms : (double)FEW_BLOCKS))
+	if (blocks <= (sms ? part * (double)sms : (double)FEW_BLOCKS))
 		return true;
 	return threads > 0 && threads <= FEW_THREADS * (double)sms;
 }
 
-static struct few_blocks find_few_blocks(const struct evidence *e)
+static struct few_blocks find_few_blocks(const struct evidence *e, double part)
 {
 	struct few_blocks out = {0};
 	double all = 0, few = 0;
@@ -275,18 +279,22 @@ static struct few_blocks find_few_blocks(const struct evidence *e)
 		for (uint32_t i = 0; i < e->facts->runs[r].n_kernels; i++) {
 			const struct run_kernel *k = &e->facts->runs[r].kernels[i];
 			all += k->ns;
-			if (k->comm || k->unsized || !has_few(k, out.sms))
+			if (k->comm || k->unsized || !has_few(k, out.sms, part))
 				continue;
 			few += k->ns;
 			out.longest = !out.longest || k->ns > out.longest->ns ? k : out.longest;
 		}
 	out.share = all > 0 ? few / all : 0;
-	double added = 0;
-	for (uint32_t i = 0; i < e->side->n_kernels; i++)
-		added += e->side->kernels[i].per_step / fmax(1, e->side->n_devices);
-	if (out.share < FEW_TIME || added > SIDE_BY_SIDE * e->side->budget.compute)
+	if (out.share < FEW_TIME)
 		out.longest = NULL;
 	return out;
+}
+
+/* Of one device: processes that share it and ranks have streams of their own. */
+static bool has_room_for_streams(const struct evidence *e, double at_once)
+{
+	const double streams = floor(e->facts->work.streams);
+	return e->side->n_devices == 1 && streams > 1 && at_once < NEARLY_ALL_AT_ONCE * streams;
 }
 
 /* A run without steps lasts from its first operation to its last: few fill it whatever the program waits for. */
@@ -314,25 +322,31 @@ void find_gpu_bound(struct evidence *e)
 		e->per_step = b->compute;
 }
 
-static const struct fact *tell_few_blocks(const struct evidence *e, const struct few_blocks *few)
+static const struct fact *tell_few_blocks(const struct evidence *e, const struct few_blocks *few, double at_once)
 {
 	const struct run_kernel *k = few->longest;
 	const int64_t threads = llround(k->threads / (double)k->n);
-	return FACT_NEW(e->arena, few_blocks, e->side_no, .share = few->share, .kernel = k->name,
-	                .blocks = (int64_t)ceil(k->blocks / (double)k->n), .threads = threads ? threads : FACT_UNKNOWN,
-	                .sms = few->sms ? few->sms : FACT_UNKNOWN);
+	return FACT_NEW(e->arena, few_blocks, e->side_no, .share = few->share, .kernel = k->name, .half = at_once > 0,
+	                .streams = at_once > 0 ? (int64_t)e->facts->work.streams : FACT_UNKNOWN,
+	                .at_once = at_once > 0 ? at_once : NAN, .blocks = (int64_t)ceil(k->blocks / (double)k->n),
+	                .threads = threads ? threads : FACT_UNKNOWN, .sms = few->sms ? few->sms : FACT_UNKNOWN);
 }
 
 const struct fact *tell_gpu_bound(const struct evidence *e)
 {
-	const struct few_blocks few = find_few_blocks(e);
+	const double at_once = waterfall_at_once(e->side);
+	const bool streams = has_room_for_streams(e, at_once);
+	struct few_blocks few = find_few_blocks(e, streams ? HALF_OF_SMS : FEW_OF_SMS);
 	double tiny = rule_value(e, "tiny"), time = rule_value(e, "tiny_time");
 	const bool many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount;
+	if (!streams && at_once > SIDE_BY_SIDE)
+		few.longest = NULL;
 	return FACT_NEW(e->arena, gpu_bound, e->side_no, RULE_COSTS(e), .period = rule_value(e, "period"),
 	                .pages = rule_value(e, "overlapped") >= MANY * rule_period(e),
-	                .kernels = many_tiny     ? "tiny"
-	                           : few.longest ? "few_blocks"
-	                                         : "others",
+	                .kernels = many_tiny                ? "tiny"
+	                           : few.longest && streams ? "streams"
+	                           : few.longest            ? "few_blocks"
+	                                                    : "others",
 	                .tiny = tiny, .tiny_time = time, .limit = TINY, .profiler = e->facts->amd ? "rocprof" : "ncu",
-	                .few = many_tiny || !few.longest ? NULL : tell_few_blocks(e, &few));
+	                .few = many_tiny || !few.longest ? NULL : tell_few_blocks(e, &few, streams ? at_once : 0));
 }

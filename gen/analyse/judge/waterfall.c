@@ -197,6 +197,29 @@ static void add_interval(const struct row_source *t, struct reason *reason)
 
 /* ---- why ---- */
 
+/* A step's kernels, summed, ns a GPU. */
+static double kernels_of(const struct side *side)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < side->n_kernels; i++)
+		sum += side->kernels[i].comm ? 0 : side->kernels[i].per_step;
+	return sum / fmax(1, side->n_devices);
+}
+
+double waterfall_at_once(const struct side *side)
+{
+	return side->budget.compute > 0 ? kernels_of(side) / side->budget.compute : 0;
+}
+
+/* The GPU computes for less time, or more, though kernels take as long: more of them run at once, or fewer. */
+static void find_overlap(const struct side side[2], double sign, struct reason *r)
+{
+	double kernels = kernels_of(&side[1]) / side_items(&side[1]) - kernels_of(&side[0]) / side_items(&side[0]);
+	if (r->part.kind == PART_COMPUTE && sign * kernels < MOVED * sign * r->part.delta)
+		for (int s = 0; s < 2; s++)
+			r->at_once[s] = waterfall_at_once(&side[s]);
+}
+
 /* Whether a reason that was named has some of the same time. */
 static bool is_named(const struct waterfall *w, const struct reason *is)
 {
@@ -275,6 +298,7 @@ static void name_part(struct waterfall *w, const struct row_source *t, const str
 	}
 	if (!is_large(n, &r.part) || !is_clear(&r.part, n->one_run, n->clear))
 		return;
+	find_overlap(t->side, n->sign, &r);
 	add_reason(w, n, &r);
 }
 

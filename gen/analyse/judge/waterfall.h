@@ -12,6 +12,10 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
                                  const struct renames *renames, const struct verdict *verdict,
                                  const struct names *names, struct arena *arena);
 
+/* How many kernels run at once, on average over the time in which any does; those that communicate are no part of it.
+ */
+double waterfall_at_once(const struct side *side);
+
 /* By how much a part may have changed beside what is seen: half of its interval, or where it has none what may move it
  * between two single runs. */
 double waterfall_slack(const struct waterfall_part *part);

@@ -2,6 +2,7 @@
 
 #include "analyse/run/tally.h"
 #include "analyse/side/peaks.h"
+#include "base/keymap.h"
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/again.h"
@@ -30,6 +31,11 @@ struct tables {
 	                                            * thousand times as long as the others */
 	uint32_t *launches;                        /* by step: kernels that it launches */
 	struct place_sums places;                  /* of what is launched, by enum place_time */
+	struct streams {
+		struct keymap ids;
+		double *ns;
+		uint32_t n, room;
+	} streams; /* kernels' time of each */
 };
 
 /* The row of a slot, a new one if it has none; `rows`, `n` and `room` are changed then. */
@@ -49,6 +55,29 @@ static uint32_t outermost_of(const struct trace *t, size_t op)
 	return call != TRACE_NONE && t->calls.in_outermost ? t->calls.in_outermost[call] : 0;
 }
 
+static void add_stream(struct tables *b, uint32_t stream, int64_t ns)
+{
+	struct streams *s = &b->streams;
+	const uint32_t at = keymap_add(&s->ids, stream);
+	if (at == s->n) {
+		LIST_GROW(b->work, s->ns, s->n, s->room);
+		s->ns[s->n++] = 0;
+	}
+	s->ns[at] += (double)ns;
+}
+
+/* How many have so much of the kernels' time that it matters whether they run at once. */
+static double count_streams(const struct streams *s)
+{
+	static const double considerable = 0.1;
+	double all = 0, n = 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		all += s->ns[i];
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->ns[i] >= considerable * all;
+	return n;
+}
+
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
 	struct kernel_result *k = ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], b->out.side.kernels,
@@ -60,8 +89,10 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 		b->several[k->name] |= k->instances > 0;
 		k->of = b->several[k->name] ? 0 : of;
 	}
-	if (t->ops.kind[i] == OP_KERNEL)
+	if (t->ops.kind[i] == OP_KERNEL) {
 		tally_add(&b->kernel_lengths, b->work, t->ops.end[i] - t->ops.start[i]);
+		add_stream(b, t->ops.stream[i], t->ops.end[i] - t->ops.start[i]);
+	}
 	k->graph = t->ops.kind[i] == OP_GRAPH;
 	k->instances += b->weight;
 	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
@@ -324,6 +355,7 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 	b->work = work;
 	b->n_runs = n;
 	place_sums_init(&b->places, work);
+	keymap_init(&b->streams.ids, work);
 	keymap_init(&b->out.places.keys, work);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
@@ -360,10 +392,13 @@ void side_tables_end_run(struct tables *b, const struct run *run)
 	double n = (double)b->n_runs;
 	b->out.work.launch_call += tally_median(&b->launch_calls) / n;
 	b->out.work.kernel_median += tally_median(&b->kernel_lengths) / n;
+	b->out.work.streams += count_streams(&b->streams) / n;
 	b->out.work.steady_launches += steady_launches(b->launches, run) / n;
 	launch_places_add(&b->out.places, &b->places, 1 / ((double)b->n_runs * run->n_steps));
 	place_sums_init(&b->places, b->work);
 	b->launch_calls = b->kernel_lengths = (struct tally){0};
+	b->streams = (struct streams){0};
+	keymap_init(&b->streams.ids, b->work);
 	b->launches = NULL;
 }
 

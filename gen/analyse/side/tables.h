@@ -18,6 +18,7 @@ struct work_facts {
 	double blocking_syncs;  /* synchronising calls a step on launching threads */
 	double alloc_calls, module_calls; /* the same of allocations and module loads */
 	double alloc_time;                /* inside those allocations and frees, ns a step */
+	double streams;                   /* that each have a tenth and more of the kernels' time, by CUPTI's ids */
 };
 
 struct side_tables {
