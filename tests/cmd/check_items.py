@@ -14,6 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import by_hand  # noqa: E402
+import made_work  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 from by_hand import GAPLINE, check, near, report  # noqa: E402
 
@@ -172,4 +173,50 @@ def no_steps(folder):
     check(doc["verdict"]["per"] == "step" and any("Items are not compared" in d for d in doc["verdict"]["differences"]), "no steps:", doc["verdict"]["differences"])
 
 
-by_hand.run([batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+def work_of(folder, baseline, fixed):
+    for name, step in ("base", baseline), ("fixed", fixed):
+        (folder / f"{name}.sqlite").unlink(missing_ok=True)
+        made_work.make(str(folder / f"{name}.sqlite"), step)
+    _, doc, text, *_ = report(folder)
+    return doc["verdict"]["same_work"], " ".join(text.split())
+
+
+def parts_of_a_batch(folder):
+    """A batch in 2 parts instead of 8: a loss of one block runs as seldom, and leaves nothing out."""
+    def step(parts, loss=None):
+        return [("load", "input", "", made_work.BATCH, made_work.INPUT, 1), ("forward", "kernel", "gelu(float*)", 400_000 // parts, 4096 // parts, parts),
+                ("forward", "kernel", "nll_loss(float*)", 50_000, 1, loss or parts), ("update", "kernel", "adam(float*)", 30_000, 256, 4),
+                ("loss", "output", "", 0, 4096, 1)]
+
+    work, text = work_of(folder, step(8), step(2))
+    check(work in ("same_job", "unknown") and "Nothing runs" not in text, work, text)
+    work, text = work_of(folder, step(8), step(8, 2))
+    check(work == "different" and "Nothing runs in its place" in text, "six of eight losses are gone:", text)
+
+
+def half_of_a_batch(folder):
+    """Half of the blocks and of the time: a kernel that has another name for the smaller batch does not do the rest."""
+    def with_tiles(step, n, ns, name):
+        return [*step[:2], ("forward", "kernel", name, ns, 512, n), *step[2:]]
+
+    whole = with_tiles(made_work.BASE, 1, 300_000, "tile_large(float*)")
+    half = with_tiles([(p, k, n, ns, a * 2 if k == "input" else a, c) for p, k, n, ns, a, c in made_work.half(made_work.BASE)], 1, 200_000, "tile_small(float*)")
+    work, text = work_of(folder, whole, half)
+    check(work == "different" and "with other work" in text, "as much is copied:", text)
+    some = [(p, k, n, ns, a, 1 if n == made_work.SGEMM and i > 3 else c) for i, (p, k, n, ns, a, c) in enumerate(made_work.half(made_work.BASE))]
+    work, text = work_of(folder, made_work.BASE, with_tiles(some, 7, 100_000, "tile_small(float*)"))
+    check(work == "different" and "0.5 times as much" in text, "half is copied:", text)
+
+
+def other_layers(folder):
+    """Half of the launches of three kernels became a tenth as long, under another name: in half precision, perhaps."""
+    def step(halves):
+        own = 12 if halves else 24
+        return [("load", "input", "", made_work.BATCH, made_work.INPUT, 1), ("forward", "kernel", made_work.SGEMM, 200_000, 1024, own),
+                ("forward", "kernel", "attention(float*)", 150_000, 512, own), ("forward", "kernel", "flash(half*)", 40_000, 512, 24 - own), ("loss", "output", "", 0, 4096, 1)]
+
+    work, text = work_of(folder, step(False), step(True))
+    check(work != "different", "a faster kernel in their place:", text)
+
+
+by_hand.run([other_layers, parts_of_a_batch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

@@ -117,7 +117,8 @@ static void add_fall(struct guard *c, const struct side_facts facts[2], const st
 	if (!f->n || f->time <= GUARD_MATERIAL * all)
 		return;
 	c->falls = !runs_meet(c, facts, f->name, f->less);
-	bool moved = f->renamed || f->n == 1 || f->recut || f->grown > GUARD_MATERIAL * all || !c->falls;
+	bool moved =
+		f->renamed || f->n == 1 || f->recut || (f->replaced && f->grown > GUARD_MATERIAL * all) || !c->falls;
 	c->doubtful |= moved;
 	c->different |= !moved;
 	if (!f->recut) /* else it is listed that they run in other blocks */

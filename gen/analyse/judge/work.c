@@ -216,20 +216,17 @@ struct search {
 	const size_t *first;
 	size_t n;
 	int less;       /* the side that may leave something out */
+	double merged;  /* work_find_merged */
 	uint8_t *phase; /* by name: whether the other side runs a kernel there, and whether one runs less often there */
 };
-
-/* Half as many launches of twice as many blocks leave nothing out. */
-static bool has_as_many_blocks(const struct work_row *r)
-{
-	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && work_distance(r->blocks[0], r->blocks[1]) <= CLOSE;
-}
 
 /* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
 static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
 	double here = r->instances[s->less], there = r->instances[1 - s->less];
-	return !r->comm && sign * (here - there) > 0 && work_runs_differ(s->scale, r) && !has_as_many_blocks(r);
+	return !r->comm && sign * (here - there) > 0 && work_runs_differ(s->scale, r) && !work_has_as_many_blocks(r) &&
+	       !(sign < 0 && s->merged > 0 &&
+	         work_distance(r->instances[!s->less], s->merged * r->instances[s->less]) <= SAME_RATIO);
 }
 
 /* Whether a kernel runs more often, or may: one that the other side has nowhere needs no more evidence to be what
@@ -359,7 +356,7 @@ static bool leaves_phase(const struct search *s, size_t k)
 		less |= changes(s, &s->rows->row[i], -1);
 		more |= changes(s, &s->rows->row[i], 1);
 	}
-	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !has_as_many_blocks(&s->all[k]);
+	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !work_has_as_many_blocks(&s->all[k]);
 }
 
 static void find_left_out(struct search *s, struct work_left_out *out)
@@ -486,6 +483,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {
 		search.phase = ARENA_NEW(&scratch, names->n, uint8_t);
+		search.merged = work_find_merged(scale, all, search.n, search.less);
 		find_left_out(&search, &out->left_out[search.less]);
 	}
 }

@@ -38,13 +38,14 @@ struct work_left_out {
  * names, by their blocks, where these were recorded; or one, whose time falls with its blocks; or two or more that have
  * other names, and nearly all that have. */
 struct work_fall {
-	uint32_t n;       /* keys; 0: no such family */
-	int less;         /* the side that does less */
-	bool renamed;     /* kernels that have other names there, and run so many times as often */
-	bool recut;       /* hardly less time went with the blocks: others may do as much */
-	double ratio;     /* below 1: it does so much of what the other one does */
-	double time;      /* ns a step that the family takes less there … */
-	double grown;     /* … and that other kernels take more: they may do what is missing */
+	uint32_t n;    /* keys; 0: no such family */
+	int less;      /* the side that does less */
+	bool renamed;  /* kernels that have other names there, and run so many times as often */
+	bool recut;    /* hardly less time went with the blocks: others may do as much */
+	double ratio;  /* below 1: it does so much of what the other one does */
+	double time;   /* ns a step that the family takes less there … */
+	double grown;  /* … and that other kernels take more: they may do what is missing, … */
+	bool replaced; /* … where that, what runs on the other side only and launches that went are a third of it */
 	const char *name; /* of the family, the one that differs most */
 };
 

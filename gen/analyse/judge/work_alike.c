@@ -11,82 +11,11 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double MOST = 0.75;      /* of the kernels' time: built anew, where so much runs as often on neither … */
-static const double SOME = 0.05;      /* … and so much is each side's own */
-static const double FALLS = 0.05;     /* ln of a ratio of work: what is nearer is the same */
-static const double FOLLOWS = 1 / 3.; /* of that ratio, as ln: so much time goes with work that is left out */
-
-/* ---- how often ---- */
-
-bool work_is_whole(const struct work_scale *s, double count)
-{
-	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
-}
-
-/* What the edges of the window make of a kernel that runs `count` times a step: a step that is cut through lacks some
- * of them. Half a time a step is no edge's. */
-static double edge(const struct work_scale *s, double count)
-{
-	return fmax(s->slack, fmin(0.5, s->slack * count));
-}
-
-bool work_differs(const struct work_scale *s, double a, double b)
-{
-	double far = fabs(a - b), most = fmax(a, b);
-	if (!s->steps)
-		return far > s->slack && work_distance(a, b) > CLOSE;
-	if (work_is_whole(s, most) && (work_is_whole(s, fmin(a, b)) || s->variation.varies < CLOSE))
-		return far > edge(s, most);
-	return work_distance(a, b) > CLOSE &&
-	       far > s->slack + s->chance * hypot(sqrt(most / s->variation.seen), s->variation.varies * most);
-}
-
-bool work_runs_differ(const struct work_scale *s, const struct work_row *r)
-{
-	const double a = r->instances[0], b = r->instances[1];
-	const double varies = hypot(r->varies[0], r->varies[1]) / sqrt(s->variation.seen);
-	/* a mean of numbers that vary may be near a whole one by chance */
-	if (!work_differs(s, a, b) || !s->steps || (work_is_whole(s, fmax(a, b)) && !(varies > 0)))
-		return work_differs(s, a, b);
-	return fabs(a - b) > s->slack + (s->variation.wanders && varies > 0 ? INFINITY : s->chance * varies);
-}
-
-/* ---- by the step or by the item ---- */
-
-/* Launches whose work grows with the items of a step are held against each other by the item, others (an optimizer's)
- * by the launch: whichever is nearer. */
-static bool is_nearer_by_item(const struct work_scale *s, const double sum[2])
-{
-	return fabs(log(sum[1] / sum[0])) <= fabs(log(sum[1] / s->as_much / sum[0]));
-}
-
-static void count_by_launch(const struct work_scale *s, double sum[2], double square[2])
-{
-	sum[1] /= s->as_much;
-	square[1] /= s->as_much;
-}
-
-bool work_count_by_step(const struct work_scale *s, const struct work_row *all, struct work_row *row)
-{
-	double a = all->instances[0], b = all->instances[1];
-	if (s->as_much == 1 || a <= 0 || b <= 0 || !work_differs(s, a, b) || work_differs(s, a, b / s->as_much))
-		return false;
-	bool blocks = all->blocks[0] > 0 && all->blocks[1] > 0 && is_nearer_by_item(s, all->blocks);
-	bool time = all->time[0] > 0 && all->time[1] > 0 && is_nearer_by_item(s, all->time);
-	row->instances[1] /= s->as_much;
-	row->varies[1] /= s->as_much;
-	row->unsized[1] /= s->as_much;
-	row->per_item = blocks || time;
-	if (blocks)
-		row->blocks2[1] *= s->as_much;
-	else
-		count_by_launch(s, row->blocks, row->blocks2);
-	if (time)
-		row->time2[1] *= s->as_much;
-	else
-		count_by_launch(s, row->time, row->time2);
-	return true;
-}
+static const double MOST = 0.75;  /* of the kernels' time: built anew, where so much runs as often on neither … */
+static const double SOME = 0.05;  /* … and so much is each side's own */
+static const double FALLS = 0.05; /* ln of a ratio of work: what is nearer is the same */
+static const double REPLACES = 1 / 3.; /* of the time that went: what came may be in its place */
+static const double FOLLOWS = 1 / 3.;  /* of that ratio, as ln: so much time goes with work that is left out */
 
 /* ---- alike ---- */
 
@@ -458,12 +387,41 @@ static bool is_recut(const struct work_scale *s, const struct work_fall *f, cons
 	return log(time[f->less] / time[!f->less]) > FOLLOWS * fell && !(fabs(input - fell) <= FALLS);
 }
 
-/* Kernels of which one side runs less, in one ratio and in less time. Where hardly less time goes with it, other blocks
- * (larger ones, or such as go on until all is done) may do as much. */
+/* Those of which one side does so much less (ln). `time` gets what they take, by side. */
+static struct work_fall family_of(const struct work_scale *s, const struct work_row *all, size_t n, double ratio,
+                                  double time[2])
+{
+	struct work_fall out = {.less = ratio < 0, .ratio = exp(-fabs(ratio))};
+	double most = 0, others = 0;
+	time[0] = time[1] = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		double ln = ln_work(s, r), missing = fabs(r->time[0] - r->time[1]);
+		others += is_only(r, !out.less) ? missing : 0;
+		if (fabs(ln - ratio) <= FALLS && missing > 0) {
+			out.n++;
+			out.time += missing;
+			if (r->instances[out.less] < r->instances[!out.less] && work_runs_differ(s, r))
+				others += missing;
+			for (int side = 0; side < 2; side++)
+				time[side] += r->time[side];
+			out.name = missing > most ? *r->key ? r->key : "(no name)" : out.name;
+			most = fmax(most, missing);
+		} else if (!r->comm && r->time[out.less] > r->time[!out.less]) {
+			out.grown += missing;
+		}
+	}
+	out.replaced = out.grown + others > REPLACES * out.time;
+	return out;
+}
+
+/* Kernels of which one side runs less, in the input's ratio, or in one ratio and in less time. Where hardly less time
+ * goes with it, other blocks (larger ones, or such as go on until all is done) may do as much. */
 void work_find_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                     struct work_fall *out)
 {
 	const struct work_row *largest = NULL;
+	const double input = log(s->input[1] / s->input[0]);
 	double most = 0, ratio = 0, time[2] = {0};
 	for (size_t k = 0; k < n; k++) {
 		const struct work_row *r = &all[k];
@@ -472,25 +430,21 @@ void work_find_fall(const struct work_scale *s, const struct work_row *all, size
 			most = fabs(shorter);
 			ratio = ln;
 			largest = r;
-			out->name = *r->key ? r->key : "(no name)";
 		}
 	}
-	out->less = ratio < 0;
-	out->ratio = exp(-fabs(ratio));
-	for (size_t k = 0; k < n && most > 0; k++) {
-		const struct work_row *r = &all[k];
-		double ln = ln_work(s, r), missing = fabs(r->time[0] - r->time[1]);
-		if (fabs(ln - ratio) <= FALLS && missing > 0) {
-			out->n++;
-			out->time += missing;
-			for (int side = 0; side < 2; side++)
-				time[side] += r->time[side];
-		} else if (!r->comm && r->time[out->less] > r->time[!out->less]) {
-			out->grown += missing;
-		}
-	}
+	if (most > 0)
+		*out = family_of(s, all, n, ratio, time);
 	if (out->n == 1 && !is_alone_less(s, out, largest))
 		out->n = 0;
+	if (isfinite(input) && fabs(input) > FALLS && fabs(input - ratio) > FALLS) {
+		double time_fed[2];
+		const struct work_fall fed = family_of(s, all, n, input, time_fed);
+		if (fed.n > 1 && !fed.replaced && time_fed[fed.less] < time_fed[!fed.less]) {
+			*out = fed;
+			time[0] = time_fed[0];
+			time[1] = time_fed[1];
+		}
+	}
 	out->recut = out->n && is_recut(s, out, time);
 	if (!out->n)
 		find_renamed_fall(s, all, n, arena, out);

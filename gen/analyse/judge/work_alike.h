@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_JUDGE_WORK_ALIKE_H
 
 #include "analyse/judge/work.h"
+#include "analyse/judge/work_counts.h"
 
 #include <math.h>
 
@@ -27,10 +28,6 @@ static inline double work_distance(double a, double b)
 	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
 }
 
-/* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
- * is that kernel, in a phase or in all: it gets the counts of as many items. */
-bool work_count_by_step(const struct work_scale *scale, const struct work_row *all, struct work_row *row);
-
 /* What kernels in phases, n of them, vary by from step to step and do not vary by together, ns a step: what they vary
  * by one by one less what their sum does. No kernel has more of it. */
 double work_vary_alone(const struct work_scale *scale, const struct work_row *row, size_t n);
@@ -53,12 +50,13 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
  * on the other side: all tables of embeddings at once, say. Both sides run it. */
 bool work_is_gathered(const struct work_row *row, int less);
 
-/* Whether the few launches of side `less` have most of the blocks that many have on the other side: what is said, no
- * more. */
+/* Whether the few launches of side `less` have most of the blocks that many have on the other side, and each has more:
+ * what is said, no more. */
 static inline bool work_launches_hold_more(const struct work_row *r, int less)
 {
-	static const double most = 0.75;
-	return r->instances[less] > 0 && r->blocks[less] > most * r->blocks[!less];
+	static const double most = 0.75, more = 1.1;
+	return r->instances[less] > 0 && r->blocks[less] > most * r->blocks[!less] &&
+	       r->blocks[less] * r->instances[!less] > more * r->blocks[!less] * r->instances[less];
 }
 
 /* Adds a kernel that differs by so much time, ns a step. `sizes`: how large its launches are, added up over a step's,
@@ -92,8 +90,5 @@ double work_placed(const struct work_scale *scale, const struct work_row *row, s
  * each side has some of its own: a step that was built anew, in which the sums and copies of the old parts need no
  * place. `all`: the kernels of all phases, n of them. */
 bool work_is_built_anew(const struct work_scale *scale, const struct work_row *all, size_t n, int less);
-
-/* Whether a count a step is a whole number, one at least, but for the edges of the window. */
-bool work_is_whole(const struct work_scale *scale, double count);
 
 #endif

@@ -63,6 +63,32 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 	return several ? (struct work_multiple){name, {runs[0], runs[1]}, fed} : (struct work_multiple){0};
 }
 
+bool work_has_as_many_blocks(const struct work_row *r)
+{
+	return r->unsized[0] <= 0 && r->unsized[1] <= 0 && work_distance(r->blocks[0], r->blocks[1]) <= LITTLE;
+}
+
+double work_find_merged(const struct work_scale *scale, const struct work_row *all, size_t n, int less)
+{
+	double ratio = 0, most = 0, time = 0, held = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		if (r->comm || !(r->instances[less] > 0) || r->instances[less] >= r->instances[!less] ||
+		    r->time[!less] <= most || !work_runs_differ(scale, r) || !work_has_as_many_blocks(r))
+			continue;
+		most = r->time[!less];
+		ratio = r->instances[!less] / r->instances[less];
+	}
+	for (size_t k = 0; k < n && most > 0; k++) {
+		const struct work_row *r = &all[k];
+		if (r->comm || work_distance(r->instances[!less], ratio * r->instances[less]) > SAME_RATIO)
+			continue;
+		time += r->time[!less];
+		held += work_has_as_many_blocks(r) ? r->time[!less] : 0;
+	}
+	return held >= A_THIRD * time ? ratio : 0;
+}
+
 struct work_multiple work_find_seldom(const struct work_row *all, size_t n)
 {
 	const struct work_row *longest = NULL;

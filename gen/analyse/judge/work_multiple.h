@@ -14,4 +14,13 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 /* struct work_kernels. `all`: as above. */
 struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
 
+/* Half as many launches of twice as many blocks leave nothing out. */
+bool work_has_as_many_blocks(const struct work_row *row);
+
+/* How many times less often side `less` runs what has as many blocks on both sides in fewer launches, where that is a
+ * third and more of the time of all that runs so many times less often: then it works on larger parts of the same
+ * batch, and a kernel whose launches have few blocks however much they do (a loss, a sum) leaves nothing out, either.
+ * 0: it does not. */
+double work_find_merged(const struct work_scale *scale, const struct work_row *all, size_t n, int less);
+
 #endif
