@@ -22,6 +22,8 @@
 ssize_t __read_chk(int, void *, size_t, size_t);
 ssize_t __recv_chk(int, void *, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 
@@ -32,6 +34,10 @@ OSRT_WRAPPER(ssize_t, __read_chk, NULL, "read", false, (fd, to, n, room), int fd
 OSRT_CALL(ssize_t, readv, (fd, parts, n), int fd, const struct iovec *parts, int n)
 OSRT_CALL(ssize_t, pread, (fd, to, n, offset), int fd, void *to, size_t n, off_t offset)
 OSRT_CALL(ssize_t, pread64, (fd, to, n, offset), int fd, void *to, size_t n, off64_t offset)
+OSRT_WRAPPER(ssize_t, __pread_chk, NULL, "pread", true, (fd, to, n, offset, room), int fd, void *to, size_t n,
+             off_t offset, size_t room)
+OSRT_WRAPPER(ssize_t, __pread64_chk, NULL, "pread64", true, (fd, to, n, offset, room), int fd, void *to, size_t n,
+             off64_t offset, size_t room)
 OSRT_CALL_QUIET(ssize_t, write, (fd, from, n), int fd, const void *from, size_t n)
 OSRT_CALL_QUIET(ssize_t, writev, (fd, parts, n), int fd, const struct iovec *parts, int n)
 OSRT_CALL(int, fsync, (fd), int fd)

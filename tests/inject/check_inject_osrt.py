@@ -84,6 +84,12 @@ class Osrt(unittest.TestCase):
         self.assert_calls(s, [("read", 20 * MS), ("recv", 20 * MS), ("waitpid", 20 * MS)])
         self.assertEqual(self.output.split(), ["1", "1", "1", "3"])
 
+    def test_checked_functions_have_the_names_of_the_others(self):
+        s = self.one("checked", GAPLINE_OSRT_NS="1")
+        names = [name for name, _ in self.calls(s) if name in ("read", "pread", "pread64")]
+        self.assertEqual(names, ["read", "pread", "pread64"])
+        self.assertEqual(self.output.split(), ["1", "2", "2", "1", "3"])
+
     def test_short_calls_are_not_recorded(self):
         s = self.one("quick", GAPLINE_OSRT_NS=str(19 * MS))
         self.assert_calls(s, [("usleep", 20 * MS)])

@@ -306,6 +306,28 @@ static void forks(void)
 	}
 }
 
+/* What compilers put in the place of functions whose buffer's size they know. */
+ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
+
+static void checked(void)
+{
+	char to[2];
+	FILE *file = tmpfile();
+	fputs("123", file);
+	fflush(file);
+	rewind(file);
+	int fd = fileno(file);
+	int n = (int)__read_chk(fd, to, 1, sizeof to);
+	printf("%d ", n);
+	n = (int)__pread_chk(fd, to, 2, 1, sizeof to);
+	printf("%d %c ", n, to[0]);
+	n = (int)__pread64_chk(fd, to, 1, 2, sizeof to);
+	printf("%d %c\n", n, to[0]);
+	fclose(file);
+}
+
 static void until_killed(void)
 {
 	for (;;)
@@ -317,11 +339,17 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"sleeps", sleeps}, {"conditions", conditions},
-	             {"locks", locks},   {"waits", waits},
-	             {"files", files},   {"quick", quick},
-	             {"errors", errors}, {"cancels", cancels},
-	             {"forks", forks},   {"until-killed", until_killed}};
+	} cases[] = {{"sleeps", sleeps},
+	             {"conditions", conditions},
+	             {"locks", locks},
+	             {"waits", waits},
+	             {"files", files},
+	             {"quick", quick},
+	             {"errors", errors},
+	             {"cancels", cancels},
+	             {"forks", forks},
+	             {"checked", checked},
+	             {"until-killed", until_killed}};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(argv[1], cases[i].name)) {
 			cases[i].run();
