@@ -56,8 +56,9 @@ static const struct fact *of_slow_steps(const struct series *s[2], const struct 
 	if (!each[i])
 		return NULL;
 	bool unchanged = v->typical.lo > 1 / (1 + VERDICT_MARGIN) && v->typical.hi < 1 + VERDICT_MARGIN;
+	const double of_all = s[i]->slow.n ? (double)s[i]->slow.n / (double)s[i]->m : 1 / (double)each[i];
 	return FACT_NEW(arena, slow_step, i, .every = (int64_t)each[i], .about = about(s[i]), .unchanged = unchanged,
-	                .longer = excess(s[i]), .time = excess(s[i]) / (double)each[i] / s[i]->mean);
+	                .longer = excess(s[i]), .time = excess(s[i]) * of_all / s[i]->mean);
 }
 
 static const struct fact *of_cycles(const struct series *s[2], struct arena *arena)
