@@ -41,6 +41,19 @@ static void test_keys(void **state)
 	arena_release(&arena);
 }
 
+/* Numbers of 16 bits, and 19 bits that are called 32. */
+static void test_halves(void **state)
+{
+	(void)state;
+	assert_true(kernel_key_halves("sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128"));
+	assert_true(kernel_key_halves("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_nn"));
+	assert_true(kernel_key_halves("nvjet_sm90_hsh_96x128_64x7_2x1_v_bz_bias_TNN"));
+	assert_true(kernel_key_halves("void add<c10::Half, float>(int)"));
+	assert_false(kernel_key_halves("sm80_xmma_gemm_tf32f32_tf32f32_f32_tn_n_tilesize128x128x16"));
+	assert_false(kernel_key_halves("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8"));
+	assert_false(kernel_key_halves("void halfway(float*)"));
+}
+
 /* Work that a program may not have needed. */
 static void test_fills(void **state)
 {
@@ -57,6 +70,7 @@ static void test_fills(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_fills)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_halves),
+	                                   cmocka_unit_test(test_fills)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

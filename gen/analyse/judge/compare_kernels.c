@@ -17,6 +17,7 @@ static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were tra
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
 static const double MANY_TIMES = 20;     /* what chance made of kernels, and it did not make so much of the steps */
 static const double MOST_ALIKE = 0.5;    /* of the kernels' time: a larger batch leaves no such share as it is */
+static const double HALVES = 0.1;        /* of the kernels' time: so much in 16 bits is a change of precision */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
@@ -235,6 +236,21 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 		guard_doubt(c, why);
 }
 
+/* What is calculated with 16 bits on one side alone is no other job, and rounds otherwise. */
+static void compare_precision(struct guard *c)
+{
+	double all[2] = {0}, halves[2] = {0};
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < c->side[s].n_kernels; i++) {
+			const struct kernel_result *k = &c->side[s].kernels[i];
+			all[s] += k->comm ? 0 : k->per_step;
+			halves[s] += !k->comm && kernel_key_halves(names_text(c->names, k->name)) ? k->per_step : 0;
+		}
+	const int side = halves[1] > halves[0];
+	if (halves[side] > HALVES * all[side] && halves[!side] <= GUARD_MATERIAL * all[!side])
+		GUARD_FIND(c, true, precision_differs, side, .share = halves[side] / all[side]);
+}
+
 static struct work_scale scale_of(const struct guard *c)
 {
 	return (struct work_scale){c->a->steps.found,
@@ -308,6 +324,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	add_by_chance(c, &k, all);
+	compare_precision(c);
 	if (hidden && (c->kernels_differ || k.fall.n))
 		GUARD_DOUBT(c, kernels_in_graphs, FACT_NO_SIDE);
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))

@@ -137,6 +137,17 @@ bool kernel_key_copies(const char *name)
 	return strncmp(name, "memcpy", strlen("memcpy")) == 0 && strstr(name, "_post");
 }
 
+bool kernel_key_halves(const char *name)
+{
+	static const char *const words[] = {"bf16",  "fp16",   "f16f",  "_f16_", "bfloat16", "__half",
+	                                    "<half", ", half", "half*", "half2", "::half",   "hgemm",
+	                                    "_hsh_", "_hss_",  "_tst_", "_tss_"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
 bool kernel_key_fills(const char *name)
 {
 	static const char *const words[] = {"fill", "memset",  "zero",        "copy",

@@ -22,6 +22,9 @@ const char *kernel_key(struct arena *arena, const char *name);
  * GradScaler): a program that runs fewer of them may not have needed them. */
 bool kernel_key_fills(const char *name);
 
+/* Whether the name of a kernel says that it works on numbers of 16 bits. */
+bool kernel_key_halves(const char *name);
+
 /* Whether it is a copy as a node of a graph that CUDA makes with a kernel (memcpy32_post). */
 bool kernel_key_copies(const char *name);
 
