@@ -49,6 +49,11 @@ static void test_allocation(void **state)
 	slow.alloc = 6 * MS;
 	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
 	assert_non_null(strstr(f->text, "Most of the time is in cudaMalloc."));
+	assert_non_null(strstr(f->advice, "allocate from a pool"));
+	slow.pool = true;
+	f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
+	assert_non_null(strstr(f->advice, "Let the pool keep its memory"));
+	assert_null(strstr(f->advice, "allocate from a pool"));
 }
 
 static void test_a_remainder_is_resolved(void **state)
@@ -89,6 +94,15 @@ static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
 	assert_int_equal(finding_of(a, "host_after_sync", 0)->status, FINDING_RESOLVED);
 	assert_float_equal(finding_of(a, "host_after_sync", 0)->per_step[0], 2 * MS, 20 * US);
 	assert_string_equal(names_text(a->names, finding_of(a, "host_after_sync", 0)->phase[0]), "load");
+	/* the call that most of it is in is named */
+	assert_null(strstr(finding_of(a, "host_after_sync", 0)->text, "Most of this time is in"));
+	for (int most = 0; most < 2; most++) {
+		slow.blocked = most ? 1100 * US : 900 * US;
+		a = compare_programs(*state, slow, quick);
+		const char *text = finding_of(a, "host_after_sync", 0)->text;
+		assert_int_equal(strstr(text, "Most of this time is in fsync.") != NULL, most);
+	}
+	slow.blocked = 0;
 	/* more work: nothing is new about the synchronisation */
 	a = compare_programs(*state, quick, slow);
 	assert_null(finding_of(a, "sync_every_step", 1));

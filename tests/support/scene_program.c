@@ -12,10 +12,13 @@ const struct trace *scene_program(struct scene *s, const struct program *p)
 		t += 1 * US + i % 3;
 		if (p->host) {
 			scene_range(s, s->main, t, t + p->host, "load");
+			if (p->blocked)
+				maker_os_call(&s->m, s->main, t, t + p->blocked, "fsync", OS_OTHER);
 			t += p->host;
 		}
 		if (p->alloc) {
-			maker_call(&s->m, s->main, t, t + p->alloc, "cudaMalloc", CALL_ALLOC, ++s->correlation);
+			maker_call(&s->m, s->main, t, t + p->alloc, p->pool ? "cudaMallocAsync" : "cudaMalloc",
+			           CALL_ALLOC, ++s->correlation);
 			t += p->alloc;
 		}
 		if (p->copy) {

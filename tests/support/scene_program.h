@@ -11,6 +11,8 @@ struct program {
 	int kernels, per_launch;           /* per_launch > 1: nodes of a graph */
 	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
 	int syncs, of;                     /* sync: in the last so many of so many steps, 0: in each */
+	bool pool;                         /* the allocation is one from a pool */
+	int64_t blocked;                   /* ns of the host work that are in fsync */
 };
 
 /* Runs it for 40 steps, each in a range "step": another trace of the scene, linked. */

@@ -60,8 +60,9 @@ static uint32_t longest_alloc(const struct evidence *e)
 
 const struct fact *tell_alloc(const struct evidence *e)
 {
+	const uint32_t call = longest_alloc(e);
 	return FACT_NEW(e->arena, alloc_in_step, e->side_no, RULE_COSTS(e), .calls = rule_value(e, "calls"),
-	                .call = longest_alloc(e));
+	                .call = call, .pool = strncmp(names_text(e->names, call), "cudaMallocAsync", 15) == 0);
 }
 
 static bool fits_lock(const struct cell_key *idle)
@@ -214,11 +215,26 @@ static bool fits_after_sync(const struct cell_key *idle)
 	return idle->opened == OPENED_SYNC && cause_is_host(idle->cause);
 }
 
+/* The call that more than half of what is claimed is spent in; NULL: none. */
+static const char *longest_call(const struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		double time = 0;
+		for (uint32_t k = 0; k < e->facts->n_idle && e->claims[i]; k++)
+			if (e->claims[k] && e->facts->idle[k].key.call == e->facts->idle[i].key.call)
+				time += e->facts->idle[k].per_step;
+		if (e->facts->idle[i].key.call && time > e->idle / 2)
+			return names_text(e->names, e->facts->idle[i].key.call);
+	}
+	return NULL;
+}
+
 /* With both sides at hand, and the same synchronisations on both, the host's time behind them is what differs. */
 void find_after_sync(struct evidence *e)
 {
 	if (e->same_syncs)
 		e->host = rule_claim(e, fits_after_sync);
+	e->kind_of_call = longest_call(e);
 	rule_costs(e, 0, CONSIDERABLE);
 }
 
