@@ -183,11 +183,42 @@ static void test_queued_work(void **state)
 	assert_null(idle_finding(show(*state, &wait)));
 }
 
+/* A loader between the program's own steps, in gapline's step, which begins before it and ends in the next one. */
+static void the_added_step_is_no_phase(void **state)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
+	struct scene *s = *state;
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		const int64_t t = i * 3 * MS, work = t + 2 * MS;
+		scene_range(s, s->main, t, work - 10 * US, "data_load");
+		scene_range(s, s->main, work, t + 3 * MS - 20 * US, "step");
+		scene_range(s, s->main, t - 100 * US, t + 3 * MS - 110 * US, "gapline: step");
+		for (int k = 0; k < KERNELS; k++) {
+			maker_call(&s->m, s->main, work + (k + 1) * US, work + (k + 1) * US + 500, "cudaLaunchKernel",
+			           CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, 7, OP_KERNEL, work + (k * 80 + 5) * US, work + (k + 1) * 80 * US,
+			         "gemm", s->correlation);
+		}
+	}
+	struct err err = {0};
+	struct analysis *a = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run run = {.trace = maker_link(&s->m), .file = "profile"};
+	if (analyse_one(&run, &defaults, &s->names, &s->arena, a, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(names_text(a->names, a->side[0].steps.name), "step");
+	assert_string_equal(names_text(a->names, a->side[0].budget.rows[0].phase), "data_load");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SCENE(test_short_kernels),      SCENE(test_launch_calls),
-	                                   SCENE(test_graphs_made_anew),   SCENE(test_pages_of_kernels),
-	                                   SCENE(test_queued_work),        SCENE(test_host_code_between_launches),
-	                                   SCENE(test_launches_amid_waits)};
+	const struct CMUnitTest tests[] = {SCENE(test_short_kernels),
+	                                   SCENE(test_launch_calls),
+	                                   SCENE(test_graphs_made_anew),
+	                                   SCENE(test_pages_of_kernels),
+	                                   SCENE(test_queued_work),
+	                                   SCENE(test_host_code_between_launches),
+	                                   SCENE(test_launches_amid_waits),
+	                                   SCENE(the_added_step_is_no_phase)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

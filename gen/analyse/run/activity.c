@@ -2,6 +2,7 @@
 
 #include "analyse/run/flatten.h"
 #include "base/search.h"
+#include "trace/classify.h"
 
 #include <string.h>
 
@@ -41,12 +42,14 @@ static const uint32_t call_rank[] = {
 /* A call that waits for another thread is the very call that waits for the interpreter's lock. */
 enum { OVERHEAD_RANK = 0, PEER_RANK = 7, OS_RANK = 8, GIL_RANK = 9, OS_WAIT_RANK = 10, OFF_RANK = 11 };
 
+/* What no user named: a ProfilerStep, gapline's own step, which reaches from one step's end to the next, whatever is
+ * the step. */
 static bool *find_no_phases(const struct names *names, struct arena *arena)
 {
 	bool *none = ARENA_NEW(arena, names->n, bool);
 	for (uint32_t i = 0; i < names->n; i++) {
 		const char *text = names_text(names, i);
-		none[i] = strncmp(text, "ProfilerStep", strlen("ProfilerStep")) == 0 ||
+		none[i] = strncmp(text, "ProfilerStep", strlen("ProfilerStep")) == 0 || strcmp(text, STEP_ADDED) == 0 ||
 		          strcmp(text, "Python functions") == 0 || strcmp(text, "PyTorch operators") == 0;
 	}
 	return none;
@@ -255,7 +258,7 @@ static bool next_of_member(void *context, struct layer *out)
 		while (rows->step < m->n && m->end[rows->step] <= start)
 			rows->step++;
 		uint32_t step = rows->step;
-		if (r->domain[i] != a->steps->domain || is_instance(a, m, step, i))
+		if (r->domain[i] != a->steps->domain || a->no_phase[r->name[i]] || is_instance(a, m, step, i))
 			continue;
 		bool inside =
 			step < m->n && (m->start[step] < start || (m->start[step] == start && end <= m->end[step]));
