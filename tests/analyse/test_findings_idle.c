@@ -212,13 +212,9 @@ static void the_added_step_is_no_phase(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SCENE(test_short_kernels),
-	                                   SCENE(test_launch_calls),
-	                                   SCENE(test_graphs_made_anew),
-	                                   SCENE(test_pages_of_kernels),
-	                                   SCENE(test_queued_work),
-	                                   SCENE(test_host_code_between_launches),
-	                                   SCENE(test_launches_amid_waits),
-	                                   SCENE(the_added_step_is_no_phase)};
+	const struct CMUnitTest tests[] = {SCENE(test_short_kernels),       SCENE(test_launch_calls),
+	                                   SCENE(test_graphs_made_anew),    SCENE(test_pages_of_kernels),
+	                                   SCENE(test_queued_work),         SCENE(test_host_code_between_launches),
+	                                   SCENE(test_launches_amid_waits), SCENE(the_added_step_is_no_phase)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
