@@ -291,7 +291,7 @@ class Words:
             steps += [(first + i, length) for i, length in enumerate(lengths)]
         for tag, text in words:
             step = re.fullmatch(rf"step (\d+): ({TIME})", text)
-            less = re.fullmatch(rf"(\d+) steps? takes? ({TIME}) less", text)
+            less = re.fullmatch(rf"(?:these (\d+) steps take|this step takes) ({TIME}) less", text)
             strip = re.fullmatch(rf"(baseline|fixed), ({TIME})", text)
             if not re.search(r"\d", text) or tag == "text" and text in labels and not re.search(TIME, text):
                 continue
@@ -299,7 +299,7 @@ class Words:
                 fits = [length for n, length in steps if n == int(step[1])]
                 self.claim(any(is_time(step[2], length) for length in fits), "a step of the timeline", text)
             elif less:
-                self.claim(int(less[1]) == shown[0]["steps"], "steps of the timeline", text)
+                self.claim(int(less[1] or 1) == shown[0]["steps"], "steps of the timeline", text)
                 self.claim(is_time(less[2], abs(shown[0]["length_ms"] - shown[1]["length_ms"])), "the timeline's lengths", text)
             elif strip:
                 self.claim(is_time(strip[2], self.result[strip[1]]["shown"]["run_ms"]), "the whole run", text)
