@@ -294,7 +294,8 @@ static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64
  * of a later step's input, after some read-back. */
 static bool has_brought(const struct charge *c, const struct gap *gap, bool *back, bool *ahead)
 {
-	int64_t bytes = gap->next != TRACE_NONE ? brought_bytes(c->run, c->d, gap->next, c->least_input) : 0;
+	const bool copied = gap->next != TRACE_NONE && c->run->trace->ops.kind[gap->next] == OP_COPY;
+	int64_t bytes = copied ? brought_bytes(c->run, c->d, gap->next, c->least_input) : 0;
 	uint32_t first = c->run->trace->devices[c->d->device].first_op;
 	int64_t read = bytes && c->read_back ? c->read_back[gap->next - first] : 0;
 	*back = read >= bytes && read >= BROUGHT_BACK_PARTS * c->least_input;

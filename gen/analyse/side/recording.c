@@ -94,8 +94,8 @@ static struct paid count_paid(const struct watched *w, uint32_t from, uint32_t t
 		const uint32_t next = find_next(w, i, end);
 		const double most = next < end ? (double)(w->t->calls.start[next] - w->t->calls.start[i]) : INFINITY;
 		out.calls++;
-		for (int p = 0; p < RECORDING_PRICES; p++)
-			out.ns[p] += fmin(recording_price[p], most);
+		for (int p = 0; p < RECORDING_PRICES; p++) /* fmin() would be a call */
+			out.ns[p] += recording_price[p] < most ? recording_price[p] : most;
 	}
 	return out;
 }

@@ -34,8 +34,8 @@ struct tables {
 	struct streams {
 		struct keymap ids;
 		double *ns;
-		uint32_t n, room;
-	} streams; /* kernels' time of each */
+		uint32_t n, room, last, last_at; /* most kernels are on the stream of the one before */
+	} streams;                               /* kernels' time of each */
 };
 
 /* The row of a slot, a new one if it has none; `rows`, `n` and `room` are changed then. */
@@ -58,12 +58,15 @@ static uint32_t outermost_of(const struct trace *t, size_t op)
 static void add_stream(struct tables *b, uint32_t stream, int64_t ns)
 {
 	struct streams *s = &b->streams;
-	const uint32_t at = keymap_add(&s->ids, stream);
-	if (at == s->n) {
+	if (!s->n || stream != s->last) {
+		s->last = stream;
+		s->last_at = keymap_add(&s->ids, stream);
+	}
+	if (s->last_at == s->n) {
 		LIST_GROW(b->work, s->ns, s->n, s->room);
 		s->ns[s->n++] = 0;
 	}
-	s->ns[at] += (double)ns;
+	s->ns[s->last_at] += (double)ns;
 }
 
 /* How many have so much of the kernels' time that it matters whether they run at once. */
