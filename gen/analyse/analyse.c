@@ -73,7 +73,7 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison);
 	const size_t n[2] = {facts[0].n_runs, facts[1].n_runs};
-	recording_bounds(side, c.controls->known && exchange_has_pace(n, c.controls), c.beyond);
+	recording_bounds(side, c.controls->known && exchange_has_state(n, c.controls), c.beyond);
 	for (int s = 0; s < 2; s++) {
 		c.queue[s] = queue_of(facts[s].runs, facts[s].n_runs);
 		c.kernels[s] = variation_of_kernels(&facts[s]);
@@ -211,7 +211,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	                                                                              : NULL,
 	                                                       arena);
 	conditions.rest = rest;
-	const bool paced = exchange_has_pace((const size_t[]){facts[0].n_runs, facts[1].n_runs}, conditions.controls);
+	const bool paced = exchange_has_state((const size_t[]){facts[0].n_runs, facts[1].n_runs}, conditions.controls);
 	const struct verdict_side sides[2] = {series_of(&facts[0], &built[0], paced, arena),
 	                                      series_of(&facts[1], &built[1], paced, arena)};
 	const struct verdict recorded = verdict_judge(sides, asked->warmup, &conditions, arena);

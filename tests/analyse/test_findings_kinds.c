@@ -284,7 +284,7 @@ static void test_a_small_part_of_the_gain(void **state)
 	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_EXCEEDED);
 	assert_int_equal(a->findings.diagnosis.rest.kind, PART_COMPUTE);
 	/* and when more come than go, nothing is praised */
-	works.kernel = 1700 * US; /* by more than a quarter of what was waited */
+	works.kernel = 1400 * US;
 	a = compare(*state, waits, works);
 	assert_int_equal(a->verdict.result, VERDICT_SLOWER);
 	assert_int_equal(finding_of(a, "input_starvation")->status, FINDING_RESOLVED);

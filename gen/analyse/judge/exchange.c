@@ -216,45 +216,26 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 }
 
 /* That launches take longer than recording explains holds where kernels tell nothing of the GPU, too. */
-static bool tells_state(const size_t n[2], const struct controls *c)
-{
-	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
-	return few && c && (c->known || c->host_slower);
-}
-
-bool exchange_has_pace(const size_t n[2], const struct controls *c)
-{
-	return tells_state(n, c) && fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST;
-}
-
-/* Whether the state is more than how long one side alone waits. */
-static bool has_more(const size_t n[2], const struct controls *c)
-{
-	return exchange_has_pace(n, c) || (tells_state(n, c) && c->known && fabs(c->gpu) > EVIDENCE_STILL_GPU);
-}
-
 bool exchange_has_state(const size_t n[2], const struct controls *c)
 {
-	return has_more(n, c) ||
-	       (tells_state(n, c) && c->known && fmax(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST);
+	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
+	return few && c && (c->known || c->host_slower) &&
+	       (fmin(c->waits[0], c->waits[1]) > EVIDENCE_STILL_HOST ||
+	        (c->known && fabs(c->gpu) > EVIDENCE_STILL_GPU));
 }
 
 /* The speedup at one pace of the host: where the host makes the step, all of the slower side's step is shorter by the
- * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed,
- * and how long it is tells no launch of the side that does not wait. And where launches reach an idle GPU later on one
- * side, somebody else had it. */
+ * pace; but no more goes than its GPU waits for the host. Where one side's GPU hardly does, the wait is what changed.
+ * And where launches reach an idle GPU later on one side, somebody else had it. */
 void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
 	if (c && !c->known && (n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL))
 		e->unseen = hypot(EVIDENCE_APART, EVIDENCE_UNSEEN_PACE * fmax(c->waits[0], c->waits[1]));
 	if (!exchange_has_state(n, c))
 		return;
-	const bool pace = exchange_has_pace(n, c);
-	const double w = fmin(c->waits[0], c->waits[1]), alone = fmax(c->waits[0], c->waits[1]);
-	e->state = pace ? EVIDENCE_STATE_PACE * w : c->known ? EVIDENCE_ROW_HOST * alone : 0;
-	if (!has_more(n, c))
-		return;
-	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), pace ? c->waits[c->host < 0] : w);
+	double w = fmin(c->waits[0], c->waits[1]);
+	double waited = w > EVIDENCE_STILL_HOST ? c->waits[c->host < 0] : w;
+	double gone = fmin(fmin(-expm1(-fabs(c->host)), EVIDENCE_PACE_MOST), waited);
 	double of[2] = {c->late[0], c->late[1]}; /* their steps */
 	of[c->host < 0] += gone;
 	for (int s = 0; s < 2; s++) {
@@ -263,8 +244,9 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	}
 	e->clock = c->clock * (1 - w);
 	e->moved = of[1] - of[0];
-	/* where nothing else is known, the rest is in `unseen` */
-	e->state = hypot(c->known ? hypot(EVIDENCE_STATE, e->state) : 0, EVIDENCE_STATE_CODE * fabs(e->moved));
+	e->state = EVIDENCE_STATE_CODE * fabs(e->moved);
+	if (c->known) /* else it is in `unseen` */
+		e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), e->state);
 }
 
 double exchange_apart(const struct exchange *e)

@@ -75,9 +75,6 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
  * alike and hardly waits for the host needs nothing. */
 bool exchange_has_state(const size_t n[2], const struct controls *controls);
 
-/* … and whether that is the host's pace: both sides wait for it. */
-bool exchange_has_pace(const size_t n[2], const struct controls *controls);
-
 /* Adds what one or two runs per side cannot tell of the state in which they were made; nothing with more runs, or
  * without controls, but for such as are not known. */
 void exchange_add_state(struct exchange *exchange, const size_t n[2], const struct controls *controls);
