@@ -9,34 +9,9 @@
 #include "analyse/side/recording.h"
 #include "scene.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { US = 1000, MS = 1000 * US };
-
-/* Launches of an interpreted program: the fastest come 4.75 µs apart, those in the middle 30 µs for each of what is
- * noted. Half of that may be recording. */
-static void launches_far_apart_may_pay_more(void **unused)
-{
-	static struct launch_pace pace[] = {{1, 1, 0, 10, 5 * US, 5 * US},
-	                                    {2, 1, 1, 12, 60 * US, 60 * US},
-	                                    {3, 1, 0, 3, 30 * US, 30 * US},
-	                                    {4, 1, 0, 9, 90 * US, 90 * US}};
-	static struct analysis a;
-	double beyond[2];
-	(void)unused;
-	for (int i = 0; i < 2; i++) {
-		a.side[i] = (struct side){.budget = {.period = 20 * MS}, .busy = 4 * MS};
-		a.side[i].recording.launch_pace = 4750;
-		a.side[i].recording.waited_calls = 500;
-		if (!i)
-			a.side[i].recording.paces = (struct launch_paces){pace, 4, 34};
-		for (int p = 0; p < RECORDING_PRICES && !i; p++)
-			a.side[i].recording.took[p] = 500 * recording_price[p];
-	}
-	recording_bounds(a.side, false, beyond);
-	assert_float_equal(beyond[0], log(20.0 - 7.5) - log(20), 1e-6);
-}
 
 /* 40 steps: the GPU waits 100 µs, in which the host makes 30 calls one every 1.5 µs, and then launches: each of those
  * pays no more than the 1.5 µs until the next one, and the launch may pay all that there is. */
@@ -103,7 +78,6 @@ static void calls_that_are_not_made_cost_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launches_far_apart_may_pay_more),
 		SCENE(a_call_pays_no_more_than_the_time_to_the_next),
 		SCENE(calls_that_are_not_made_cost_nothing),
 	};

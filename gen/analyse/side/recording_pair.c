@@ -13,9 +13,6 @@ static const double MOST_NS_A_CALL = 20000; /* on other hosts programs paid up t
 /* What of a launch's pace is its own: 300 launches in a loop took 0.891 ms without a profiler (docs/guide/capture.md),
  * 3 µs each. Only a quarter is taken off: with a third one known pair fewer lies within (docs/method/verdict.md). */
 static const double NS_A_LAUNCH = 750;
-/* Of the time from a launch to its thread's next call, whatever lies between: calls that only ask for something are not
- * recorded, and pay, too. Seen: a recorded step takes at most twice as long (docs/method/verdict.md). */
-static const double OF_A_PACE = 0.5;
 /* Of the speedup, where one side keeps the GPU busy twice as long as the other: 2.5 % was seen, in examples/truth. */
 static const double OF_GPU_WORK = 0.025;
 /* What a node of a graph takes the GPU longer where graphs are recorded node by node, at most. A graph of 300 kernels
@@ -38,17 +35,6 @@ static bool of_graphs(const struct side side[2])
 	return side[0].recording.of_graphs != side[1].recording.of_graphs;
 }
 
-/* The time from a launch to the next call for each that is noted between, of the launch in the middle; 0: not known. */
-static double middle_pace(const struct launch_paces *paces)
-{
-	ARENA_LOCAL(work);
-	struct stats_weighed *all = ARENA_NEW(&work, paces->n, struct stats_weighed);
-	for (size_t i = 0; i < paces->n; i++)
-		all[i] = (struct stats_weighed){paces->list[i].median / (1 + paces->list[i].noted),
-		                                (double)paces->list[i].n};
-	return paces->n ? stats_weighed_quantile(all, paces->n, 0.5) : 0;
-}
-
 /* The highest price that a call of a side can have: all that the GPU waited for in a step have no more than the step.
  */
 static double highest_price_of(const struct side side[2], int s)
@@ -56,8 +42,7 @@ static double highest_price_of(const struct side side[2], int s)
 	const struct recording_cost *of = &side[of_graphs(side) ? side[0].recording.of_graphs : s].recording;
 	const double calls = side[s].counts.graph_launches > 0 ? 1 : fmax(1, waited(&side[s]));
 	const double most = fmin(MOST_NS_A_CALL, side[s].budget.period / calls);
-	const double pace = fmax(of->launch_pace - NS_A_LAUNCH, OF_A_PACE * middle_pace(&of->paces));
-	return fmin(fmax(LEAST_NS_A_CALL, pace), most);
+	return fmin(fmax(LEAST_NS_A_CALL, of->launch_pace - NS_A_LAUNCH), most);
 }
 
 /* Of either. */
