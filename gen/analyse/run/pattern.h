@@ -126,7 +126,7 @@ struct run_loop {
 	uint32_t ops;          /* GPU ops in a usual cycle, of one process */
 	uint32_t fewest, most; /* shorter cycles, layers or as many as another run's cycle is, taken as one; 0: none */
 	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.8 to 1 */
-	double same;           /* share of the ops that have the same names in every cycle: pattern_varied.h; else 1 */
+	double same;           /* share of the ops that have the same names in every cycle, where names vary; else 1 */
 	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
 	bool works;            /* it does more than copy, and no sweep over sizes does */
 	bool most_of_all;      /* three quarters of what repeats in its process by time, half by number */

@@ -285,6 +285,8 @@ static double kinds_of(const struct pattern_sequence *s, const struct pattern_fo
 	               : 0;
 }
 
+/* Whether cycles whose names vary make a loop: what nearly all hold and what stands in for the rest explains them, or,
+ * where nothing else is found (`alone`), they are of a few kinds. */
 static bool varies(const struct pattern_sequence *s, bool alone, struct pattern_found *out)
 {
 	const struct pattern_fit *f = &out->fit;

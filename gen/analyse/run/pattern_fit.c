@@ -150,7 +150,6 @@ double pattern_fit_order(const struct pattern_fit *f, const struct pattern_seque
 
 /* ---- how cycles differ from that ---- */
 
-/* How much of the ops [from, to) is usual. */
 uint32_t pattern_fit_common(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
                             struct pattern_counts *counts)
 {
@@ -270,7 +269,6 @@ static void end_last(struct pattern_fit *f, const struct pattern_sequence *s)
 			f->cut[f->n] = i + 1;
 }
 
-/* Whether there is something usual in the cycles that begin at the `n` ops `cut`. */
 bool pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n, bool varied,
                       struct arena *arena)
 {
@@ -318,7 +316,6 @@ bool pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	return true;
 }
 
-/* The cuts, and more of them where a cycle holds what several do: an op at which one begins was lost. */
 uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
 {
 	ARENA_LOCAL(scratch);
