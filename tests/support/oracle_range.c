@@ -25,7 +25,7 @@ struct choice {
 	size_t n;
 	int64_t total;
 	bool overlap, fits;
-	double stretch;
+	double stretch, work; /* GPU time from the first to the last; without communication */
 };
 
 /* Whether at least half of the thread's instances hold a launch of its own. */
@@ -151,6 +151,7 @@ static bool is_step(const struct walk *w, struct choice *c)
 				open = open || !whole || !c->marks[k].cut;
 			}
 		c->stretch += t >= first && t < last ? op_length(trace, i) : 0;
+		c->work += t >= first && t < last && trace->ops.kind[i] != OP_COMM ? op_length(trace, i) : 0;
 		inside += open ? op_length(trace, i) : 0;
 	}
 	for (size_t i = 0; i < trace->calls.n; i++)
@@ -205,9 +206,11 @@ void oracle_range_choose(struct walk *w, uint32_t wanted)
 	struct choice *list = ARENA_NEW(w->arena, r->n, struct choice);
 	const struct choice *best = NULL;
 	size_t n = 0;
-	double whole = 0;
-	for (size_t i = 0; i < trace->ops.n; i++)
+	double whole = 0, whole_work = 0;
+	for (size_t i = 0; i < trace->ops.n; i++) {
 		whole += op_length(trace, i);
+		whole_work += trace->ops.kind[i] != OP_COMM ? op_length(trace, i) : 0;
+	}
 	for (size_t i = 0; i < r->n; i++) {
 		uint32_t process = process_of(trace, r->thread[i]);
 		bool seen = wanted && r->name[i] != wanted;
@@ -221,11 +224,14 @@ void oracle_range_choose(struct walk *w, uint32_t wanted)
 		n++;
 	}
 	for (size_t k = 0; k < n; k++) {
-		double stretch = 0; /* of all processes */
+		double stretch = 0, work = 0; /* of all processes */
 		for (size_t j = 0; j < n; j++)
-			if (list[j].fits && list[j].name == list[k].name && list[j].domain == list[k].domain)
+			if (list[j].fits && list[j].name == list[k].name && list[j].domain == list[k].domain) {
 				stretch += list[j].stretch;
-		if (list[k].fits && (wanted || 2 * stretch >= whole) && is_better(w, &list[k], best))
+				work += list[j].work;
+			}
+		bool half = 2 * stretch >= whole || (work > 0 && 2 * work >= whole_work);
+		if (list[k].fits && (wanted || half) && is_better(w, &list[k], best))
 			best = &list[k];
 	}
 	w->marks = ARENA_NEW(w->arena, r->n, struct mark);
