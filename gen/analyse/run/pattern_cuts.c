@@ -257,15 +257,16 @@ static double kinds_of(const struct pattern_sequence *s, const struct pattern_fo
 	double *time = ARENA_NEW(&scratch, f->n, double), all = 0, longest = 0;
 	uint32_t n = found->to - found->from, alike = 0, even = 0, host = 0, turns[2] = {0}, changes = 0;
 	for (uint32_t k = 0; k < n; k++) {
-		size_t i = f->cut[found->from + k];
-		sum[k] = f->cycle[found->from + k].sum;
-		while (i < f->cut[found->from + k + 1] && !(s->flags[i] & PATTERN_HOST))
-			i++;
-		host += i < f->cut[found->from + k + 1];
+		bool hosted = false;
+		for (size_t i = f->cut[found->from + k]; i < f->cut[found->from + k + 1]; i++) {
+			sum[k] += pattern_hash(s->token[i]);
+			time[k] += (double)s->length[i];
+			hosted = hosted || s->flags[i] & PATTERN_HOST;
+		}
+		host += hosted;
 		changes += k && sum[k] != sum[k - 1];
 		for (uint32_t d = 0; d < 2; d++)
 			turns[d] += k > 2 && sum[k] != sum[k - 1] && sum[k] == sum[k - 2 - d];
-		time[k] = f->cycle[found->from + k].time;
 		all += time[k];
 		double ops = (double)(f->cut[found->from + k + 1] - f->cut[found->from + k]);
 		even += ops >= RULE_HALF * f->ops && RULE_HALF * ops <= f->ops;
@@ -289,32 +290,38 @@ static double kinds_of(const struct pattern_sequence *s, const struct pattern_fo
  * where nothing else is found (`alone`), they are of a few kinds. */
 static bool varies(const struct pattern_sequence *s, bool alone, struct pattern_found *out)
 {
-	const struct pattern_fit *f = &out->fit;
+	struct pattern_fit *f = &out->fit;
 	double constant = 0, held = 0, off = 0, off_time = 0, time = 0;
 	if (out->to - out->from < RULE_CYCLES_VARIED)
 		return false;
-	for (uint32_t k = out->from; k < out->to; k++) {
-		off += f->cycle[k].off;
-		off_time += f->cycle[k].off_time;
-		time += f->cycle[k].time;
-	}
+	out->n_ops = f->cut[out->to] - f->cut[out->from];
+	out->cycles = out->to - out->from;
 	for (size_t i = f->cut[out->from]; i < f->cut[out->to]; i++) {
 		constant += f->constant[s->token[i]] > 0;
 		held += f->usual[s->token[i]] > 0;
 	}
-	out->n_ops = f->cut[out->to] - f->cut[out->from];
-	out->cycles = out->to - out->from;
-	out->ops = 1 - off / (double)out->n_ops;
-	out->time = time > 0 ? 1 - off_time / time : 1;
 	constant /= (double)out->n_ops;
 	held /= (double)out->n_ops;
+	const bool enough = constant >= RULE_CONSTANT || held >= RULE_HALF;
+	if (enough)
+		pattern_fit_weigh(f, s); /* else it would tell what is known */
+	for (uint32_t k = out->from; k < out->to && enough; k++) {
+		off += f->cycle[k].off;
+		off_time += f->cycle[k].off_time;
+		time += f->cycle[k].time;
+	}
+	out->ops = 1 - off / (double)out->n_ops;
+	out->time = time > 0 ? 1 - off_time / time : 1;
 	out->same = constant > 0 ? constant : DBL_MIN;
-	if ((constant >= RULE_CONSTANT || held >= RULE_HALF) && out->ops >= RULE_NEARLY_ALL &&
-	    out->time >= RULE_EXPLAINED - RULE_LITTLE &&
+	if (enough && out->ops >= RULE_NEARLY_ALL && out->time >= RULE_EXPLAINED - RULE_LITTLE &&
 	    (held - constant <= RULE_CONSTANT || pattern_fit_order(f, s) >= RULE_HALF))
 		return true;
 	out->ops = out->time = alone ? kinds_of(s, out) : 0;
-	return out->ops >= RULE_NEARLY_ALL;
+	if (out->ops < RULE_NEARLY_ALL)
+		return false;
+	if (!enough)
+		pattern_fit_weigh(f, s);
+	return true;
 }
 
 static bool accept(const struct pattern_sequence *s, enum pattern_names varied, struct pattern_found *out)

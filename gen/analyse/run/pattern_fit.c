@@ -224,21 +224,28 @@ static void weigh(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	}
 	c->lack = limit ? 0 : f->ops - good;
 	c->off = all - good + c->lack;
-	c->grade = limit ? (there >= RULE_MOST * f->n_usual ? GRADE_ALIKE : GRADE_NONE) : grade(f, s, all, good, there);
+	c->grade = limit ? c->grade : grade(f, s, all, good, there);
 	c->more = !limit && all - good > f->ops;
+}
+
+/* Of the first n cycles, where names vary: those that have most of what is usual. */
+static void grade_varied(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n,
+                         struct pattern_counts *counts)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t there = 0;
+		pattern_counts_clear(counts);
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			there += f->usual[s->token[i]] && pattern_counts_add(counts, s->token[i]) == 1;
+		f->cycle[k].grade = there >= RULE_MOST * f->n_usual ? GRADE_ALIKE : GRADE_NONE;
+	}
 }
 
 /* Leaves out what lies before and behind: other work in which the op stands as well. */
 static void trim(struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_counts *counts)
 {
 	uint32_t from = f->n / 2, to = from, before = f->n;
-	for (uint32_t k = 0; k + 1 < before; k++) {
-		uint32_t there = 0;
-		pattern_counts_clear(counts);
-		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
-			there += pattern_counts_add(counts, s->token[i]) == 1 && f->usual[s->token[i]];
-		f->cycle[k].grade = there >= RULE_MOST * f->n_usual;
-	}
+	grade_varied(f, s, before - 1, counts);
 	while (from && f->cycle[from - 1].grade)
 		from--;
 	while (to + 1 < before && f->cycle[to].grade)
@@ -275,7 +282,6 @@ bool pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	ARENA_LOCAL(scratch);
 	struct pattern_counts counts;
 	pattern_counts_init(&counts, s, &scratch);
-	const uint8_t *limit = NULL;
 	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
 	f->cycle = ARENA_NEW(arena, n, struct pattern_cycle);
 	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
@@ -306,14 +312,24 @@ bool pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
 	if (varied) {
 		end_last(f, s);
-		limit = find_places(f, s, &scratch);
+		grade_varied(f, s, n, &counts);
 	}
-	for (uint32_t k = 0; k < n; k++)
-		if (!varied && f->cycle[k].sum == f->cycle[f->model].sum)
+	for (uint32_t k = 0; k < n && !varied; k++)
+		if (f->cycle[k].sum == f->cycle[f->model].sum)
 			f->cycle[k].grade = GRADE_EXACT;
 		else
-			weigh(f, s, k, limit, &counts);
+			weigh(f, s, k, NULL, &counts);
 	return true;
+}
+
+void pattern_fit_weigh(struct pattern_fit *f, const struct pattern_sequence *s)
+{
+	ARENA_LOCAL(scratch);
+	struct pattern_counts counts;
+	pattern_counts_init(&counts, s, &scratch);
+	const uint8_t *limit = find_places(f, s, &scratch);
+	for (uint32_t k = 0; k < f->n; k++)
+		weigh(f, s, k, limit, &counts);
 }
 
 uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)

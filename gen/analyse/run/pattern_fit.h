@@ -60,6 +60,9 @@ struct pattern_fit {
 bool pattern_fit_init(struct pattern_fit *fit, const struct pattern_sequence *s, size_t *cut, uint32_t n, bool varied,
                       struct arena *arena);
 
+/* What cycles of varied names differ by, which takes as long as all the rest: until then they have a grade alone. */
+void pattern_fit_weigh(struct pattern_fit *fit, const struct pattern_sequence *s);
+
 /* The cuts, and more of them where a cycle holds what several do: an op at which one begins was lost. At most `room`.
  * Returns how many. */
 uint32_t pattern_fit_split(const struct pattern_fit *fit, const struct pattern_sequence *s, size_t *out, uint32_t room);
