@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What a change is said to be, of programs whose change is known: kernels that run at once, that are shorter, or that
+calculate in 16 bits; a pause every so many steps.
+
+    check_reasons.py GAPLINE
+"""
+import contextlib
+import pathlib
+import random
+import re
+import sqlite3
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import by_hand  # noqa: E402
+import made_program  # noqa: E402
+import tiny_profile  # noqa: E402
+from by_hand import check, near, report  # noqa: E402
+
+
+def write(path, at_once, length=50_000, seed=1, blocks=None, names=("left", "right")):
+    """80 times ten kernels of 50 us on each of two streams; not at once, each waits for the one of the other stream."""
+    program = made_program.Program(random.Random(seed))
+    for _ in range(80):
+        program.copy(1, 400_000)
+        for name, stream in tuple(zip(names, (7, 8))) * 10:
+            if not at_once:
+                program.free[stream] = max(program.free.values())
+            program.kernel(name, stream, length)
+        program.copy(2, 4000)
+        program.wait()
+        program.step()
+    made_program.write(path, [program])
+    if blocks is not None:  # else nobody recorded them whole
+        say_blocks(path, blocks)
+
+
+def say_blocks(path, blocks):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for column, value in ("gridY", 1), ("gridZ", 1), ("blockY", 1), ("blockZ", 1):
+            db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER DEFAULT {value}")
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = ?", (blocks,))
+        db.commit()
+
+
+def computes(doc):
+    return next(part for part in doc["verdict"]["why"]["parts"] if part["kind"] == "compute")
+
+
+def streams_overlap(folder):
+    write(folder / "base.sqlite", False)
+    write(folder / "fixed.sqlite", True, seed=2)
+    _, doc, text, _, page = report(folder)
+    check(doc["verdict"]["result"] == "faster" and "as more kernels run at once (1.00 " in text, text)
+    check("as more kernels run at once" in page, "the page says it")
+    near(computes(doc).get("baseline_kernels_at_once"), 1, "one at a time")
+    check(1.8 < computes(doc)["fixed_kernels_at_once"] <= 2, "two at once:", computes(doc))
+
+
+def streams_wait(folder):
+    write(folder / "base.sqlite", True)
+    write(folder / "fixed.sqlite", False, seed=2)
+    check("as fewer kernels run at once" in report(folder)[2], "the other way round")
+
+
+def kernels_are_shorter(folder):
+    write(folder / "base.sqlite", True)
+    write(folder / "fixed.sqlite", True, length=30_000, seed=2)
+    _, doc, text, *_ = report(folder)
+    check(computes(doc)["baseline_kernels_at_once"] is None and "at once" not in text, text)
+
+
+def streams_could_overlap(folder):
+    """Of a few blocks each, on a GPU whose SMs nobody counted."""
+    write(folder / "base.sqlite", False, blocks=4)
+    write(folder / "fixed.sqlite", True, blocks=4, seed=2)
+    found = next(f for f in report(folder)[1]["findings"] if f["id"] == "gpu_bound")
+    check("They are on 2 streams, and on average 1.00 run at once" in found["text"] and "only faster" not in found["text"].partition("Fixed side")[0], found["text"])
+    check("Let the streams run at once" in found["advice"], found["advice"])
+
+
+def halves_are_said(folder):
+    """One of the two kinds of kernels, half of the time, in bfloat16."""
+    write(folder / "base.sqlite", True, names=("gemm_f32", "relu"))
+    write(folder / "fixed.sqlite", True, names=("gemm_bf16", "relu"), seed=2)
+    said = "In the fixed side, 16-bit kernels (by their names) take 50 % of the kernels' time, in the baseline hardly any"
+    check(said in " ".join(report(folder)[2].split()), said)
+    (folder / "fixed.sqlite").unlink()
+    write(folder / "fixed.sqlite", True, names=("gemm_f32_other", "relu"), seed=2)
+    check("16-bit" not in report(folder)[2], "nothing of 16 bits")
+
+
+def pauses_are_a_share(folder):
+    """88 steps of 1 ms, of which five take 100 ms: those are 495 ms more of 583, fewer than one in 15 would be."""
+    for side, pause in ("base", 100), ("fixed", 1):
+        loads = [(pause if i % 15 == 14 else 1) * 1_000_000 for i in range(88)]
+        tiny_profile.write(folder / f"{side}.sqlite", kernel=1000, jitter=1000, steps=88, loads=loads)
+    said = re.search(r"every 15th step of the baseline takes [0-9.]+ ms longer \((\d+) % of its time\)", " ".join(report(folder)[2].split()))
+    check(said and abs(int(said[1]) - 100 * 495 / 583) <= 1, "a share of", said and said[0])
+
+
+def launches_of_one_size(folder):
+    """18 launches of 20 are left, each of as many blocks as before; or of some more, in as much time."""
+    def side(name, times, blocks):
+        path = folder / f"{name}.sqlite"
+        path.unlink(missing_ok=True)
+        program = made_program.Program(random.Random(times))
+        for _ in range(80):
+            program.copy(1, 400_000)
+            for _ in range(times):
+                program.kernel("trace", length=60_000)
+            program.copy(2, 4000)
+            program.wait()
+        made_program.write(path, [program])
+        say_blocks(path, blocks)
+
+    side("base", 20, 100)
+    for blocks, more in (100, False), (115, True):
+        side("fixed", 18, blocks)
+        text = " ".join(report(folder)[2].split())
+        check("18 times per step in the fixed side instead of 20" in text, text)
+        check(("Each of its launches does more there" in text) == more, text)
+
+
+by_hand.run([launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, pauses_are_a_share, streams_wait, kernels_are_shorter])
