@@ -39,13 +39,13 @@ struct comparison {
 	enum same_work same_work;
 	enum same_kernels kernels;
 	struct same_result result;
-	bool other_conditions;         /* another GPU, driver, clock or way of recording on one side */
-	bool other_gpus;               /* of another model on one side, or in one run */
-	bool other_batch;              /* one side's batches may be larger, of what its steps are given */
-	bool comparable;               /* the same work or the same job, under the same conditions */
-	struct facts differences;      /* that are material */
-	struct facts notes;            /* and that are not */
-	const struct fact *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
+	bool other_conditions;    /* another GPU, driver, clock or way of recording on one side */
+	bool other_gpus;          /* of another model on one side, or in one run */
+	bool other_batch;         /* one side's batches may be larger, of what its steps are given */
+	bool comparable;          /* the same work or the same job, under the same conditions */
+	struct facts differences; /* that are material */
+	struct facts notes;       /* and that are not */
+	const struct fact *loops; /* of these: how all repetitions, or all loops, compare beside the step; or NULL */
 	struct renames renames;
 	double clock, clock_share; /* as in judge/work.h … */
 	bool clock_told;           /* … likewise */

@@ -238,7 +238,7 @@ static const struct fact *step_of(const struct analysis *a, int said, const stru
 	                .most = fmax(s->steps.coverage, other->steps.coverage));
 }
 
-/* Once where both sides' steps are alike. */
+/* Once where both sides' steps are alike; and what all of them are beside one. */
 static void fill_step(const struct analysis *a, struct page *page)
 {
 	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
@@ -246,8 +246,10 @@ static void fill_step(const struct analysis *a, struct page *page)
 	bool alike = b->steps.found == f->steps.found && b->steps.origin == f->steps.origin &&
 	             (b->steps.origin == STEPS_BY_PATTERN ? ops_of(b) == ops_of(f) : b->steps.name == f->steps.name);
 	const char *text = say(step_of(a, alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
-	page_say(&page->top, "step",
-	         alike ? text : arena_format(arena, "%s %s", text, say(step_of(a, 1, f, f, arena), page)));
+	if (!alike)
+		text = arena_format(arena, "%s %s", text, say(step_of(a, 1, f, f, arena), page));
+	const struct fact *loops = a->comparison.loops;
+	page_say(&page->top, "step", loops ? arena_format(arena, "%s %s", text, say(loops, page)) : text);
 }
 
 /* ---- why ---- */

@@ -136,6 +136,8 @@ static void put_steps(struct sheet *s)
 	                          : same ? "same"
 	                                 : "apart",
 	                 .first = text[0], .second = text[1]));
+	const struct fact *loops = s->a->comparison.loops;
+	paragraph(s, loops ? say_fact(loops, s->a->names, &s->arena) : "");
 }
 
 static void put_budget(struct sheet *s)

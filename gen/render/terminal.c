@@ -248,7 +248,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "prediction",
 	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup ? words_diagnosis(a, &t.arena) : "");
 	put_steps(&t);
-	put_line(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
+	put_line(&t, "", a->comparison.loops ? say_fact(a->comparison.loops, a->names, &t.arena) : "");
 	const char *startup = evidence_startup(a, &t.arena);
 	put_line(&t, "startup", startup ? startup : "");
 	put_line(&t, "work", words_comparable(a, &t.arena));

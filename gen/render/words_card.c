@@ -150,6 +150,7 @@ static const char *asked_of_work(const struct verdict *v)
 		return "alike";
 	case FACT_loops_differ:
 	case FACT_loops_of_other_size:
+	case FACT_loops_of_other_cut:
 	case FACT_loops_of_other_copies:
 	case FACT_loops_of_other_bytes:
 	case FACT_loops_of_other_number:

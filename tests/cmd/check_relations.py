@@ -104,9 +104,11 @@ def unmirrored_findings(a, b):
 def unmirrored(a, b):
     v, w = a["verdict"], b["verdict"]
     yield from check_untruths.unmirrored(v, w)
-    for k in "same_work", "comparable", "more_steps", "more_runs", "floor", "one_run", "short_capture", "order", "steps_set_aside", "measured":
+    for k in "same_work", "comparable", "more_steps", "more_runs", "one_run", "short_capture", "order", "steps_set_aside", "measured":
         if v[k] != w[k]:
             yield f"{k}: {v[k]}, swapped {w[k]}"
+    if not near(v["floor"], w["floor"]):  # the logarithms of a / b and b / a are rounded each
+        yield f"floor: {v['floor']}, swapped {w['floor']}"
     for k in "differences", "notes", "reasons":
         if sorted(i for i, _ in ids(v[k], False)) != sorted(i for i, _ in ids(w[k], False)):
             yield f"{k}: {ids(v[k], False)}, swapped {ids(w[k], True)}"

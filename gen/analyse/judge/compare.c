@@ -192,14 +192,6 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	}
 }
 
-static uint32_t iterations(const struct side *side)
-{
-	for (uint32_t l = 0; l < side->n_loops; l++)
-		if (side->loops[l].judged)
-			return side->loops[l].steps;
-	return 0;
-}
-
 /* Iterations that have less and less to do, of which the other side has more, or others; NULL: that is not so. */
 static const struct fact *find_falling(const struct guard *c, const struct side_facts *facts)
 {
@@ -208,7 +200,7 @@ static const struct fact *find_falling(const struct guard *c, const struct side_
 		falls = falls || facts->runs[r].uneven;
 	if (!falls)
 		return NULL;
-	uint32_t a = iterations(c->a), b = iterations(c->b);
+	uint32_t a = guard_iterations(c->a), b = guard_iterations(c->b);
 	return FACT_NEW(c->arena, shrinking_steps_differ, FACT_NO_SIDE, .as_many = a == b, .baseline = a, .fixed = b);
 }
 
@@ -398,17 +390,6 @@ static void leave_work_open(struct guard *c, bool rest)
 		GUARD_DOUBT(c, work_not_compared, FACT_NO_SIDE);
 }
 
-/* How often the loop is there is no speed, where a step is compared with a step. A capture's ends take one or two. */
-static void compare_iterations(struct guard *c)
-{
-	uint32_t a = iterations(c->a), b = iterations(c->b);
-	if (c->out.mismatch || !a || !b || (a > b ? a - b : b - a) <= 2)
-		return;
-	c->out.iterations = FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b,
-	                             .whole = a * c->a->budget.period / (b * c->b->budget.period));
-	guard_find(c, false, c->out.iterations);
-}
-
 /* Steps of other names on the two sides are the same where they hold the same kernels as often, whatever those do, and
  * else nobody knows. */
 static void compare_names(struct guard *c, bool rest)
@@ -473,7 +454,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		           FACT_NEW(arena, loops_as_often, FACT_NO_SIDE, .times = facts[0].runs[0].loop_times,
 		                    .bytes = c.a->counts.bytes_h2d + c.a->counts.bytes_d2h,
 		                    .shared = fmax(c.a->counts.bytes_h2d, c.a->counts.bytes_d2h) < GUARD_FEW_BYTES));
-	compare_iterations(&c);
+	guard_loops(&c);
 	out->comparable = !out->mismatch && !out->other_conditions && out->same_work != SAME_WORK_DIFFERENT &&
 	                  out->same_work != SAME_WORK_UNKNOWN;
 	return *out;

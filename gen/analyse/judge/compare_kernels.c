@@ -167,7 +167,10 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	if (copies)
 		return copies;
 	if (a->origin == STEPS_BY_PATTERN) {
-		const bool seldom = !m->name;
+		const bool seldom = !m->name && of->seldom.name;
+		if (!m->name && !seldom && of->recut.name)
+			return FACT_NEW(c->arena, loops_of_other_cut, FACT_NO_SIDE, .kernel = of->recut.name,
+			                .baseline = of->recut.runs[0], .fixed = of->recut.runs[1]);
 		m = seldom ? &of->seldom : m;
 		return m->name ? FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name,
 		                          .baseline = m->runs[0], .fixed = m->runs[1], .seldom = seldom)
@@ -211,6 +214,7 @@ static bool is_other_unit(struct guard *c, const struct fact *other)
 	if (!other || c->out.mismatch || c->a->items > 0)
 		return false;
 	c->out.mismatch = other;
+	c->other_loops = c->a->steps.origin == STEPS_BY_PATTERN && c->b->steps.origin == STEPS_BY_PATTERN;
 	guard_doubt(c, other);
 	return true;
 }
@@ -261,7 +265,9 @@ static struct work_scale scale_of(const struct guard *c)
 	                           conditions_clock(c->side),
 	                           c->chance,
 	                           c->variation,
-	                           0};
+	                           0,
+	                           {(double)c->a->steps.measured / (double)c->a->n_runs,
+	                            (double)c->b->steps.measured / (double)c->b->n_runs}};
 }
 
 bool guard_other_batch(const struct guard *c, const struct side_facts facts[2], double baseline, double fixed)

@@ -1,4 +1,4 @@
-/* What the files of the same-work guard share: compare.c, compare_copies.c and compare_kernels.c, and nobody else. */
+/* What the files of the same-work guard share: compare*.c, and nobody else. */
 #ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
 #define GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
 
@@ -26,10 +26,11 @@ struct guard {
 	double alike;    /* share of the kernels' time on both sides that is alike: struct work_kernels */
 	double placed;   /* as in struct work_kernels */
 	bool kernels_differ;
-	bool others_run; /* kernels run on one side alone, or another number of times, however little that takes */
-	bool grows[2];   /* the side runs kernels that the other one does not */
-	bool copies[2];  /* the side copies more between host and device, either way */
-	bool falls;      /* one side does less of several kernels, in one ratio */
+	bool others_run;  /* kernels run on one side alone, or another number of times, however little that takes */
+	bool other_loops; /* what repeats on the sides, unmarked, is no unit of the same work */
+	bool grows[2];    /* the side runs kernels that the other one does not */
+	bool copies[2];   /* the side copies more between host and device, either way */
+	bool falls;       /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */
 	bool different;         /* the work is not the same */
 	bool doubtful;          /* what was recorded does not tell whether the work is the same */
@@ -76,6 +77,14 @@ const struct fact *guard_copies_of_loop(const struct guard *guard);
  * on the other: of small kernels that became one, the repetitions are no unit. Not where each is given as many bytes.
  */
 const struct fact *guard_other_number(const struct guard *guard);
+
+/* How often the judged loop of a side, which no range is, repeats; 0: there is none. */
+uint32_t guard_iterations(const struct side *side);
+
+/* How often a loop is there is no speed, where a step is compared with a step: notes it where that differs, by more
+ * than the one or two that a capture's ends take; and where the loop is a part of what each side does, how all loops
+ * compare. Where repetitions are no unit, all of them together may be one. */
+void guard_loops(struct guard *guard);
 
 /* Whether steps give answers of a few bytes, of another length each time, that are longer on one side: as many tokens,
  * say, as a draft got right. Steps are no unit then. */

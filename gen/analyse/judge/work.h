@@ -60,14 +60,15 @@ struct work_multiple {
 struct work_kernels {
 	struct work_multiple multiple;
 	struct work_multiple
-		seldom;            /* what both run less often than every second step, and one side more often than
-	                            * the other, the longest of it; it makes less than 1 % of the kernels' time: none */
-	struct work_group only[2]; /* by side */
-	struct work_group counts;  /* on both, another number of times */
-	struct work_group blocks;  /* on both, as often, with another number of blocks */
-	struct work_group threads; /* on both, as often, with as many blocks of other sizes, another time */
-	struct work_group times;   /* on both, as often, with as many blocks, another time … */
-	double longer;             /* … of which so much, ns a step, is more on the fixed side */
+		seldom;             /* what both run less often than every second step, and one side more often than
+	                             * the other, the longest of it; it makes less than 1 % of the kernels' time: none */
+	struct work_multiple recut; /* what both run as often in all, and not per repetition (work_find_recut) */
+	struct work_group only[2];  /* by side */
+	struct work_group counts;   /* on both, another number of times */
+	struct work_group blocks;   /* on both, as often, with another number of blocks */
+	struct work_group threads;  /* on both, as often, with as many blocks of other sizes, another time */
+	struct work_group times;    /* on both, as often, with as many blocks, another time … */
+	double longer;              /* … of which so much, ns a step, is more on the fixed side */
 	double ratio; /* all kernels of both sides, two at least, are in `times`, and take so many times as long on the
 	               * fixed side, each within 2 %; 0: it is not so */
 	struct work_left_out left_out[2]; /* by the side that leaves it out */
@@ -105,7 +106,8 @@ struct work_scale {
 	double clock;    /* conditions_clock */
 	double chance;   /* work_chance(variation.seen) */
 	struct variation variation;
-	double alone; /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
+	double alone;      /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
+	double repeats[2]; /* steps of a run that were measured, by side */
 };
 
 /* Standard errors that chance may make of a mean that was seen `n` times: of few times an error is not known well. */

@@ -11,6 +11,7 @@ static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by 
 static const double A_THIRD = 0.33;    /* … and so much of it with what is apart, */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
+static const double OTHER_SIZE = 0.1;  /* repetitions are as large where counts are so near */
 static const double LITTLE = 0.01;     /* of the kernels' time, that one side has more of them */
 
 /* Whether it says nothing of how many steps a step holds: an optimizer's runs once behind several micro-batches, and so
@@ -61,6 +62,30 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 	                   : share >= ALL_TIME && work_distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
 	const char *name = *longest->key ? longest->key : "(no name)";
 	return several ? (struct work_multiple){name, {runs[0], runs[1]}, fed} : (struct work_multiple){0};
+}
+
+struct work_multiple work_find_recut(const double repeats[2], const struct work_row *all, size_t n)
+{
+	const double cut = 2 / fmin(repeats[0], repeats[1]); /* of all: what the ends of a capture hold */
+	const struct work_row *longest = NULL;
+	double time[2] = {0}, recut[2] = {0};
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		const bool as_often = work_distance(r->instances[0] * repeats[0], r->instances[1] * repeats[1]) <= cut;
+		for (int s = 0; s < 2 && !r->comm; s++)
+			time[s] += r->time[s];
+		if (r->comm || !as_often ||
+		    work_distance(r->instances[0], r->instances[1]) <= fmax(2 * cut, OTHER_SIZE))
+			continue;
+		for (int s = 0; s < 2; s++)
+			recut[s] += r->time[s];
+		if (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1])
+			longest = r;
+	}
+	if (!longest || !(fmax(recut[0] / time[0], recut[1] / time[1]) >= A_THIRD))
+		return (struct work_multiple){0};
+	return (struct work_multiple){.name = *longest->key ? longest->key : "(no name)",
+	                              .runs = {longest->instances[0], longest->instances[1]}};
 }
 
 bool work_has_as_many_blocks(const struct work_row *r)

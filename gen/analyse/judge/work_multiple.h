@@ -14,6 +14,11 @@ struct work_multiple work_find_multiple(const struct work_scale *scale, const st
 /* struct work_kernels. `all`: as above. */
 struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
 
+/* The same: what runs as often in all on both sides, which repeat so many times each (`repeats`), and not per
+ * repetition, the longest of it, where that is a third and more of the kernels' time. A repetition then ends at
+ * something else: steps from one neighbour list to the next, say, which one side makes half as often. */
+struct work_multiple work_find_recut(const double repeats[2], const struct work_row *all, size_t n);
+
 /* Half as many launches of twice as many blocks leave nothing out. */
 bool work_has_as_many_blocks(const struct work_row *row);
 
