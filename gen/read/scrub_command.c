@@ -22,7 +22,7 @@ static bool is_harmless(const char *option)
 {
 	char name[NAME_MOST];
 	size_t n = 0;
-	for (option += strspn(option, "-+"); option[n] && n < NAME_MOST; n++)
+	for (option += strspn(option, "-+"); n < NAME_MOST && option[n]; n++)
 		name[n] = option[n] == '_' ? '-' : option[n];
 	return words_have(harmless, name, n, strncmp);
 }

@@ -71,13 +71,15 @@ static struct marks_time judge(struct marks_ranges *x, const struct marks_asked 
 			x->list[i].fits = is_wanted(x, &x->list[i], asked->wanted);
 		return (struct marks_time){0};
 	}
-	struct marks_time whole = marks_ranges_judge(x, asked->like);
-	for (size_t i = 0; asked->like && i < x->n; i++) {
+	const struct marks_time whole = marks_ranges_judge(x, asked->like);
+	if (!asked->like)
+		return whole;
+	for (size_t i = 0; i < x->n; i++) {
 		x->list[i].fits = x->list[i].fits && marks_ranges_key(x, &x->list[i]) ==
 		                                             ((uint64_t)asked->like->name << 32 | asked->like->domain);
 		x->list[i].grade = GRADE_PLAIN;
 	}
-	return asked->like ? (struct marks_time){0} : whole;
+	return (struct marks_time){0};
 }
 
 void marks_of_part(const struct trace *t, const struct fold *fold, const struct marks_asked *asked, struct arena *arena,
