@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyse/run/instants.h"
+#include "analyse/run/pattern_steps.h"
 #include "loop_program.h"
 
 #include <math.h>

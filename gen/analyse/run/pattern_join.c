@@ -1,6 +1,7 @@
 #include "analyse/run/pattern_join.h"
 
 #include "analyse/run/parts.h"
+#include "analyse/run/pattern_match.h"
 #include "analyse/run/pattern_names.h"
 #include "analyse/run/step_rules.h"
 #include "base/keymap.h"
@@ -33,35 +34,6 @@ static void add_makeup(struct run_loop *to, const struct run_loop *from, struct 
 	}
 	to->makeup = sum;
 	to->n_makeup = names.n;
-}
-
-double run_loop_work(const struct run_loop *loop)
-{
-	double work = 0;
-	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		work += loop->makeup[i].comm ? 0 : loop->makeup[i].time;
-	return work;
-}
-
-/* The share of the GPU time of `a`, without communication where both do anything else, of kernels that `b` has. */
-static double shared_time(const struct run_loop *a, const struct run_loop *b, bool works)
-{
-	double all = works ? run_loop_work(a) : a->time, shared = 0;
-	ARENA_LOCAL(scratch);
-	struct keymap names;
-	keymap_init(&names, &scratch);
-	for (uint32_t i = 0; i < b->n_makeup; i++)
-		keymap_add(&names, b->makeup[i].name);
-	for (uint32_t i = 0; i < a->n_makeup; i++)
-		if (!(works && a->makeup[i].comm) && keymap_find(&names, a->makeup[i].name) != UINT32_MAX)
-			shared += a->makeup[i].time;
-	return all > 0 ? shared / all : 0;
-}
-
-double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
-{
-	bool works = run_loop_work(a) > 0 && run_loop_work(b) > 0; /* else they do nothing but communicate */
-	return (shared_time(a, b, works) + shared_time(b, a, works)) / 2;
 }
 
 /* Which of the loops that there were before is the same one of another process; UINT32_MAX: none. */
@@ -128,43 +100,6 @@ static void sort_loops(struct run_loops *out)
 		place[out->list[i].name] = i + 1;
 	for (uint32_t i = 0; i < out->n_cycles; i++)
 		out->cycles[i].loop = place[out->cycles[i].loop];
-}
-
-void run_loops_name(struct run_loops *loops, const struct trace *t)
-{
-	for (uint32_t l = 0; l < loops->n; l++)
-		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
-}
-
-void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
-{
-	struct run_loop *loop = &loops->list[index];
-	ARENA_LOCAL(scratch);
-	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
-	for (uint32_t i = 0; i < loops->n_cycles; i++) {
-		const struct run_cycle *c = &loops->cycles[i];
-		uint32_t process = t->devices[c->ops.device].process;
-		if (c->loop == index + 1 && c->cycle >= n[process])
-			n[process] = c->cycle + 1;
-	}
-	for (uint32_t i = 0; i < loops->n_cycles; i++) {
-		struct run_cycle *c = &loops->cycles[i];
-		if (c->loop != index + 1)
-			continue;
-		uint32_t cycle = c->cycle / together, whole = n[t->devices[c->ops.device].process] / together;
-		if (cycle < whole)
-			c->cycle = cycle;
-		else
-			c->loop = 0;
-		most = whole > most ? whole : most;
-	}
-	loop->n = most;
-	loop->ops *= together;
-	loop->fewest = together * (loop->fewest ? loop->fewest : 1);
-	loop->most = together * (loop->most ? loop->most : 1);
-	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
-	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		loop->makeup[i].n *= together;
 }
 
 /* The cycles of a part, as the run counts; `number` by process of the part and loop: 1 + the run's loop, 0: none. */

@@ -2,7 +2,7 @@
 
 #include "analyse/judge/kernel_key.h"
 #include "analyse/run/op_words.h"
-#include "analyse/run/pattern_join.h"
+#include "base/keymap.h"
 #include "base/sort.h"
 
 #include <float.h>
@@ -15,6 +15,35 @@ static const double AS_MANY = 1.1, TWICE = 2;     /* times as many at most: of k
 /* Of the GPU time: what is less is matched only if it is asked for, and may be of a kind of its own; or of a cycle's.
  */
 #define LITTLE 0.05
+
+double run_loop_work(const struct run_loop *loop)
+{
+	double work = 0;
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		work += loop->makeup[i].comm ? 0 : loop->makeup[i].time;
+	return work;
+}
+
+/* The share of the GPU time of `a`, without communication where both do anything else, of kernels that `b` has. */
+static double shared_time(const struct run_loop *a, const struct run_loop *b, bool works)
+{
+	double all = works ? run_loop_work(a) : a->time, shared = 0;
+	ARENA_LOCAL(scratch);
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	for (uint32_t i = 0; i < b->n_makeup; i++)
+		keymap_add(&names, b->makeup[i].name);
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		if (!(works && a->makeup[i].comm) && keymap_find(&names, a->makeup[i].name) != UINT32_MAX)
+			shared += a->makeup[i].time;
+	return all > 0 ? shared / all : 0;
+}
+
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
+{
+	bool works = run_loop_work(a) > 0 && run_loop_work(b) > 0; /* else they do nothing but communicate */
+	return (shared_time(a, b, works) + shared_time(b, a, works)) / 2;
+}
 
 /* Of a kernel that two loops have: how many times as many of them one has in a cycle, and how much time that is of. */
 struct times {

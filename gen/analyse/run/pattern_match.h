@@ -6,6 +6,13 @@
 
 #define PATTERN_ALIKE 0.5 /* loops of which less is alike, and that are not as often, are not the same */
 
+/* GPU time of a loop without communication, ns. */
+double run_loop_work(const struct run_loop *loop);
+
+/* How much alike two loops are by what they are made of, 0 to 1: the part of their GPU time, on average, that kernels
+ * of the same name take, without communication where both do anything else. The names are those of one table. */
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b);
+
 /* Whether a cycle of one loop may be one of the other, with the fix or without it. A fix may rename, fuse and speed up
  * kernels, so neither names nor times say it, but what a cycle holds does: families of kernels (op_words.h) that are
  * there as often in a cycle of both are a third of the kernels' time of each, without communication, or one holds so

@@ -109,3 +109,9 @@ void pattern_names_give(const struct trace *t, struct run_loop *loops, uint32_t 
 	}
 	take(loops, title, n);
 }
+
+void run_loops_name(struct run_loops *loops, const struct trace *t)
+{
+	for (uint32_t l = 0; l < loops->n; l++)
+		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
+}

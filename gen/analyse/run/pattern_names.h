@@ -9,4 +9,7 @@
  * that does not help either, all but the one that begins first get a number, "gemm + softmax #2". */
 void pattern_names_give(const struct trace *trace, struct run_loop *loops, uint32_t n, struct arena *arena);
 
+/* Gives the loops their names, which all runs share: for one run at a time. */
+void run_loops_name(struct run_loops *loops, const struct trace *trace);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "analyse/run/find_steps.h"
 #include "analyse/run/pattern_match.h"
+#include "analyse/run/pattern_names.h"
 #include "analyse/run/step_rules.h"
 #include "base/buf.h"
 
@@ -85,6 +86,37 @@ void pattern_steps(struct run *run, uint32_t index)
 }
 
 /* ---- one loop for all runs ---- */
+
+void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
+{
+	struct run_loop *loop = &loops->list[index];
+	ARENA_LOCAL(scratch);
+	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		const struct run_cycle *c = &loops->cycles[i];
+		uint32_t process = t->devices[c->ops.device].process;
+		if (c->loop == index + 1 && c->cycle >= n[process])
+			n[process] = c->cycle + 1;
+	}
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		struct run_cycle *c = &loops->cycles[i];
+		if (c->loop != index + 1)
+			continue;
+		uint32_t cycle = c->cycle / together, whole = n[t->devices[c->ops.device].process] / together;
+		if (cycle < whole)
+			c->cycle = cycle;
+		else
+			c->loop = 0;
+		most = whole > most ? whole : most;
+	}
+	loop->n = most;
+	loop->ops *= together;
+	loop->fewest = together * (loop->fewest ? loop->fewest : 1);
+	loop->most = together * (loop->most ? loop->most : 1);
+	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		loop->makeup[i].n *= together;
+}
 
 /* Makes one step of as many cycles of loop `index` as one of `like` is. False: it is no whole number of them. */
 static bool group_like(struct run *run, uint32_t index, const struct run_loop *like)

@@ -9,6 +9,9 @@
  */
 void pattern_steps(struct run *run, uint32_t index);
 
+/* Takes `together` cycles of loop `index` as one. What is left at the end of a process is in no loop then. */
+void run_loop_group(const struct trace *trace, struct run_loops *loops, uint32_t index, uint32_t together);
+
 /* The step of each of the `n_ops` ops of a part of the run, in `arena`; TRACE_NONE: none. */
 uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t n_ops, struct arena *arena);
 

@@ -6,6 +6,7 @@
 #include "analyse/run/find_steps.h"
 #include "analyse/run/gaps.h"
 #include "analyse/run/parts.h"
+#include "analyse/run/pattern_names.h"
 #include "trace/again.h"
 
 #include <string.h>
