@@ -270,28 +270,24 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	for (uint32_t i = 1; i < fit->ops; i++)
 		if (pause[i] > pause[best])
 			best = i;
-	if (best && pause[best] > pause[0] * RULE_PAUSE) {
-		/* one more at either end, of which the present cuts have half each */
-		size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 2 + 1, size_t);
-		uint32_t n = 0;
-		if (fit->cut[f->from] + best >= fit->ops)
-			cut[n++] = fit->cut[f->from] + best - fit->ops;
-		for (uint32_t k = f->from; k < f->to; k++) {
-			/* counted from the nearer end: ops may be lost or added */
-			size_t length = fit->cut[k + 1] - fit->cut[k], left = fit->ops - best;
-			size_t at = best <= left || k + 1 == f->to || length < left ? fit->cut[k] + best
-			                                                            : fit->cut[k + 1] - left;
-			if (at < s->n && (!n || at > cut[n - 1]))
-				cut[n++] = at;
-		}
-		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
-			cut[n++] = fit->cut[f->to] + best;
-		struct pattern_found found = {0};
-		if (pattern_cuts_try(s, cut, n, NAMES_SAME, arena, &found) && !found.bursts &&
-		    found.cycles >= f->cycles && found.ops >= f->ops - RULE_LITTLE) {
-			*f = found;
-		}
+	if (!best || pause[best] <= pause[0] * RULE_PAUSE)
+		return;
+	/* one more at either end, of which the present cuts have half each */
+	size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 2 + 1, size_t);
+	uint32_t n = 0;
+	if (fit->cut[f->from] + best >= fit->ops)
+		cut[n++] = fit->cut[f->from] + best - fit->ops;
+	for (uint32_t k = f->from; k <= f->to; k++) {
+		/* counted from the nearer end: ops may be lost or added */
+		size_t length = k < f->to ? fit->cut[k + 1] - fit->cut[k] : 0, left = fit->ops - best;
+		size_t at = fit->cut[k] + (best <= left || k + 1 >= f->to || length < left ? best : length - left);
+		if (at < s->n && (!n || at > cut[n - 1]))
+			cut[n++] = at;
 	}
+	struct pattern_found found = {0};
+	if (pattern_cuts_try(s, cut, n, NAMES_SAME, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
+	    found.ops >= f->ops - RULE_LITTLE)
+		*f = found;
 }
 
 /* `others`: a loop that does more than copy was found before; what it has left is not the same work under other names.
@@ -398,15 +394,11 @@ SORT_ORDER(compare_loops, struct run_loop, DESCENDING(x->time, y->time) ?: ASCEN
 static void sort_loops(struct pattern *p, size_t n)
 {
 	uint8_t place[RULE_LOOPS + 1] = {0};
-	struct run_loop before[RULE_LOOPS];
-	if (!p->n_loops)
-		return;
-	memcpy(before, p->loops, sizeof before);
+	for (uint32_t i = 0; i < p->n_loops; i++)
+		p->loops[i].name = i + 1; /* until it has one */
 	SORT(p->loops, p->n_loops, compare_loops);
 	for (uint32_t i = 0; i < p->n_loops; i++)
-		for (uint32_t k = 0; k < p->n_loops; k++)
-			if (before[i].at == p->loops[k].at)
-				place[i + 1] = (uint8_t)(k + 1);
+		place[p->loops[i].name] = (uint8_t)(i + 1);
 	for (size_t i = 0; i < n; i++)
 		p->loop[i] = place[p->loop[i]];
 }
