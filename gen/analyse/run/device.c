@@ -17,6 +17,7 @@ struct sweep {
 	const struct trace *trace;
 	struct device_run *out;
 	struct running running[CLASS_COUNT];
+	size_t n_running; /* in all of them */
 	struct arena scratch;
 	int64_t noted[2];          /* of compute and comm, in the step table up to the last block's end */
 	int64_t copied[COPY_WAYS]; /* since then, copies by their way */
@@ -60,12 +61,13 @@ static void running_add(struct sweep *s, struct running *r, uint32_t op)
 {
 	LIST_GROW(&s->scratch, r->op, r->n, r->room);
 	heap_push(r->op, r->n++, sizeof *r->op, &op, is_earlier, s->trace);
+	s->n_running++;
 }
 
 /* The earliest-launched op that still runs at `t`, or TRACE_NONE. */
 static uint32_t running_first(struct sweep *s, struct running *r, int64_t t)
 {
-	while (r->n && s->trace->ops.end[r->op[0]] <= t)
+	for (; r->n && s->trace->ops.end[r->op[0]] <= t; s->n_running--)
 		heap_pop(r->op, r->n--, sizeof *r->op, is_earlier, s->trace);
 	return r->n ? r->op[0] : TRACE_NONE;
 }
@@ -182,7 +184,7 @@ static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 /* Accounts for [*now, until), in which no op starts; returns where the device fell idle, `until` if it did not. */
 static int64_t sweep_until(struct sweep *s, int64_t now, int64_t until)
 {
-	while (now < until) {
+	while (now < until && s->n_running) {
 		uint32_t op = TRACE_NONE;
 		enum busy_with kind = 0;
 		for (; kind < CLASS_COUNT; kind++) {
@@ -197,6 +199,26 @@ static int64_t sweep_until(struct sweep *s, int64_t now, int64_t until)
 		now = end;
 	}
 	return now;
+}
+
+/* Begins an op that takes time, after which nothing before its start is to account for. Most run alone: nothing else
+ * does when they begin, and they end before the next one. These are accounted for at once, up to where is returned. */
+static int64_t begin_op(struct sweep *s, uint32_t op, uint32_t last)
+{
+	const struct trace_ops *ops = &s->trace->ops;
+	const struct run *run = s->run;
+	const enum busy_with kind = class_of(ops->kind[op]);
+	const int64_t start = ops->start[op], end = ops->end[op];
+	s->out->communicates =
+		s->out->communicates || (kind == CLASS_COMM && start < run->window_end && end > run->window_start);
+	if (s->latest == TRACE_NONE || end > ops->end[s->latest])
+		s->latest = op;
+	if (s->n_running || (op + 1 < last && ops->start[op + 1] < end)) {
+		running_add(s, &s->running[kind], op);
+		return start;
+	}
+	add_busy(s, kind, op, start, end);
+	return end;
 }
 
 /* Unions of the ops of each phase, in the window. */
@@ -247,19 +269,14 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 		if (next != TRACE_NONE) {
 			if (now == INT64_MIN)
 				now = start < run->window_start ? start : run->window_start;
-			now = sweep_until(&s, now, start);
+			if (s.n_running)
+				now = sweep_until(&s, now, start);
 			if (now < start)
 				add_gap(&s, s.latest, next);
 			now = start;
 			for (; i < j; i++)
-				if (ops->end[i] > start) {
-					out->communicates = out->communicates ||
-					                    (ops->kind[i] == OP_COMM && start < run->window_end &&
-					                     ops->end[i] > run->window_start);
-					running_add(&s, &s.running[class_of(ops->kind[i])], i);
-					if (s.latest == TRACE_NONE || ops->end[i] > ops->end[s.latest])
-						s.latest = i;
-				}
+				if (ops->end[i] > start)
+					now = begin_op(&s, i, last);
 		}
 		i = j;
 	}
