@@ -469,6 +469,13 @@ static void walk_thread(struct walk *w, uint32_t thread, uint32_t rank, int64_t 
 	}
 }
 
+void activity_walk_whole(struct activity *a, uint32_t thread, int64_t start, int64_t end,
+                         void (*visit)(void *context, const struct doing *stretch), void *context)
+{
+	struct walk w = {.a = a, .thread = thread, .until = INT64_MAX, .visit = visit, .context = context};
+	walk_thread(&w, thread, 0, start, end);
+}
+
 void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
                    void (*visit)(void *context, const struct doing *stretch), void *context)
 {

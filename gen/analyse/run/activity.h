@@ -56,6 +56,10 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
                    void (*visit)(void *context, const struct doing *stretch), void *context);
 
+/* The same, but that no stretch has a phase: none is divided where phases change. */
+void activity_walk_whole(struct activity *a, uint32_t thread, int64_t start, int64_t end,
+                         void (*visit)(void *context, const struct doing *stretch), void *context);
+
 /* The strongest wait that is open on the thread itself at `t`, whatever else is open too. */
 enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t);
 

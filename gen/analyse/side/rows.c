@@ -130,8 +130,8 @@ static void add_host_work(struct host_work *w, struct run *part)
 	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
 		const struct spans *host = &part->host[s->threads[m].process];
 		for (size_t i = 0; i < host->n; i++)
-			activity_walk(&part->activity, s->threads[m].thread, host->at[i][0], host->at[i][1], add_doing,
-			              w);
+			activity_walk_whole(&part->activity, s->threads[m].thread, host->at[i][0], host->at[i][1],
+			                    add_doing, w);
 	}
 }
 
