@@ -163,16 +163,18 @@ enum told { TOLD_OP, TOLD_OS, TOLD_OVERHEAD, TOLD_CALL };
 #define CLASS_OF(of, name, classify)                                                                                   \
 	__extension__({                                                                                                \
 		enum { SHIFT = 8 * (of), SEEN = 128 };                                                                 \
-		if (!(told[name] >> SHIFT & SEEN))                                                                     \
-			told[name] |= (uint32_t)(SEEN | classify(names_text(names, text[name]))) << SHIFT;             \
-		told[name] >> SHIFT &(SEEN - 1);                                                                       \
+		uint32_t of_name = told[name];                                                                         \
+		if (!(of_name >> SHIFT & SEEN))                                                                        \
+			of_name = told[name] |= (uint32_t)(SEEN | classify(names_text(names, text[name]))) << SHIFT;   \
+		of_name >> SHIFT &(SEEN - 1);                                                                          \
 	})
 
 void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t *told)
 {
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && CLASS_OF(TOLD_OP, t->ops.name[i], classify_comm))
-			t->ops.kind[i] = OP_COMM;
+	const struct trace_ops ops = t->ops; /* what bytes are written to might be the trace itself */
+	for (size_t i = 0; i < ops.n; i++)
+		if (ops.kind[i] == OP_KERNEL && CLASS_OF(TOLD_OP, ops.name[i], classify_comm))
+			ops.kind[i] = OP_COMM;
 	for (size_t i = 0; i < t->os_calls.n; i++)
 		t->os_calls.class[i] = (uint8_t)CLASS_OF(TOLD_OS, t->os_calls.name[i], classify_os);
 	for (size_t i = 0; i < t->overheads.n; i++)
@@ -182,6 +184,7 @@ void classify_rows(struct trace *t, const struct names *names, const uint32_t *t
 
 void classify_told_calls(struct trace *t, const struct names *names, const uint32_t *text, uint32_t *told)
 {
-	for (size_t i = 0; i < t->calls.n; i++)
-		t->calls.class[i] = (uint8_t)CLASS_OF(TOLD_CALL, t->calls.name[i], classify_call);
+	const struct trace_calls calls = t->calls;
+	for (size_t i = 0; i < calls.n; i++)
+		calls.class[i] = (uint8_t)CLASS_OF(TOLD_CALL, calls.name[i], classify_call);
 }

@@ -157,7 +157,7 @@ void columns_renumber(struct trace *t, enum columns_of rows, enum column_role ro
 	size_t n = rows_of(t, rows);
 	for (size_t i = 0; i < all->n; i++) {
 		uint32_t *value = all->column[i].role == role ? columns_get(t, rows, &all->column[i]) : NULL;
-		for (size_t row = 0; value && row < n; row++)
+		for (size_t row = 0, of = value ? n : 0; row < of; row++)
 			value[row] = value[row] == TRACE_NONE ? TRACE_NONE : number[value[row]];
 	}
 }
@@ -169,11 +169,15 @@ static inline int64_t rounded(double value)
 	return (int64_t)(value + copysign(0x1.fffffffffffffp-2, value));
 }
 
-/* A drift is at most 1e-3 (clock_offset.c), and times are below 2^60 ns. */
+/* A drift is at most 1e-3 (clock_offset.c), and times are below 2^60 ns. Without one nothing is added. */
+static inline int64_t mapped(const struct time_map *map, int64_t time)
+{
+	return time + map->offset + rounded(map->drift * (double)(time - map->at));
+}
+
 int64_t time_map_of(const struct time_map *map, int64_t time)
 {
-	return time + map->offset +
-	       (map->drift < 0 || map->drift > 0 ? rounded(map->drift * (double)(time - map->at)) : 0);
+	return mapped(map, time);
 }
 
 void columns_map_times(struct trace *t, enum columns_of rows, const struct time_map *map)
@@ -184,8 +188,8 @@ void columns_map_times(struct trace *t, enum columns_of rows, const struct time_
 	bool drifts = map->drift < 0 || map->drift > 0;
 	for (size_t i = 0; i < all->n && (map->offset || drifts); i++) {
 		int64_t *time = all->column[i].role == COLUMN_TIME ? columns_get(t, rows, &all->column[i]) : NULL;
-		for (size_t row = 0; time && row < n; row++)
-			time[row] = time_map_of(&held, time[row]);
+		for (size_t row = 0, of = time ? n : 0; row < of; row++)
+			time[row] = mapped(&held, time[row]);
 	}
 }
 

@@ -101,7 +101,7 @@ static void join_ops(struct linker *l)
 	const struct call_index *index = index_calls(t, &scratch);
 	const struct call_index *of = NULL; /* of the device at hand */
 	uint32_t device = TRACE_NONE;
-	t->n_unlaunched = 0;
+	size_t unlaunched = 0;
 	if (o->creation && !o->creator)
 		o->creator = ARENA_NEW(l->arena, o->n, uint32_t);
 	for (size_t i = 0; i < o->n; i++) {
@@ -113,8 +113,9 @@ static void join_ops(struct linker *l)
 		if (o->creation)
 			o->creator[i] = find_call(&t->calls, of, o->creation[i]);
 		o->launch[i] = managed ? TRACE_NONE : find_call(&t->calls, of, o->correlation[i]);
-		t->n_unlaunched += o->launch[i] == TRACE_NONE && !managed;
+		unlaunched += o->launch[i] == TRACE_NONE && !managed;
 	}
+	t->n_unlaunched = unlaunched;
 }
 
 static void sort_ops(struct linker *l)
