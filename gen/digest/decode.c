@@ -99,21 +99,15 @@ _Static_assert(sizeof *((struct trace *)0)->ops.device == 4 && sizeof *((struct 
 
 /* Which of the `last` values a row's is taken from, as layout_guess_last says it, and whether the row begins a group:
  * the same for all columns of a table but their starts. */
-enum { BEGINS = 1 << 15, PLACE = LAYOUT_PLACES - 1 };
+enum { BEGINS = 1 << 15, PLACE = BEGINS - 1 };
 
-/* Few of the places are of any row: to empty all of them took longer than to read a small table. */
-static void empty_places(struct decoder *d)
+/* Few of the places are of any row. These are numbered: to empty all took longer than to read a small table. */
+static inline uint16_t number_place(struct decoder *d, uint32_t name, uint32_t before)
 {
-	for (size_t i = 0; i < d->n_used; i++)
-		d->last[d->used[i]] = 0;
-}
-
-static inline void use_place(struct decoder *d, uint32_t place)
-{
-	uint64_t *seen = &d->seen[place / 64], bit = (uint64_t)1 << place % 64;
-	if (!(*seen & bit))
-		d->used[d->n_used++] = (uint16_t)place;
-	*seen |= bit;
+	uint16_t *number = &d->number[layout_place(name, before)];
+	if (!*number)
+		*number = ++d->n_used;
+	return *number;
 }
 
 static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
@@ -124,17 +118,16 @@ static void find_places(struct decoder *d, const struct layout_table *table, siz
 		d->place = ARENA_TAKE(&d->scratch, n, uint16_t);
 		d->room = n;
 	}
-	memset(d->seen, 0, sizeof d->seen);
+	memset(d->number, 0, sizeof d->number);
 	d->n_used = 0;
 	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
 	const uint32_t *const group = guess.group, *const name = guess.name;
 	for (size_t i = 0; i < n; i++) {
 		bool begins = !i || group[i] != group[i - 1];
-		uint32_t place = name ? layout_place(name[i], begins ? 0 : name[i - 1]) : 0;
+		uint16_t place = name ? number_place(d, name[i], begins ? 0 : name[i - 1]) : 0;
 		if (begins && name)
-			use_place(d, layout_place(name[i], UINT32_MAX)); /* of its start */
-		use_place(d, place);
-		d->place[i] = (uint16_t)(place | (begins ? BEGINS : 0));
+			number_place(d, name[i], UINT32_MAX); /* of its start */
+		d->place[i] = place | (begins ? BEGINS : 0);
 	}
 }
 
@@ -154,17 +147,21 @@ static bool take_starts(struct decoder *d, const struct layout_table *table, str
 	const struct layout_column *times = table->column + (table->named ? 2 : 1);
 	layout_guess_begin(&guess, d->trace, table, times + 1, NULL, d->last);
 	int64_t *const start = guess.start, *const end = guess.end, *const lasts = d->last;
+	const uint32_t *const name = guess.name;
 	const uint16_t *const place = d->place;
 	struct taken at = *from;
-	bool good = true;
-	for (size_t i = 0; i < n && good; i++) {
-		bool begins = place[i] & BEGINS;
-		int64_t *last = begins ? layout_guess_last(&guess, i) : &lasts[place[i] & PLACE];
+	for (size_t i = 0; i < n; i++) {
+		int64_t *last = &lasts[place[i] & PLACE], before = 0;
+		if (!(place[i] & BEGINS))
+			before = end[i - 1];
+		else if (name)
+			last = &lasts[number_place(d, name[i], UINT32_MAX)];
 		*last = (int64_t)((uint64_t)number_unfold(number_take(&at)) + (uint64_t)*last);
-		good = set_times(start, end, i, *last, begins ? 0 : end[i - 1]);
+		if (!set_times(start, end, i, *last, before))
+			return false;
 	}
 	*from = at;
-	return good;
+	return true;
 }
 
 /* Whether the next numbers are all 0, and passes over them: most columns say row after row that nothing is new. */
@@ -183,8 +180,9 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
                                                               uint8_t size, enum layout_how how, size_t n,
                                                               uint64_t limit)
 {
-	struct taken at = *from; /* these three would be looked up anew after every value that is written */
+	struct taken at = *from; /* these would be looked up anew after every value that is written */
 	int64_t *const lasts = d->last;
+	int64_t before = 0;
 	const uint16_t *const place = d->place;
 	uint64_t largest = 0;
 	for (size_t i = 0, end; i < n; i = end) {
@@ -193,12 +191,12 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
 		for (; same && i < end; i++)
 			layout_set(values, size, i,
 			           how == LAYOUT_PLAIN  ? 0
-			           : how == LAYOUT_NEXT ? *lasts
+			           : how == LAYOUT_NEXT ? before
 			                                : lasts[place[i] & PLACE]);
 		for (; !same && i < end; i++) {
 			uint64_t value = number_take(&at);
 			if (how != LAYOUT_PLAIN) {
-				int64_t *last = how == LAYOUT_NEXT ? lasts : &lasts[place[i] & PLACE];
+				int64_t *last = how == LAYOUT_NEXT ? &before : &lasts[place[i] & PLACE];
 				value = (uint64_t)number_unfold(value) + (uint64_t)*last;
 				*last = (int64_t)value;
 			}
@@ -259,10 +257,8 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 	uint64_t limit = limit_of(d, c);
 	if (which == (table->named ? 2 : 1))
 		find_places(d, table, n);
-	if (c->how == LAYOUT_NEXT)
-		d->last[0] = 0;
-	else if (c->how != LAYOUT_PLAIN)
-		empty_places(d);
+	if (c->how != LAYOUT_PLAIN && c->how != LAYOUT_NEXT)
+		memset(d->last, 0, (d->n_used + (size_t)1) * sizeof *d->last);
 	bool good = c->how == LAYOUT_START ? take_starts(d, table, &from, n)
 	            : zeros                ? set_zeros(values, c->size, n, limit)
 	                                   : take_sized(d, &from, values, c, n, limit);
@@ -291,9 +287,9 @@ static int take_rows(struct decoder *d, const struct layout_table *table)
 static void tell_names(struct decoder *d)
 {
 	struct trace *t = d->trace;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_COMM)
-			t->ops.kind[i] = OP_KERNEL;
+	const struct trace_ops ops = t->ops;
+	for (size_t i = 0; i < ops.n; i++)
+		ops.kind[i] = ops.kind[i] == OP_COMM ? OP_KERNEL : ops.kind[i];
 	classify_rows(t, d->names, d->id, d->told);
 	classify_told_calls(t, d->names, d->id, d->told);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
@@ -340,8 +336,7 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 	                    .trace = trace};
 	size_t head = strlen(LAYOUT_MAGIC);
 	*trace = (struct trace){.names = names};
-	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, int64_t);
-	d.used = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, uint16_t);
+	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES + 1, int64_t);
 	int result = -1;
 	if (n < head + 2 || bytes[head] != '0' + DIGEST_VERSION || bytes[head + 1] != '\n')
 		err_set(err,
@@ -382,8 +377,7 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	                    .told = ids->told,
 	                    .n_names = ids->n};
 	*trace = (struct trace){.names = names};
-	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, int64_t);
-	d.used = ARENA_TAKE(&d.scratch, LAYOUT_PLACES, uint16_t);
+	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES + 1, int64_t);
 	int result = find_sections(&d, bytes, n) != 0 || decoder_take_places(&d) != 0;
 	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
 		if (rows & 1u << LAYOUT[i].rows)

@@ -26,15 +26,14 @@ struct decoder {
 	struct trace *trace;
 	struct section section[SECTIONS_MAX];
 	size_t n_sections;
-	bool known;          /* the same bytes were decoded before: what they say is not looked at again */
+	bool known;          /* the same columns were decoded before: what they say is not looked at again */
 	uint32_t *id, *told; /* of a name, by its number in the digest; what was told of it (classify_rows) */
 	uint32_t n_names;
-	int64_t *last;
+	int64_t *last;   /* by number of a place */
 	uint16_t *place; /* by row of the table at hand, with room for so many: decode.c … */
 	size_t room;
-	uint16_t *used; /* … and those of them that there are, each once, of which `seen` has a bit */
-	size_t n_used;
-	uint64_t seen[LAYOUT_PLACES / 64];
+	uint16_t number[LAYOUT_PLACES]; /* … each of them that a row has, from 1 on; 0: none has it */
+	uint16_t n_used;
 };
 
 /* The inside of a section; empty where there is none of this name. */
