@@ -42,9 +42,10 @@ const char *taken_bytes(struct taken *from, size_t *n)
 
 /* ---- sections ---- */
 
+static const char END[] = "end";
+
 static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n)
 {
-	static const char end[] = "end";
 	struct taken from = {bytes, bytes + n, false};
 	const unsigned char *line = memchr(bytes, '\n', n);
 	for (from.at = line ? line + 1 : from.end; taken_more(&from);) {
@@ -54,7 +55,7 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 		s.data = (const unsigned char *)taken_bytes(&from, &s.n);
 		if (from.bad)
 			break;
-		if (s.name_n == strlen(end) && memcmp(s.name, end, s.name_n) == 0) {
+		if (s.name_n == strlen(END) && memcmp(s.name, END, s.name_n) == 0) {
 			uint32_t sum = d->known ? 0 : digest_checksum(bytes, (size_t)(begin - bytes)), said = 0;
 			for (size_t i = 0; i < s.n && i < 4; i++)
 				said |= (uint32_t)s.data[i] << 8 * i;
@@ -231,6 +232,35 @@ static bool are_zeros(const struct taken *from, size_t n)
 	return n && (size_t)(from->end - from->at) == n && !*from->at && memcmp(from->at, from->at + 1, n - 1) == 0;
 }
 
+static void put_section(struct buf *to, const char *name, struct taken from)
+{
+	size_t n = (size_t)(from.end - from.at);
+	number_put_text(to, name);
+	number_put(to, n);
+	if (n)
+		buf_add(to, (const char *)from.at, n);
+}
+
+/* What digest_decode_again takes. Columns that are all 0 are empty there, but those by which rows are counted. */
+static void put_again(const struct decoder *d, struct buf *to)
+{
+	static const char *const places[] = {"processes", "threads", "gpus", "devices", "memory"};
+	buf_text(to, "\n");
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		put_section(to, places[i], decoder_section(d, places[i]));
+	for (int by = 0; by < HELD_BYS; by++)
+		put_section(to, DIGEST_HELD[by], decoder_section(d, DIGEST_HELD[by]));
+	for (int i = 0; i < LAYOUT_TABLES; i++)
+		for (size_t c = 0; c < LAYOUT[i].n; c++) {
+			struct taken from = decoder_section(d, LAYOUT[i].column[c].name);
+			if (from.at && c && are_zeros(&from, *columns_rows(d->trace, LAYOUT[i].rows)))
+				from.end = from.at;
+			if (from.at)
+				put_section(to, LAYOUT[i].column[c].name, from);
+		}
+	put_section(to, END, (struct taken){0});
+}
+
 static bool set_zeros(void *values, uint8_t size, size_t n, uint64_t limit)
 {
 	memset(values, 0, n * size);
@@ -248,7 +278,7 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 			return 0;
 		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_take(d->rows, n, c->size));
 	}
-	bool zeros = are_zeros(&from, n);
+	bool zeros = are_zeros(&from, n) || (d->known && from.at == from.end);
 	if (!zeros && !d->known && number_count(from.at, (size_t)(from.end - from.at)) != n)
 		return decoder_damaged(d, c->name);
 	if (!n)
@@ -350,6 +380,8 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 		tell_names(&d);
 		trace_link(trace, d.rows);
 		*ids = (struct digest_names){d.id, d.told, d.n_names};
+		if (memory->again)
+			put_again(&d, memory->again);
 	}
 	arena_release(&d.scratch);
 	return result;
@@ -359,7 +391,8 @@ int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct
                   struct trace *trace, struct err *err)
 {
 	struct digest_names ids;
-	return digest_decode_apart(path, bytes, n, names, &(struct digest_memory){arena, arena}, trace, &ids, err);
+	return digest_decode_apart(path, bytes, n, names, &(struct digest_memory){arena, arena, NULL}, trace, &ids,
+	                           err);
 }
 
 void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, struct names *names,

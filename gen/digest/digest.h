@@ -38,6 +38,7 @@ int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct
  * was told of them (classify_rows), in `things`. */
 struct digest_memory {
 	struct arena *things, *rows;
+	struct buf *again; /* may be NULL: gets what digest_decode_again takes */
 };
 struct digest_names {
 	uint32_t *id, *told, n;
@@ -49,7 +50,7 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
 /* Says in `err` that bytes follow the end of a digest, packed or not: nothing that gapline wrote. Returns -1. */
 int digest_refuse_behind(const char *path, struct err *err);
 
-/* Of bytes that were decoded before: processes, threads, GPUs, devices and the kinds of rows that are asked for
+/* Of what digest_decode_apart made for it: processes, threads, GPUs, devices and the kinds of rows that are asked for
  * (1 << enum columns_of each), not linked. */
 void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, struct names *names,
                          const struct digest_names *ids, struct arena *arena, struct trace *trace);

@@ -115,16 +115,18 @@ int keep_decode(const char *path, const struct buf *contents, struct names *name
                 struct trace *trace, struct err *err)
 {
 	ARENA_LOCAL(rows);
+	BUF_LOCAL(again);
 	struct digest_names ids;
+	buf_room(&again, contents->n);
 	int result = digest_decode_apart(path, (const unsigned char *)contents->data, contents->n, names,
-	                                 &(struct digest_memory){arena, &rows}, trace, &ids, err);
+	                                 &(struct digest_memory){arena, &rows, &again}, trace, &ids, err);
 	if (result == 0) {
-		char *packed = memory_take(contents->n);
-		size_t n = pack(contents, packed, contents->n - 1);
-		struct kept *kept = arena_take(arena, sizeof *kept + (n ? n : contents->n), 1);
-		kept->n = n ? n : contents->n;
-		kept->unpacked = contents->n;
-		memcpy(kept->bytes, n ? packed : contents->data, kept->n);
+		char *packed = memory_take(again.n);
+		size_t n = pack(&again, packed, again.n - 1);
+		struct kept *kept = arena_take(arena, sizeof *kept + (n ? n : again.n), 1);
+		kept->n = n ? n : again.n;
+		kept->unpacked = again.n;
+		memcpy(kept->bytes, n ? packed : again.data, kept->n);
 		free(packed);
 		struct trace_again *part = ARENA_NEW(arena, 1, struct trace_again);
 		*part = (struct trace_again){.load = load,
