@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,26 +56,33 @@ static void of_a_stand_in(void **unused)
 }
 
 /* A look that takes 10 ms holds the program up as long: there is one in 2 s, and a window of 20 s is the least. */
+/* Whether looks at the counter, of a stretch that is a little longer than the least, took too much of it. */
+static bool takes_long(void)
+{
+	struct arena arena = {0};
+	const int64_t from = now();
+	struct energy *e = energy_begin(STANDIN_NVML_NEW, &arena);
+	assert_non_null(e);
+	nanosleep(&(struct timespec){0, 100000000}, NULL);
+	energy_end(e, 0);
+	const char *text = energy_text(e, from, from + 2 * ENERGY_LEAST_NS, &arena);
+	const bool out = strtol(strchr(text, '=') + 1, NULL, 10) == ENERGY_SHORT;
+	text = energy_text(e, from, from + 5 * ENERGY_LEAST_NS, &arena);
+	assert_true(strtol(strchr(text, '=') + 1, NULL, 10) >= 0);
+	arena_release(&arena);
+	return out;
+}
+
 static void looks_that_take_long(void **unused)
 {
 	(void)unused;
-	for (int slow = 0; slow < 2; slow++) {
-		struct arena arena = {0};
-		if (slow)
-			setenv("STANDIN_NVML", "slow", 1);
-		else
-			unsetenv("STANDIN_NVML");
-		int64_t from = now();
-		struct energy *e = energy_begin(STANDIN_NVML_NEW, &arena);
-		assert_non_null(e);
-		nanosleep(&(struct timespec){0, 100000000}, NULL);
-		energy_end(e, 0);
-		const char *text = energy_text(e, from, from + 2 * ENERGY_LEAST_NS, &arena);
-		assert_int_equal(strtol(strchr(text, '=') + 1, NULL, 10) == ENERGY_SHORT, slow);
-		text = energy_text(e, from, from + 5 * ENERGY_LEAST_NS, &arena);
-		assert_true(strtol(strchr(text, '=') + 1, NULL, 10) >= 0);
-		arena_release(&arena);
-	}
+	unsetenv("STANDIN_NVML");
+	int tried = 0;
+	while (takes_long() && tried < 20) /* a busy machine may hold one up */
+		tried++;
+	assert_true(tried < 20);
+	setenv("STANDIN_NVML", "slow", 1);
+	assert_true(takes_long());
 	unsetenv("STANDIN_NVML");
 }
 
