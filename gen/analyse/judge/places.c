@@ -8,7 +8,8 @@
 
 enum { SAMPLES_LEAST = 20 };         /* fewer of them say nothing */
 static const double LEAST = 1 / 3.0; /* of what is claimed: less is not said */
-static const double MOST = 0.5;      /* the innermost place that has so much; where none has, the one that has most */
+static const double MOST = 0.5;    /* the innermost place that has so much; where none has, the one that has most … */
+static const double NEARLY = 0.95; /* … or of what has nearly as much the innermost: what it calls */
 
 /* Modules with those in them, or lines with what they call. */
 struct place {
@@ -44,28 +45,35 @@ static void add_module(struct place_list *to, const char *path, const struct pla
 		add(to, path, n, (uint32_t)n, fact);
 }
 
-/* Of places with as much time the inner one counts. */
-static bool is_better(const struct place *x, const struct place *y, double all)
+static bool has_enough(const struct place *place, double least)
 {
-	const bool most = x->time >= MOST * all;
-	if (!y->text || most != (y->time >= MOST * all))
-		return !y->text || most;
+	return place->time >= least && (place->samples <= 0 || place->samples >= SAMPLES_LEAST);
+}
+
+/* Of places with as much time the inner one counts. `half`: of such with half of all. */
+static bool is_better(const struct place *x, const struct place *y, bool half)
+{
+	if (!half && x->depth != y->depth)
+		return x->depth > y->depth;
 	if (x->time != y->time)
-		return (x->time < y->time) == most;
+		return (x->time < y->time) == half;
 	return x->depth != y->depth ? x->depth > y->depth : strcmp(x->text, y->text) < 0;
 }
 
 /* NULL: no place has enough. */
 static const struct place *find(const struct place_list *list, double all)
 {
-	static const struct place none;
-	const struct place *best = &none;
+	const struct place *best = NULL;
+	double most = 0;
 	for (uint32_t i = 0; i < list->keys.n; i++)
-		if (list->list[i].time >= LEAST * all &&
-		    (list->list[i].samples <= 0 || list->list[i].samples >= SAMPLES_LEAST) &&
-		    is_better(&list->list[i], best, all))
+		if (has_enough(&list->list[i], LEAST * all) && list->list[i].time > most)
+			most = list->list[i].time;
+	const bool half = most >= MOST * all;
+	for (uint32_t i = 0; i < list->keys.n && most > 0; i++)
+		if (has_enough(&list->list[i], half ? MOST * all : NEARLY * most) &&
+		    (!best || is_better(&list->list[i], best, half)))
 			best = &list->list[i];
-	return best->text && all > 0 ? best : NULL;
+	return all > 0 ? best : NULL;
 }
 
 /* Of idle time what the finding claims; its whole cost counts, so that what is not known is in no place. */

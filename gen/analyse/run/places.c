@@ -31,6 +31,7 @@ struct track {
 
 struct places {
 	const struct trace *trace;
+	const struct steps *steps;
 	struct arena *arena;
 	uint8_t *kind;      /* by name of a range: enum name_kind */
 	bool *is_functions; /* by name of a domain */
@@ -155,10 +156,10 @@ static bool read_stacks(struct places *p)
 	return true;
 }
 
-struct places *places_begin(const struct trace *trace, struct arena *arena)
+struct places *places_begin(const struct trace *trace, const struct steps *steps, struct arena *arena)
 {
 	struct places *p = ARENA_NEW(arena, 1, struct places);
-	*p = (struct places){.trace = trace, .arena = arena};
+	*p = (struct places){.trace = trace, .steps = steps, .arena = arena};
 	const bool stacks = read_stacks(p);
 	if (!read_names(p) && !stacks)
 		return NULL;
@@ -242,6 +243,15 @@ static const struct track *track_of(struct places *p, uint32_t thread)
 	return b.track;
 }
 
+/* The thread that says where `thread` is. */
+static uint32_t told_by(struct places *p, uint32_t thread)
+{
+	const struct trace *t = p->trace;
+	const struct step_thread *steps = steps_of_process(p->steps, t->threads[thread].process);
+	const bool sampled = p->sampled && t->first_sample[thread] < t->first_sample[thread + 1];
+	return steps && !sampled && track_of(p, thread)->n < 2 ? steps->thread : thread;
+}
+
 /* ---- sums ---- */
 
 static struct place_sum *add(struct place_sums *sums, uint32_t of, bool line, uint32_t name, uint32_t depth, int64_t ns)
@@ -297,6 +307,7 @@ void places_add(struct places *p, struct place_sums *sums, uint32_t of, uint32_t
 {
 	if (thread == TRACE_NONE || start >= end)
 		return;
+	thread = told_by(p, thread);
 	const struct track *t = track_of(p, thread);
 	if (p->sampled)
 		add_samples(p, sums, of, thread, start, end, sign);
@@ -317,6 +328,6 @@ void places_add_launched(struct places *p, struct place_sums *sums, uint32_t of,
 		add(sums, of, false, module, 0, ns);
 	if (call == TRACE_NONE)
 		return;
-	const struct track *t = track_of(p, p->trace->calls.thread[call]);
+	const struct track *t = track_of(p, told_by(p, p->trace->calls.thread[call]));
 	add_lines(p, sums, of, t->stay[stay_at(t, p->trace->calls.start[call])].line, ns);
 }

@@ -4,8 +4,8 @@
 #ifndef GAPLINE_ANALYSE_RUN_PLACES_H
 #define GAPLINE_ANALYSE_RUN_PLACES_H
 
+#include "analyse/run/steps.h"
 #include "base/keymap.h"
-#include "trace/trace.h"
 
 /* Time by place. A place is the name of a module, of the innermost one, or of a line: of every function that is open,
  * each once. Modules that the profiler noted are called "nn.Module: GPT/Block", and lines as it calls them,
@@ -39,8 +39,10 @@ static inline uint32_t place_key_name(uint64_t key)
 
 struct places;
 
-/* NULL: the trace says nothing of that. `arena` holds what is made, also by the functions below. */
-struct places *places_begin(const struct trace *trace, struct arena *arena);
+/* NULL: the trace says nothing of that. A thread on which nothing says where it is, as that of PyTorch's backward,
+ * works for its process's step thread, and is where that one is. `arena` holds what is made, also by the functions
+ * below. */
+struct places *places_begin(const struct trace *trace, const struct steps *steps, struct arena *arena);
 
 /* Adds the time of a thread from `start` to `end`, with sign −1 takes it back. */
 void places_add(struct places *places, struct place_sums *sums, uint32_t of, uint32_t thread, int64_t start,

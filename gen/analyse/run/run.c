@@ -431,7 +431,7 @@ void run_charge_devices(struct run *run)
 	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
 		sharing_build(t, gpu, run->arena, &run->sharing[gpu]);
 	depends_find(run);
-	run->places = places_begin(t, run->arena);
+	run->places = places_begin(t, &run->steps, run->arena);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		if (!has_work(run, d))
 			continue;
