@@ -286,6 +286,7 @@ bool guard_other_batch(const struct guard *c, const struct side_facts facts[2], 
 void guard_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
+	const struct variation *v = &c->variation;
 	const struct work_scale scale = scale_of(c);
 	uint32_t before = c->out.differences.n;
 	if (is_other_unit(c, graphs_of_several(c, scale.input)))
@@ -304,7 +305,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	c->grows[1] = k.only[1].n > 0;
 	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
 	find_alike(c, &k);
-	if (is_other_unit(c, other_unit(c, &k)))
+	if (is_other_unit(c, v->turns == FACT_NO_SIDE ? other_unit(c, &k) : NULL)) /* what stops is no unit */
 		return;
 	bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k.blocks.n;
 	if (is_other_unit(c, other ? guard_other_number(c) : NULL))
@@ -324,6 +325,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	add_group(c, &k.counts, "counts", FACT_NO_SIDE, all);
 	add_group(c, &k.blocks, "blocks", FACT_NO_SIDE, all);
 	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
+	if (others && v->turns != FACT_NO_SIDE)
+		GUARD_FIND(c, true, kernels_turn, v->turns, .first = v->turn_ns[0], .steps = v->turn[0],
+		           .then = v->turn_ns[1], .rest = v->turn[1]);
 	before = c->out.differences.n;
 	add_group(c, &k.threads, "threads", FACT_NO_SIDE, all);
 	times = times || c->out.differences.n > before;

@@ -5,7 +5,10 @@
 #include <math.h>
 
 static const double MUCH = 0.02; /* of a step's kernels: clocks that drift make less */
-enum { LEAST_BLOCKS = 8 };       /* to tell what steps vary by */
+enum {
+	LEAST_BLOCKS = 8, /* to tell what steps vary by */
+	LEAST_TURN = 4    /* blocks before and after, of four times as many: by chance one of 1820 orders */
+};
 
 /* The kernels' time of each block of a run's steps, ns a step. */
 struct kernel_time {
@@ -62,7 +65,58 @@ double variation_of_kernels(const struct side_facts *facts)
 	return n > 0 ? sum / n : 0;
 }
 
-static void add_side(const struct side_facts *facts, struct variation *out, double *most)
+/* The first block that takes another time than all before, as all after it do; 0: there is none. */
+static uint32_t turn_of(const struct kernel_time *of, double level[2])
+{
+	for (uint32_t at = LEAST_TURN; of->n >= 4 * LEAST_TURN && at + LEAST_TURN <= of->n; at++) {
+		double least[2] = {INFINITY, INFINITY}, most[2] = {0, 0};
+		level[0] = level[1] = 0;
+		for (uint32_t b = 0; b < of->n; b++) {
+			const bool later = b >= at;
+			least[later] = fmin(least[later], of->ns[b]);
+			most[later] = fmax(most[later], of->ns[b]);
+			level[later] += of->ns[b] / (later ? of->n - at : at);
+		}
+		const bool up = level[1] > level[0];
+		const double far = fabs(level[1] - level[0]);
+		if (least[up] - most[!up] > far / 2 && far > MUCH * of->mean)
+			return at;
+	}
+	return 0;
+}
+
+/* Whether that is so of all of the side's runs; of the first one, where, goes into `out`. */
+static bool side_turns(const struct side_facts *facts, int side, struct variation *out)
+{
+	const struct run_table *run = facts->runs;
+	double level[2] = {0, 0};
+	uint32_t at = 0;
+	for (size_t r = facts->n_runs; r-- > 0;) {
+		ARENA_LOCAL(work);
+		struct kernel_time of;
+		at = kernel_time_of(&run[r], &work, &of) ? turn_of(&of, level) : 0;
+		if (!at)
+			return false;
+	}
+	if (!at)
+		return false;
+	out->turns = side;
+	out->turn[0] = at * run->block;
+	out->turn[1] = run->n_steps - out->turn[0];
+	for (int later = 0; later < 2; later++)
+		out->turn_ns[later] = level[later] / run->n_devices;
+	return true;
+}
+
+static void level_turn(struct kernel_time *of)
+{
+	double level[2];
+	const uint32_t at = turn_of(of, level);
+	for (uint32_t b = 0; b < of->n && at; b++)
+		of->ns[b] = of->mean + round(of->ns[b] - level[b >= at]); /* what is left of a sum is no rhythm */
+}
+
+static void add_side(const struct side_facts *facts, bool turns, struct variation *out, double *most)
 {
 	double tau = 0, runs = 0, variance = 0;
 	for (size_t r = 0; r < facts->n_runs; r++) {
@@ -71,6 +125,8 @@ static void add_side(const struct side_facts *facts, struct variation *out, doub
 		struct series series;
 		if (!kernel_time_of(&facts->runs[r], &work, &of))
 			continue;
+		if (turns)
+			level_turn(&of);
 		series_of_row(of.ns, of.n, false, &series);
 		tau += series.tau;
 		variance += series.variance / (of.mean * of.mean);
@@ -118,11 +174,13 @@ static bool all_shrink(const struct side_facts facts[2])
 
 struct variation variation_of(const struct side_facts facts[2], double steps)
 {
-	struct variation out = {0};
+	struct variation out = {.turns = FACT_NO_SIDE};
 	const size_t n = facts[0].n_runs;
 	double most = 1, runs = (double)n;
+	if (side_turns(&facts[1], 1, &out) == side_turns(&facts[0], 0, &out))
+		out.turns = FACT_NO_SIDE;
 	for (int s = 0; s < 2; s++)
-		add_side(&facts[s], &out, &most);
+		add_side(&facts[s], out.turns == s, &out, &most);
 	out.seen = steps / most;
 	out.alike = n == facts[1].n_runs && steps > 0;
 	for (size_t r = 0; r < n && out.alike; r++)

@@ -15,6 +15,11 @@ struct variation {
 	double apart;    /* … and standard error of what of it is not alike, … */
 	double dof;      /* … with so many degrees of freedom */
 	bool wanders; /* they do not, vary much, and few are independent: chance may have made any amount that varies */
+	/* Kernels of one side's steps take another time from a step on, and never again what they took before: that is
+	 * a change and no chance, so it is left out above. */
+	int turns;         /* that side; FACT_NO_SIDE: neither does, or both */
+	uint32_t turn[2];  /* its steps before and after */
+	double turn_ns[2]; /* what kernels take in one of them, of a device */
 };
 
 /* `steps`: of the shorter side. */
