@@ -12,6 +12,7 @@
 #include "loop_program.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void wait_for_gpu(struct loop_program *p)
 {
@@ -235,16 +236,45 @@ static void test_stands_in(void **state)
 	arena_release(&p.arena);
 }
 
+/* Eight steps of each of `n` kernels, which take `longer` more from one to the next; `turns`: they take turns. */
+static uint32_t loops_of_versions(uint32_t n, int64_t longer, bool turns)
+{
+	struct loop_program p;
+	struct run run;
+	char name[16];
+	loop_program_init(&p);
+	for (uint32_t k = 0; k < 8 * n; k++) {
+		const uint32_t version = turns ? k % n : k / 8;
+		snprintf(name, sizeof name, "spec%u", version);
+		loop_program_kernel(&p, name, 20000 + longer * version, true);
+		loop_program_kernel(&p, "scale", 10000, true);
+		wait_for_gpu(&p);
+		p.now += k % 8 == 7 ? 20000000 : 0;
+	}
+	loop_program_find(&p, &run);
+	const uint32_t most = run.loops.n ? run.loops.list[0].n : 0;
+	arena_release(&p.arena);
+	return most;
+}
+
+/* A kernel that is compiled anew is one to the program; those that are tried out are not, nor are those of one step. */
+static void test_versions(void **state)
+{
+	(void)state;
+	assert_int_equal(loops_of_versions(5, 0, false), 40);
+	assert_int_equal(loops_of_versions(5, 200, false), 40);
+	assert_int_equal(loops_of_versions(5, 4000, false), 8);
+	assert_int_equal(loops_of_versions(2, 0, false), 8); /* two numbers count nothing */
+	assert_int_equal(loops_of_versions(5, 0, true), 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_group),
-		cmocka_unit_test(test_ends_are_dropped),
-		cmocka_unit_test(test_without_launches),
-		cmocka_unit_test(test_half_of_the_work),
-		cmocka_unit_test(test_stretches),
-		cmocka_unit_test(test_no_stretches),
-		cmocka_unit_test(test_stands_in),
+		cmocka_unit_test(test_versions),         cmocka_unit_test(test_group),
+		cmocka_unit_test(test_ends_are_dropped), cmocka_unit_test(test_without_launches),
+		cmocka_unit_test(test_half_of_the_work), cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_no_stretches),     cmocka_unit_test(test_stands_in),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "analyse/run/pattern_ops.h"
 
+#include "analyse/run/op_versions.h"
 #include "base/keymap.h"
 #include "base/search.h"
 #include "base/words.h"
@@ -121,13 +122,15 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	keymap_init(&lanes, &scratch);
 	keymap_init(&tokens, &scratch);
 	uint32_t *last = ARENA_NEW(&scratch, t->names->n, uint32_t); /* by name: 1 + its token that was met last */
+	const uint32_t *version = op_versions(t, &scratch);
 	int64_t until = INT64_MAX; /* the latest end of a launch, or of an op, so far */
 	for (size_t k = 0; k < n; k++) {
 		size_t i = out->op[k];
 		uint64_t lane = how == PATTERN_BY_LAUNCH ? t->calls.thread[ops->launch[i]]
 		                                         : (uint64_t)ops->device[i] << 32 | queue_of(t, i);
-		uint64_t key = (uint64_t)keymap_add(&lanes, lane) << 32 | ops->name[i];
-		uint32_t *at = &last[ops->name[i]];
+		const uint32_t name = version[ops->name[i]];
+		uint64_t key = (uint64_t)keymap_add(&lanes, lane) << 32 | name;
+		uint32_t *at = &last[name];
 		if (!*at || tokens.keys[*at - 1] != key)
 			*at = keymap_add(&tokens, key) + 1;
 		s->token[k] = *at - 1;
