@@ -99,6 +99,20 @@ static void states_of_few_runs(void **unused)
 	near(with_controls(3, &c).calls[0], 0, 0);
 }
 
+/* What makes an interval wide is said: as many calls that take longer, where it is more than a hundredth of a step. */
+static void calls_are_named(void **unused)
+{
+	(void)unused;
+	struct controls c = {.known = true, .host_seen = true, .waits = {.5, .6}, .calls = {.004, .312}};
+	assert_non_null(strstr(
+		said(controls_say(&c, &arena), NULL),
+		"In as many calls that wait or allocate, the GPU waits 31 % of a step longer in the fixed side."));
+	c.calls[0] = .4;
+	assert_non_null(strstr(said(controls_say(&c, &arena), NULL), "40 % of a step longer in the baseline."));
+	c.calls[0] = c.calls[1] = .01;
+	assert_null(strstr(said(controls_say(&c, &arena), NULL), "calls"));
+}
+
 /* A side whose GPU waits for the host for `wait` of a step, and of whose launches `alike` of ten are the other's. */
 static struct side waiting(double wait, uint32_t alike, uint32_t other)
 {
@@ -189,7 +203,7 @@ static void a_verdict_without_controls(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(what_is_in_common), TEST(calls_of_the_driver),
-	                                   TEST(a_verdict_without_controls)};
+	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(calls_are_named), TEST(what_is_in_common),
+	                                   TEST(calls_of_the_driver), TEST(a_verdict_without_controls)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

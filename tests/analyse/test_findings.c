@@ -86,6 +86,7 @@ static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
 	/* no waiting: the work is hidden behind the kernels, and the synchronisation was the reason */
 	const struct analysis *a = compare_programs(*state, slow, ahead);
 	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_RESOLVED);
+	assert_non_null(strstr(finding_of(a, "sync_every_step", 0)->advice, "Wait less often")); /* it reads nothing */
 	assert_null(finding_of(a, "host_after_sync", 0));
 	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
 	/* less work: the host waits as before, and comes back to an idle GPU as before */

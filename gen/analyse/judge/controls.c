@@ -63,6 +63,7 @@ static double longer_in_calls(const struct side side[2], int s)
 
 const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
+	const int longer = c->calls[1] > c->calls[0];
 	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)),
 	                .slower_gpu = c->gpu_told ? slower(c->gpu) : "unknown", .host = expm1(fabs(c->host)),
 	                .slower_host = c->host_seen ? slower(c->host) : "unknown",
@@ -70,7 +71,11 @@ const struct fact *controls_say(const struct controls *c, struct arena *arena)
 	                .busy = c->late[0] > LATE   ? "baseline"
 	                        : c->late[1] > LATE ? "fixed"
 	                                            : "none",
-	                .baseline = c->arrival[0], .fixed = c->arrival[1]);
+	                .baseline = c->arrival[0], .fixed = c->arrival[1],
+	                .calls = c->calls[longer] <= LATE ? "none"
+	                         : longer                 ? "fixed"
+	                                                  : "baseline",
+	                .in_calls = c->calls[longer]);
 }
 
 struct controls controls_find(const struct side side[2], const struct comparison *kernels)

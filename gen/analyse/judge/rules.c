@@ -116,6 +116,8 @@ static union fact_value value_of(const struct evidence *e, const char *name)
 		return (union fact_value){.text = e->kind_of_call};
 	if (strcmp(name, "os_calls") == 0)
 		return (union fact_value){.count = e->side->source.has_os_calls};
+	if (strcmp(name, "reads") == 0)
+		return (union fact_value){.count = e->side->counts.bytes_d2h > 0};
 	const double number = rule_value(e, name);
 	return (union fact_value){.number = number > 0 || strcmp(name, "instantiate") != 0 ? number : NAN};
 }
