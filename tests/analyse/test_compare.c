@@ -29,7 +29,8 @@ struct program {
 	int64_t input, result; /* bytes copied before the first kernel, after the last */
 	int64_t device, peer;  /* bytes copied within the device, to another one */
 	enum graph_mode graphs;
-	int turns; /* without ranges: all parts but the last, and the input, so often in each step; 0: with ranges */
+	int64_t host; /* ns before each step */
+	int turns;    /* without ranges: all parts but the last, and the input, so often in each step; 0: with ranges */
 };
 
 static void copy(struct scene *s, int64_t *t, int64_t bytes, enum copy_kind kind, const char *name)
@@ -82,7 +83,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 	scene_trace_begin(s);
 	for (int step = 0; step < STEPS; step++) {
 		int64_t begin = t;
-		t += US * (1 + step % 3); /* no two captures are the same */
+		t += p->host + US * (1 + step % 3); /* no two captures are the same */
 		copy(s, &t, p->input, COPY_H2D, "[CUDA memcpy Host-to-Device]");
 		copy(s, &t, p->device, COPY_D2D, "[CUDA memcpy Device-to-Device]");
 		copy(s, &t, p->peer, COPY_P2P, "[CUDA memcpy Peer-to-Peer]");
@@ -412,6 +413,20 @@ static void test_what_cannot_be_told(void **state)
 	expect(*state, twice, none, SAME_WORK_UNKNOWN);
 }
 
+/* Kernels that take 6 us longer in a step of 1.4 ms, and no input: of 0.4 ms that is enough to doubt the work. */
+static void test_little_of_a_step(void **state)
+{
+	struct program shorter = training, longer = training;
+	shorter.input = longer.input = 0;
+	shorter.part[3].length = 20 * US;
+	longer.part[3].length = 26 * US;
+	expect(*state, shorter, longer, SAME_WORK_UNKNOWN);
+	shorter.host = longer.host = 1000 * US;
+	expect(*state, shorter, longer, SAME_WORK_JOB);
+	longer.part[3].length = 40 * US;
+	expect(*state, shorter, longer, SAME_WORK_UNKNOWN);
+}
+
 /* A critic learns three or four times for each turn of a generator, and nobody marked what a step is. */
 static void test_repetitions_of_another_number(void **state)
 {
@@ -493,6 +508,7 @@ int main(void)
 		TEST(test_a_kernel_now_and_then),
 		TEST(test_a_step_that_is_cut_through),
 		TEST(test_a_kernel_in_the_first_steps),
+		TEST(test_little_of_a_step),
 		TEST(test_input_and_result),
 		TEST(test_collectives),
 		TEST(test_what_cannot_be_told),
