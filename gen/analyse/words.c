@@ -125,7 +125,7 @@ WORD_OF(diagnosis_result_name, diagnosis_result, [DIAGNOSIS_NONE] = "none", [DIA
 
 const char *diagnosis_said(const struct diagnosis *d)
 {
-	static const double far = 1.25; /* of what was predicted, to either side */
+	static const double far = 1.15; /* of what was predicted, to either side */
 	const double least = d->combined_least > 0 ? d->combined_least : d->combined_ceiling;
 	const bool right = d->result == DIAGNOSIS_CONFIRMED || d->result == DIAGNOSIS_PARTLY;
 	return right && d->measured * far < least ? "shorter"

@@ -195,7 +195,7 @@ static void a_verdict_without_controls(void **unused)
 		near(log(v->speedup / v->lo), unseen, 1e-9);
 		near(log(v->hi / v->speedup), unseen, 1e-9);
 		near(v->recorded.lo, v->speedup, 1e-9);
-		assert_true(says(v, "So only changes beyond about 10 % count."));
+		assert_true(says(v, "The interval allows 10 % for it."));
 	}
 }
 

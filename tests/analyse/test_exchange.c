@@ -309,6 +309,9 @@ static void stopwatch_results(void **unused)
 	v = time_runs(4, odd, 3, same, "ABABABA");
 	assert_true(told(&v, "Run 4 of the baseline took 120 ms per step, the others about 100 ms"));
 	near(v.step[0], 105e6, 1e-3);
+	static const double apart[] = {100e6, 100.01e6, 99.99e6, 101.9e6}; /* "16.6 ms, the others about 16.5" */
+	v = time_runs(4, apart, 3, same, "ABABABA");
+	assert_false(told(&v, "the others about"));
 }
 
 /* Steps of 10 ms, every 10th of 60: 15 ms in the long run. The 55 that are timed hold five of the slow ones, which is

@@ -217,7 +217,7 @@ static void every_cell(void **unused)
 static void a_slow_start_that_shows_on_one_side(void **unused)
 {
 	(void)unused;
-	int directions = 0, alone = 0, looked = (int)draws_each(400);
+	int directions = 0, alone = 0, twice = 0, looked = (int)draws_each(400);
 	seed = 20261129;
 	for (int k = 0; k < looked; k++) {
 		struct pair *p = pair_new();
@@ -231,10 +231,12 @@ static void a_slow_start_that_shows_on_one_side(void **unused)
 		judge(p);
 		directions += p->v.result == VERDICT_FASTER || p->v.result == VERDICT_SLOWER;
 		alone += says(&p->v, "slow on both sides");
+		twice += says(&p->v, "slow on both sides") && says(&p->v, "no faster");
 		arena_release(&arena);
 	}
 	print_message("%d of %d pairs have a direction, %d a start that shows on one side\n", directions, looked,
 	              alone);
+	assert_int_equal(twice, 0); /* one start, one sentence */
 	if (looked == 400) {
 		assert_true(directions <= 4);
 		assert_true(alone >= 8);

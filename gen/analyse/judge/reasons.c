@@ -192,11 +192,12 @@ static void add_lengths(struct list *list, const struct proof *p)
 
 static void add_warmups(struct list *list, const struct proof *p)
 {
-	if (p->warmup_common && fabs(p->change_warm - p->change) > LN_FLOOR_SEVERAL)
+	const bool both = p->warmup_common && fabs(p->change_warm - p->change) > LN_FLOOR_SEVERAL;
+	if (both)
 		ADD(list, warmups_differ, p->cut[0] > p->cut[1] ? 0 : 1, .steps = (int64_t)p->warmup_common,
 		    .common = exp(p->change_warm));
 	int side = p->cut[1] > p->cut[0];
-	if (p->warmup_flat && fabs(p->change_flat - p->change) > LN_FLOOR_SEVERAL)
+	if (!both && p->warmup_flat && fabs(p->change_flat - p->change) > LN_FLOOR_SEVERAL)
 		ADD(list, warmup_flat, side, .steps = (int64_t)p->cut[side] + 1, .common = exp(p->change_flat));
 }
 

@@ -85,7 +85,8 @@ static void find_interval(const struct stopwatch_side side[2], const struct verd
 	p->floor = (exchange_floored(&p->exchange) ? LN_FLOOR_SEVERAL : 0) + p->sure;
 }
 
-/* A run that is further from the mean of its side's others than ten times their spread is named, and stays. */
+/* A run that is further from the mean of its side's others than ten times their spread, and than what is unchanged, is
+ * named, and stays. */
 static void say_outliers(const struct stopwatch_side side[2], struct arena *arena, struct verdict *v)
 {
 	for (int s = 0; s < 2; s++)
@@ -96,7 +97,7 @@ static void say_outliers(const struct stopwatch_side side[2], struct arena *aren
 				if (q != r)
 					others[n++] = side[s].runs[q].step;
 			double mean = stats_mean(others, n), off = side[s].runs[r].step - mean;
-			if (fabs(off) <= 10 * sqrt(stats_variance(others, n)) || fabs(off) < 0.005 * mean)
+			if (fabs(off) <= 10 * sqrt(stats_variance(others, n)) || fabs(off) < 0.02 * mean)
 				continue;
 			SAY(unlike_run, s, .run = (int64_t)r + 1, .step = side[s].runs[r].step, .others = mean);
 		}
