@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "analyse/judge/conditions.h"
-#include "analyse/judge/work.h"
 #include "said.h"
 #include "scene.h"
 
@@ -334,8 +333,7 @@ static void test_a_kernel_now_and_then(void **state)
 	expect(*state, once, other, SAME_WORK_DIFFERENT);
 }
 
-/* What is kept after the first 16 steps is not worked out again: that is no chance, and said. Where both sides do so
- * after another number of steps, how long was recorded makes the difference. */
+/* What is kept after 16 steps is not worked out again: no chance. Of both sides it may be the recording's length. */
 static void test_a_kernel_in_the_first_steps(void **state)
 {
 	struct program always = training, first = training, longer;
@@ -476,22 +474,6 @@ static void test_a_renamed_phase(void **state)
 	expect(*state, training, moved, SAME_WORK_SAME);
 }
 
-/* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less. */
-static void test_a_step_that_is_cut_through(void **state)
-{
-	(void)state;
-	struct work_scale scale = {.steps = true, .slack = 1.5 / 149, .variation = {.seen = 149}};
-	assert_false(work_differs(&scale, 5, 5 - 2 / 149.));
-	assert_false(work_differs(&scale, 11 - 2 / 149., 11));
-	assert_true(work_differs(&scale, 1, 1 - 2 / 149.));
-	assert_true(work_differs(&scale, 5, 4.9));
-	assert_true(work_differs(&scale, 100, 99));
-	scale.slack = 1.5 / 10;
-	scale.variation.seen = 10;
-	assert_false(work_differs(&scale, 10, 9.6));
-	assert_true(work_differs(&scale, 10, 9));
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -506,7 +488,6 @@ int main(void)
 		TEST(test_a_step_of_several),
 		TEST(test_another_way),
 		TEST(test_a_kernel_now_and_then),
-		TEST(test_a_step_that_is_cut_through),
 		TEST(test_a_kernel_in_the_first_steps),
 		TEST(test_little_of_a_step),
 		TEST(test_input_and_result),

@@ -1,5 +1,6 @@
 /* What steps vary by: kernels' own time, or anything else; and what is advised then. Worked out by hand. */
 #include "analyse/judge/variation.h"
+#include "analyse/judge/work.h"
 #include "verdict_pair.h"
 
 enum { BLOCKS = 12, STEPS = 24 };
@@ -79,12 +80,29 @@ static void steps_asked_for(void **unused)
 	assert_false(verdict_steps_worthwhile(&v));
 }
 
+/* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less. */
+static void a_step_that_is_cut_through(void **unused)
+{
+	(void)unused;
+	struct work_scale scale = {.steps = true, .slack = 1.5 / 149, .variation = {.seen = 149}};
+	assert_false(work_differs(&scale, 5, 5 - 2 / 149.));
+	assert_false(work_differs(&scale, 11 - 2 / 149., 11));
+	assert_true(work_differs(&scale, 1, 1 - 2 / 149.));
+	assert_true(work_differs(&scale, 5, 4.9));
+	assert_true(work_differs(&scale, 100, 99));
+	scale.slack = 1.5 / 10;
+	scale.variation.seen = 10;
+	assert_false(work_differs(&scale, 10, 9.6));
+	assert_true(work_differs(&scale, 10, 9));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
 		cmocka_unit_test(advice),
 		cmocka_unit_test(steps_asked_for),
+		cmocka_unit_test(a_step_that_is_cut_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

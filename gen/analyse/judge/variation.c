@@ -65,19 +65,36 @@ double variation_of_kernels(const struct side_facts *facts)
 	return n > 0 ? sum / n : 0;
 }
 
+/* The least and the most of the first `at` blocks, and of those from `from` on. */
+static void ends_of(const struct kernel_time *of, uint32_t at, uint32_t from, double least[2], double most[2])
+{
+	for (int later = 0; later < 2; later++) {
+		least[later] = INFINITY;
+		most[later] = 0;
+		for (uint32_t b = later ? from : 0; b < (later ? of->n : at); b++) {
+			least[later] = of->ns[b] < least[later] ? of->ns[b] : least[later];
+			most[later] = of->ns[b] > most[later] ? of->ns[b] : most[later];
+		}
+	}
+}
+
 /* The first block that takes another time than all before, as all after it do; 0: there is none. */
 static uint32_t turn_of(const struct kernel_time *of, double level[2])
 {
-	for (uint32_t at = LEAST_TURN; of->n >= 4 * LEAST_TURN && at + LEAST_TURN <= of->n; at++) {
-		double least[2] = {INFINITY, INFINITY}, most[2] = {0, 0};
+	double least[2], most[2];
+	if (of->n < 4 * LEAST_TURN)
+		return 0;
+	ends_of(of, LEAST_TURN, of->n - LEAST_TURN, least, most);
+	const bool up = least[1] > most[0];
+	if (!up && least[0] <= most[1])
+		return 0;
+	for (uint32_t at = LEAST_TURN; at + LEAST_TURN <= of->n; at++) {
+		ends_of(of, at, at, least, most);
+		if (least[up] <= most[!up])
+			continue;
 		level[0] = level[1] = 0;
-		for (uint32_t b = 0; b < of->n; b++) {
-			const bool later = b >= at;
-			least[later] = fmin(least[later], of->ns[b]);
-			most[later] = fmax(most[later], of->ns[b]);
-			level[later] += of->ns[b] / (later ? of->n - at : at);
-		}
-		const bool up = level[1] > level[0];
+		for (uint32_t b = 0; b < of->n; b++)
+			level[b >= at] += of->ns[b] / (b >= at ? of->n - at : at);
 		const double far = fabs(level[1] - level[0]);
 		if (least[up] - most[!up] > far / 2 && far > MUCH * of->mean)
 			return at;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-	LEAST = 3, /* two names that differ in a number may be two kernels */
-	OFTEN = 5  /* launches of a version: what runs once is no loop's */
+	LEAST = 3,       /* two names that differ in a number may be two kernels */
+	OFTEN = 5,       /* launches of a version: what runs once is no loop's */
+	GLANCE = 1 << 15 /* operations in which a first version is launched, or nobody looks further */
 };
 static const double AS_LONG = 0.05;
 
@@ -85,12 +86,14 @@ uint32_t *op_versions(const struct trace *t, struct arena *arena)
 	const uint32_t *family = find_families(t, &scratch, &list, &left);
 	bool *launched = ARENA_NEW(&scratch, t->names->n, bool);
 	uint32_t *of = ARENA_NEW(arena, t->names->n, uint32_t);
-	for (size_t i = 0; i < t->ops.n && left; i++) {
+	for (size_t i = 0, seen = 0; i < t->ops.n && left && (seen || i < GLANCE); i++) {
 		const uint32_t name = t->ops.name[i];
 		struct family *f = &list[family[name]];
 		if (!family[name] || f->names < LEAST || f->apart || t->ops.kind[i] != OP_KERNEL)
 			continue;
+		seen += !f->versions;
 		f->apart = !take(f, launched, name, &t->ops, i);
+		seen -= f->apart;
 		left -= f->apart;
 	}
 	for (uint32_t name = 0; name < t->names->n; name++) {
