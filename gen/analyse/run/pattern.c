@@ -7,6 +7,15 @@
 
 #include <string.h>
 
+/* What tells some cuts from others. */
+static uint64_t sum_of_cuts(const size_t *cut, uint32_t n)
+{
+	uint64_t sum = n;
+	for (uint32_t k = 0; k < n; k++)
+		sum = (sum ^ cut[k]) * 0x9E3779B97F4A7C15u ^ sum >> 29;
+	return sum;
+}
+
 /* The best of the cuts that were tried. */
 struct best {
 	struct arena arena; /* where it lives */
@@ -106,8 +115,7 @@ static void by_repetition(const struct pattern_sequence *s, uint32_t least, stru
 	ARENA_LOCAL(scratch);
 	struct pattern_tuples tuples;
 	struct pattern_candidate *list = ARENA_NEW(&scratch, RULE_CANDIDATES, struct pattern_candidate);
-	struct pattern_candidate tried[RULE_CANDIDATES] = {0};
-	uint64_t effort = 0;
+	uint64_t effort = 0, tried[RULE_CANDIDATES] = {0};
 	uint32_t n_tried = 0;
 	pattern_tuples_init(&tuples, s, &scratch);
 	do {
@@ -118,20 +126,18 @@ static void by_repetition(const struct pattern_sequence *s, uint32_t least, stru
 			if ((double)span < RULE_LITTLE * (double)s->n ||
 			    (best->have && (double)span < best->score.weight * RULE_MOST))
 				continue;
-			/* a wider tuple is often where a narrower one was */
-			bool again = false;
-			for (uint32_t k = 0; k < n_tried && k < RULE_CANDIDATES && !again; k++)
-				again = tried[k].n == list[i].n && tried[k].first == list[i].first &&
-				        tried[k].last == list[i].last;
-			if (again)
-				continue;
-			tried[n_tried++ % RULE_CANDIDATES] = list[i];
-			effort += span + (uint64_t)(RULE_QUARTER * (double)s->n);
 			struct arena own = {0};
 			struct pattern_found found = {0};
 			size_t *cut = ARENA_NEW(&own, (size_t)list[i].n + 1, size_t);
 			pattern_occurrences(&tuples, list[i].id, cut);
-			if (pattern_cuts_try(s, cut, list[i].n, NAMES_SAME, &own, &found))
+			/* a wider tuple is often where a narrower one was */
+			uint64_t sum = sum_of_cuts(cut, list[i].n);
+			bool again = false;
+			for (uint32_t k = 0; k < n_tried && k < RULE_CANDIDATES && !again; k++)
+				again = tried[k] == sum;
+			tried[n_tried++ % RULE_CANDIDATES] = sum;
+			effort += again ? 0 : span + (uint64_t)(RULE_QUARTER * (double)s->n);
+			if (!again && pattern_cuts_try(s, cut, list[i].n, NAMES_SAME, &own, &found))
 				consider(s, &found, &own, best);
 			arena_release(&own);
 		}
@@ -147,10 +153,17 @@ static void by_reading(const struct pattern_sequence *s, struct best *best)
 	struct pattern_found found = {0};
 	size_t *cut = ARENA_NEW(&own, s->n + 2, size_t);
 	uint32_t n = 1; /* the first op */
-	for (size_t i = 0; i + 1 < s->n; i++)
-		if ((s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) == PATTERN_HOST)
-			cut[n++] = i + 1;
-	if (pattern_cuts_try(s, cut, n, NAMES_SAME, &own, &found))
+	size_t longest = 0;
+	for (size_t i = 0; i + 1 < s->n; i++) {
+		if ((s->flags[i] & (PATTERN_HOST | PATTERN_INPUT)) != PATTERN_HOST)
+			continue;
+		cut[n] = i + 1;
+		longest = n > 1 && cut[n] - cut[n - 1] > longest ? cut[n] - cut[n - 1] : longest;
+		n++;
+	}
+	/* what is longer than any that follows holds something before them: the start-up, which is no step */
+	bool before = n > 1 && cut[1] > longest;
+	if (pattern_cuts_try(s, cut + before, n - before, NAMES_SAME, &own, &found))
 		consider(s, &found, &own, best);
 	arena_release(&own);
 }

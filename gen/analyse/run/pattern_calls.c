@@ -53,7 +53,17 @@ static void find_noted(const struct trace *t, const struct spans *calls, const s
 
 /* ---- calls that were not ---- */
 
-/* Kernels that most cycles of a loop do not have, by token. */
+/* A loop in the sequence. */
+struct stretch {
+	size_t first, end; /* its first op, and behind its last one */
+	size_t second;     /* the first op of its second cycle … */
+	size_t last;       /* … and of its last one */
+	uint32_t asked;    /* cycles with which the host had to do, or that hold what is there once in a step */
+	uint32_t longest;  /* most cycles with no other kernel among them … */
+	uint32_t passes;   /* … and how often some are */
+	bool *other;       /* by token: a kernel that most cycles do not have */
+};
+
 static void find_others(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop, bool *other)
 {
 	ARENA_LOCAL(scratch);
@@ -65,36 +75,66 @@ static void find_others(const struct pattern_sequence *s, const struct pattern *
 			s->flags[i] & PATTERN_WORK && often[s->token[i]] < RULE_HALF * found->loops[loop - 1].n;
 }
 
+static struct stretch find_stretch(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop,
+                                   struct arena *arena)
+{
+	struct stretch out = {.first = s->n, .second = s->n, .other = ARENA_NEW(arena, s->n_tokens, bool)};
+	uint32_t cycle = UINT32_MAX, asked = UINT32_MAX, together = 0;
+	find_others(s, found, loop, out.other);
+	for (size_t i = 0; i < s->n; i++) {
+		together = out.other[s->token[i]] ? 0 : together;
+		if (found->loop[i] != loop)
+			continue;
+		if (found->cycle[i] != cycle) {
+			out.second = i > out.first && out.second == s->n ? i : out.second;
+			out.first = i < out.first ? i : out.first;
+			out.last = i;
+			cycle = found->cycle[i];
+			out.longest = ++together > out.longest ? together : out.longest;
+			out.passes += together == 1;
+		}
+		out.end = i + 1;
+		const bool asks = s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE | PATTERN_LOOKUP);
+		out.asked += asks && asked != cycle;
+		asked = asks ? cycle : asked;
+	}
+	return out;
+}
+
+/* Whether another kernel was launched before its second cycle, and the host did not wait in between. */
+static bool begins_amid(const struct pattern_sequence *s, const struct stretch *of)
+{
+	for (size_t i = of->second; i-- > 0 && !(s->flags[i] & PATTERN_HOST);)
+		if (of->other[s->token[i]])
+			return true;
+	return false;
+}
+
+/* Whether another kernel was launched in its last cycle, or any behind it, likewise. */
+static bool ends_amid(const struct pattern_sequence *s, const struct stretch *of)
+{
+	for (size_t i = of->last; i < s->n && (i == of->last || !(s->flags[i - 1] & PATTERN_HOST)); i++)
+		if (of->other[s->token[i]] || (i >= of->end && s->flags[i] & PATTERN_WORK))
+			return true;
+	return false;
+}
+
 /* PyTorch notes no calls unless it is asked to. The layers of one pass stand between an embedding and a head, and the
  * host has nothing to do with them; a loop of passes is all that there is, or has its input or its result copied, or is
- * waited for. Of several passes one of the two is enough: a batch may come in before each. Of fewer than RULE_CYCLES
- * passes: more are measured often, whatever is their unit. */
-static bool is_surrounded(const struct pattern_sequence *s, const struct pattern *found, uint32_t loop)
+ * waited for. Of several passes that have as many, up to one, one of the two is enough: a batch may come in before
+ * each. Of fewer than RULE_CYCLES passes: more are measured often, whatever is their unit. */
+static void find_surrounded(const struct pattern_ops *ops, const struct pattern *found, bool *inside)
 {
 	ARENA_LOCAL(scratch);
-	bool *other = ARENA_NEW(&scratch, s->n_tokens, bool), amid = false, begins = false, open = false, ends = false;
-	uint32_t cycle = UINT32_MAX, n = 0, passes = 0, asked = 0, asked_last = UINT32_MAX;
-	bool together = false; /* no other kernel since the last cycle began */
-	find_others(s, found, loop, other);
-	for (size_t i = 0; i < s->n; i++) {
-		const bool mine = found->loop[i] == loop, host = s->flags[i] & PATTERN_HOST;
-		together = together && !other[s->token[i]];
-		if (mine && found->cycle[i] != cycle) {
-			cycle = found->cycle[i];
-			begins = n++ == 1 ? amid : begins; /* before its second cycle the host did not wait */
-			passes += !together;
-			together = open = true;
-			ends = false;
-		}
-		if (mine && asked_last != cycle && s->flags[i] & (PATTERN_HOST | PATTERN_UPDATE | PATTERN_LOOKUP)) {
-			asked_last = cycle;
-			asked++;
-		}
-		amid = !host && (amid || other[s->token[i]]);
-		ends = ends || (open && (other[s->token[i]] || (!mine && s->flags[i] & PATTERN_WORK)));
-		open = open && !host; /* nor in its last one, or behind it */
+	const struct pattern_sequence *s = &ops->sequence;
+	for (uint32_t l = 1; l <= found->n_loops; l++) {
+		const struct run_loop *loop = &found->loops[l - 1];
+		const struct stretch of = find_stretch(s, found, l, &scratch);
+		const int sides = begins_amid(s, &of) + ends_amid(s, &of);
+		const bool even = of.passes > 1 && of.longest > 2 && loop->n >= of.passes * (of.longest - 1);
+		inside[l] = !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
+		            of.asked < RULE_HALF * loop->n && sides + even >= 2;
 	}
-	return passes < RULE_CYCLES && asked < RULE_HALF * n && begins + ends + (passes > 1) > 1;
 }
 
 void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, const struct pattern *found,
@@ -104,6 +144,6 @@ void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, 
 	struct spans calls = find_calls(t, &scratch);
 	if (calls.n)
 		find_noted(t, &calls, ops, found, inside);
-	for (uint32_t l = 1; l <= found->n_loops && !calls.n && ops->sequence.of_pytorch; l++)
-		inside[l] = !found->loops[l - 1].fewest && is_surrounded(&ops->sequence, found, l);
+	else if (ops->sequence.of_pytorch)
+		find_surrounded(ops, found, inside);
 }

@@ -24,6 +24,7 @@ enum {
 	RULE_CYCLES = 5,        /* in a loop at least: fewer may be chance */
 	RULE_CYCLES_VARIED = 8, /* the same where names differ from one to the next */
 	RULE_MANY = 20,         /* enough that their likeness is no chance, and something between them is a structure */
+	RULE_LAYERS = 96,       /* of one pass of a model, at most */
 
 	/* Ops, kernels, kinds, runs. */
 	RULE_FEW = 3,            /* by fewer nothing is told */
