@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const double MUCH = 0.02; /* of a step's kernels: clocks that drift make less */
+static const double MUCH = 0.02;    /* of a step's kernels: clocks that drift make less */
+static const double MOST_CLOCK = 2; /* times: what a clock that falls makes of kernels' time is less */
 enum {
 	LEAST_BLOCKS = 8, /* to tell what steps vary by */
 	LEAST_TURN = 4    /* blocks before and after, of four times as many: by chance one of 1820 orders */
@@ -78,7 +79,8 @@ static void ends_of(const struct kernel_time *of, uint32_t at, uint32_t from, do
 	}
 }
 
-/* The first block that takes another time than all before, as all after it do; 0: there is none. */
+/* The first block that takes another time than all before, as all after it do, and by more than a clock makes of it; 0:
+ * there is none. */
 static uint32_t turn_of(const struct kernel_time *of, double level[2])
 {
 	double least[2], most[2];
@@ -96,7 +98,7 @@ static uint32_t turn_of(const struct kernel_time *of, double level[2])
 		for (uint32_t b = 0; b < of->n; b++)
 			level[b >= at] += of->ns[b] / (b >= at ? of->n - at : at);
 		const double far = fabs(level[1] - level[0]);
-		if (least[up] - most[!up] > far / 2 && far > MUCH * of->mean)
+		if (least[up] - most[!up] > far / 2 && level[up] > MOST_CLOCK * level[!up])
 			return at;
 	}
 	return 0;
