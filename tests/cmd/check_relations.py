@@ -107,7 +107,7 @@ def unmirrored(a, b):
     for k in "same_work", "comparable", "more_steps", "more_runs", "one_run", "short_capture", "order", "steps_set_aside", "measured":
         if v[k] != w[k]:
             yield f"{k}: {v[k]}, swapped {w[k]}"
-    if not near(v["floor"], w["floor"]):  # the logarithms of a / b and b / a are rounded each
+    if not near(v["floor"], w["floor"], 1e-14, 0):  # the logarithms of a / b and b / a are rounded each
         yield f"floor: {v['floor']}, swapped {w['floor']}"
     for k in "differences", "notes", "reasons":
         if sorted(i for i, _ in ids(v[k], False)) != sorted(i for i, _ in ids(w[k], False)):
