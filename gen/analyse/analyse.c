@@ -69,6 +69,7 @@ static struct verdict_conditions find_conditions(const struct side_facts facts[2
 {
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(facts, arena),
 	                               .doubt = doubt,
+	                               .other_unit = comparison->other_unit,
 	                               .other_gpus = comparison->other_gpus,
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison);

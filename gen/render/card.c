@@ -64,6 +64,7 @@ static const char *how_said(const struct verdict *v)
 {
 	bool open = v->result == VERDICT_INCONCLUSIVE;
 	return !v->has_speedup                              ? "none"
+	       : v->other_unit                              ? "unit"
 	       : words_promises(v)                          ? "least"
 	       : v->has_interval && (open || words_wide(v)) ? "range"
 	                                                    : "one";
@@ -94,8 +95,8 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                      .other_work = other, .in_all = in_all),
 	             page));
 	page_attribute(&page->top, "headline", "class", other || in_all ? "result long" : "result");
-	bool one =
-		!v->has_speedup || !view_is_pair(a) || before <= 0; /* a capture beside itself, a step beside a run */
+	bool one = !v->has_speedup || v->other_unit || !view_is_pair(a) ||
+	           before <= 0; /* a capture beside itself, a step beside a run */
 	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);
 	page_fill(&page->top, "times",
 	          say(FACT_NEW(page->arena, headline_times, FACT_NO_SIDE, .times = times,
@@ -115,7 +116,8 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                      : FACT_NEW(page->arena, headline_single, FACT_NO_SIDE, .runs = runs),
 	              page));
 	const double *ns;
-	bool dots = v->has_speedup && dots_of(a, 0, page->arena, &ns) && dots_of(a, 1, page->arena, &ns);
+	bool dots =
+		v->has_speedup && !v->other_unit && dots_of(a, 0, page->arena, &ns) && dots_of(a, 1, page->arena, &ns);
 	page_if(&page->top, "dots", dots);
 	xmlNode *picture = page_draw(&page->top, "dots");
 	if (dots)

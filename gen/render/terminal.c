@@ -246,7 +246,9 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "kernels", words_once(a, &t.arena));
 	put_line(&t, "why", words_change(a, &t.arena));
 	put_line(&t, "prediction",
-	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup ? words_diagnosis(a, &t.arena) : "");
+	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup && !v->other_unit
+	                 ? words_diagnosis(a, &t.arena)
+	                 : "");
 	put_steps(&t);
 	put_line(&t, "", a->comparison.loops ? say_fact(a->comparison.loops, a->names, &t.arena) : "");
 	const char *startup = evidence_startup(a, &t.arena);

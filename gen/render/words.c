@@ -60,7 +60,7 @@ bool words_promises(const struct verdict *v)
 static const struct fact *speedup_of(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	if (!v->has_speedup)
+	if (!v->has_speedup || v->other_unit)
 		return NULL;
 	return FACT_NEW(arena, speedup_said, FACT_NO_SIDE,
 	                .how = words_promises(v) ? v->result == VERDICT_FASTER ? "least" : "most"
@@ -125,6 +125,7 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	const size_t n[2] = {a->side[0].steps.measured, a->side[1].steps.measured};
 	return SAY(a->names, arena, interval_or_why,
 	           .found = !v->has_speedup          ? "nothing"
+	                    : v->other_unit          ? "unit"
 	                    : v->has_interval        ? "interval"
 	                    : a->side[0].steps.found ? "seldom"
 	                                             : "runs",
@@ -182,10 +183,11 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	double before = view_time(&a->side[0], a->side[0].headline.step);
 	double after = view_time(&a->side[1], a->side[1].headline.step);
 	/* an interval that is clear of 1, and proves nothing all the same */
-	const bool clear = v->has_interval && (v->lo > 1 || v->hi < 1);
+	const bool clear = v->other_unit || (v->has_interval && (v->lo > 1 || v->hi < 1));
 	const struct fact *why = clear && v->reasons.n ? v->reasons.list[0] : NULL;
 	return SAY(a->names, arena, verdict_said, .result = verdict_result_name(v->result),
 	           .how = !v->has_speedup     ? "none"
+	                  : v->other_unit     ? "unit"
 	                  : words_promises(v) ? "least"
 	                  : words_wide(v)     ? "range"
 	                                      : "one",

@@ -7,6 +7,7 @@ The profiles are of tests/support/tiny_profile.py without jitter, so every numbe
 takes load + 6 us + its kernels, 906 us in the baseline.
 """
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -101,6 +102,11 @@ def steps_hold_two(folder, copies):
         if copies:
             copy_input(folder / f"{name}.sqlite", 40_000)
     twice(folder / "fixed.sqlite")
+    _, _, text, markdown, page = report(folder)
+    for name, output in ("terminal", text.split("caveats")[0]), ("Markdown", markdown.split("|")[0]), ("page", page.split("Before and after")[0]):
+        check("steps of different size" in output, f"{name}: what it is")
+        check(not re.search(r"\d\.\d+\s*×|\d %\s*(less|more)|[+−]\d+ %", output), f"{name}: a step's speedup is no result:", re.findall(r".{40}×.{10}", output))
+    check("--items-per-step 1,2." in text and "--items-per-step 1,2." in markdown, "what to give", text)
     done, doc, *_ = report(folder, "--max-regression", "3")
     verdict = doc["verdict"]
     check(verdict["result"] == "inconclusive" and verdict["gates"][0]["result"] == "inconclusive" and done.returncode == 4, "two of them:", verdict["result"])

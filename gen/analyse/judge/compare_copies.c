@@ -148,6 +148,7 @@ void guard_answers(struct guard *c)
 	    guard_distance(less, more) <= GUARD_MATERIAL || more - less <= guard_bytes_slack(c, COPY_D2H))
 		return;
 	c->out.mismatch = FACT_NEW(c->arena, answers_differ, of.bytes[0] > of.bytes[1], .bytes = less, .instead = more);
+	c->out.other_unit = true;
 	guard_doubt(c, c->out.mismatch);
 }
 

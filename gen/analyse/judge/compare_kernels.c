@@ -195,8 +195,9 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	bool whole = round(k) >= 2 && fabs(k - round(k)) <= SAME_MULTIPLE * k + cut;
 	if (!c->a->steps.found || (!whole && (!m->fed || k < LEAST_MULTIPLE)))
 		return NULL;
+	const char *items = whole ? arena_format(c->arena, fixed ? "1,%.0f" : "%.0f,1", k) : NULL;
 	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = whole ? round(k) : k, .kernel = m->name,
-	                .runs = m->runs[fixed], .instead = m->runs[!fixed]);
+	                .runs = m->runs[fixed], .instead = m->runs[!fixed], .items = items);
 }
 
 /* Where graphs hide most kernels, what a step is given is all that tells how much it holds: a whole number of times the
@@ -225,6 +226,7 @@ static bool is_other_unit(struct guard *c, const struct fact *other)
 	if (!other || c->out.mismatch || c->a->items > 0)
 		return false;
 	c->out.mismatch = other;
+	c->out.other_unit = true;
 	c->other_loops = c->a->steps.origin == STEPS_BY_PATTERN && c->b->steps.origin == STEPS_BY_PATTERN;
 	guard_doubt(c, other);
 	return true;

@@ -43,6 +43,7 @@ struct verdict_conditions {
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 	struct controls *controls; /* what did not change, for one or two runs per side; NULL: it is not known */
 	double kernels[2];         /* by side: variation_of_kernels */
+	bool other_unit;           /* the doubt is that steps hold different amounts of work */
 	bool other_gpus; /* of another model on one side, or in one run: what sessions differ by is of no use */
 	double queue[2]; /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
 	                  * its GPU was working off a queue (run/backlog.h) */
@@ -58,6 +59,7 @@ struct verdict {
 	enum verdict_result result;
 	enum verdict_measure measured;
 	bool has_speedup; /* false: nothing to compare; then `speedup` and its ends are 1 and mean nothing */
+	bool other_unit;  /* steps hold different amounts of work: no output says `speedup` as the result */
 	double speedup;   /* S: the baseline's time per step, or item, over the fixed side's */
 	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured; equal
 	                * to S when no interval can be given */
