@@ -425,6 +425,28 @@ static void a_few_slow_steps_are_no_other_speed(void **unused)
 	}
 }
 
+/* A side that gets slower, and pauses every so many steps: until a direction comes, that it changed is what is in the
+ * way, and no smaller change is named, above which the interval lies. */
+static void another_speed_is_what_is_in_the_way(void **unused)
+{
+	(void)unused;
+	int open = 0;
+	for (int percent = 0; percent < 20; percent++) {
+		struct pair *p = pair_new();
+		seed = 3;
+		int64_t *period[2] = {add_run(p, 0, 140, 10000000), add_run(p, 1, 140, 10000000)};
+		for (int i = 0; i < 140; i++) {
+			period[0][i] = (int64_t)(1e7 * (1 + 0.1 * uniform()) * (i < 70 ? 1 : 1.2) + (i % 20 ? 0 : 6e7));
+			period[1][i] = (int64_t)(1e7 * (1 + 0.1 * uniform()) / (1 + percent / 100.0));
+		}
+		const struct verdict *v = judge(p);
+		bool near = v->result == VERDICT_INCONCLUSIVE && v->lo > 1;
+		open += near;
+		assert_true(!near || says(v, "changes speed by 14 %"));
+	}
+	assert_in_range(open, 10, 19);
+}
+
 /* Lengths over a range of one to eight. As the effect grows the interval leaves 1; a direction comes later, and until
  * then a sentence says why, and a gate is open. */
 static void steps_that_vary(void **unused)
@@ -460,6 +482,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(swapped_sides_mirror),
+		TEST(another_speed_is_what_is_in_the_way),
 		TEST(scaled_times),
 		TEST(one_step_decides_nothing),
 		TEST(a_pause_of_both_sides_counts),

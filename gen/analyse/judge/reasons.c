@@ -120,7 +120,9 @@ static bool add_level(struct list *list, const struct proof *p)
 {
 	int i;
 	double level = fmax(p->level[0], p->level[1]);
-	if (p->paired || level <= LN_FLOOR_ONE || fabs(p->change) > level + p->plain)
+	const double near = fmax(p->lo, -p->hi);
+	const bool hinders = near > 0 ? near < level : fabs(p->change) <= level + p->plain;
+	if (p->paired || level <= LN_FLOOR_ONE || !hinders)
 		return false;
 	const struct series *s = changing(p, list->verdict, &i);
 	int64_t step = (int64_t)(s->cut + s->level_at + 1);
