@@ -34,13 +34,14 @@ const char *suite_run_kind(const struct suite_run *run)
 /* ---- the order ---- */
 
 /* Where nobody knows how many timed runs it takes, the recorded ones come as if they were so many, which are made
- * in any case. */
+ * in any case; where the time may not do for all, so many come before each further recorded one. */
 enum { SPREAD_OVER = 4 };
 
 /* The side, number and kind of run `i` of the plan. */
 static struct suite_run planned(const struct suite *suite, size_t i)
 {
-	const int n = suite->n_sides, place = (int)(i % (size_t)n), over = suite->looks ? SPREAD_OVER : suite->repeat;
+	const int n = suite->n_sides, place = (int)(i % (size_t)n);
+	const int over = suite->limited ? suite->recorded * SPREAD_OVER : suite->looks ? SPREAD_OVER : suite->repeat;
 	int rounds[2] = {0, 0};
 	bool stopwatch = false;
 	for (size_t round = 0; round <= i / (size_t)n; round++) {

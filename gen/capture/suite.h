@@ -65,6 +65,7 @@ struct suite {
 	int repeat, recorded; /* timed runs and recorded runs of each side */
 	bool looks;           /* `repeat` is the most: it becomes less when those that were made say enough … */
 	bool looked;          /* … or did so when some of the runs were made */
+	bool limited;         /* time may end before all are made: the timed ones decide, so they come sooner */
 	bool planned[SUITE_SIDES_MOST]; /* `plan` is known, from the side's first recorded run */
 	struct stopwatch_plan plan[SUITE_SIDES_MOST];
 	const char *no_stopwatch; /* why no more timed runs are made, a clause; NULL: they are */

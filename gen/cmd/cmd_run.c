@@ -110,6 +110,7 @@ static int prepare_commands(struct experiment *e, const struct opt_list *operand
 	e->suite.folder = e->folder;
 	e->suite.arena = arena;
 	e->suite.version = cmd_version;
+	e->suite.limited = e->limit_ns > 0;
 	e->suite.looks = e->suite.looked = e->repeat < 0 && !variants;
 	e->suite.repeat = e->repeat >= 0 ? e->repeat : variants ? RUN_TIMED_VARIANT : EVIDENCE_LAST_LOOK;
 	e->suite.recorded = e->recorded >= 0 ? e->recorded : e->suite.repeat ? RUN_RECORDED : e->recorded_alone;

@@ -130,6 +130,15 @@ static void test_as_many_as_fit(void **state)
 	assert_int_equal(before, 4);
 }
 
+/* Where time may end before all are made, four timed runs of each side come before the second recorded one. */
+static void test_as_many_as_there_is_time(void **state)
+{
+	(void)state;
+	struct suite suite = new_suite(2, 5);
+	suite.limited = true;
+	assert_string_equal(order(&suite), "b1 f1 f1s b1s b2s f2s f3s b3s b4s f4s f2 b2 f5s b5s");
+}
+
 static void test_going_on(void **state)
 {
 	(void)state;
@@ -336,6 +345,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_order_of_variants, release_arena),
 		cmocka_unit_test_teardown(test_turns, release_arena),
 		cmocka_unit_test_teardown(test_as_many_as_fit, release_arena),
+		cmocka_unit_test_teardown(test_as_many_as_there_is_time, release_arena),
 		cmocka_unit_test_teardown(test_going_on, release_arena),
 		cmocka_unit_test_teardown(test_giving_up, release_arena),
 		cmocka_unit_test_teardown(test_names, release_arena),
