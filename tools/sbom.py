@@ -24,18 +24,25 @@ ROOT = os.environ.get("GAPLINE_SBOM_ROOT", "")
 
 def output(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"} | ({"DPKG_ADMINDIR": ROOT + "/var/lib/dpkg"} if ROOT else {}))
-    return done.stdout if done.returncode == 0 else ""
+    return done.stdout  # dpkg-query ends with 1 where it knows some of what it was asked, and prints those
 
 
-def package_of(path):
-    """Name, version and source of the package that a file belongs to; NOASSERTION where nobody knows."""
-    for candidate in dict.fromkeys([str(path), os.path.realpath(path), re.sub("^/usr/", "/", os.path.realpath(path))]):
-        candidate = candidate[len(ROOT) :] if candidate.startswith(ROOT) else candidate
-        found = output("dpkg-query", "-S", candidate).split(":")[0].split(",")[0].strip()
-        if found:
-            version, source = output("dpkg-query", "-W", "-f", "${Version}\n${source:Package}", found).splitlines()[:2]
-            return found, version, source
-    return pathlib.Path(path).name, "NOASSERTION", "NOASSERTION"
+def without_root(path):
+    return path[len(ROOT) :] if path.startswith(ROOT) else path
+
+
+def packages_of(paths):
+    """Name, version and source of the package that each file belongs to; NOASSERTION where nobody knows. A question takes
+    dpkg as long as all of them: it reads its lists for each."""
+    spellings = {path: [without_root(p) for p in (path, os.path.realpath(path), re.sub("^/usr/", "/", os.path.realpath(path)))] for path in paths}
+    owners = {}
+    for line in output("dpkg-query", "-S", *dict.fromkeys(s for all_of_one in spellings.values() for s in all_of_one)).splitlines():
+        names, _, file = line.partition(": ")
+        owners.setdefault(file, names.split(":")[0].split(",")[0].strip())
+    found = {path: next((owners[s] for s in all_of_one if s in owners), None) for path, all_of_one in spellings.items()}
+    said = output("dpkg-query", "-W", "-f", "${Package}\\t${Version}\\t${source:Package}\\n", *dict.fromkeys(filter(None, found.values())))
+    known = {line.split("\t")[0]: tuple(line.split("\t")) for line in reversed(said.splitlines())}  # the first of two processors'
+    return [known.get(found[path], (pathlib.Path(path).name, "NOASSERTION", "NOASSERTION")) for path in paths]
 
 
 def libraries(program):
@@ -69,8 +76,8 @@ def entry(name, version, source, how):
 
 def main():
     version, program, target, *linked = sys.argv[1:]
-    found = {package_of(path): "linked when it is started" for path in libraries(program)}
-    found |= {package_of(path): "linked in" for name in linked for path in static(name)}
+    how = {path: "linked when it is started" for path in libraries(program)} | {path: "linked in" for name in linked for path in static(name)}
+    found = dict(zip(packages_of([*how]), how.values()))
     digest = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()
     when = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
     own = entry("gapline", version, "gapline", "this program") | {"checksums": [{"algorithm": "SHA256", "checksumValue": digest}]}
