@@ -144,3 +144,25 @@ export async function dataOf(name) {
 	const [, packed] = /<script id="data" type="text\/plain">([^<]*)<\/script>/.exec(html);
 	return JSON.parse(inflateSync(Buffer.from(packed, 'base64')));
 }
+
+/* ---- the verdict ---- */
+
+/* What the first screen says, and where it ends. */
+export const card = page =>
+	page.evaluate(() => {
+		const text = selector => [...document.querySelectorAll(`#verdict ${selector}`)].map(node => node.innerText).join(' ');
+		return {
+			all: document.querySelector('header').innerText + document.querySelector('#verdict').innerText,
+			doubts: text('.chip:is(.unknown, .failed) > summary') + text('.gate.inconclusive'),
+			headline: text('.result'),
+			times: text('.sentence'),
+			interval: text('figcaption'),
+			chips: [...document.querySelectorAll('.chip > summary')].map(node => node.innerText),
+			step: text('.steps'),
+			parts: [...document.querySelectorAll('.parts li')].map(node => node.innerText),
+			why: text('.why'),
+			next: text('.next'),
+			bottom: document.querySelector('#verdict').getBoundingClientRect().bottom,
+			wide: document.documentElement.scrollWidth,
+		};
+	});

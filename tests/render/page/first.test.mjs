@@ -1,95 +1,17 @@
-/* The first screen: what happened, on what it rests, why, and what next, before anybody scrolls. */
+/* The first screen: what happened, on what it rests, why, and what next, before anybody scrolls. What holds of it in every
+ * report is in every.test.mjs. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { stat } from 'node:fs/promises';
-import { fileOf, frames, isReady, jsonOf, KINDS, leave, open, RECORDED } from './browser.mjs';
+import { card, fileOf, frames, isReady, jsonOf, leave, open } from './browser.mjs';
 
-const DESK = { width: 1440, height: 900 }, PHONE = { width: 390, height: 844 };
-const PAIRS = ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'wide', 'other', 'gpus32', 'span', ...RECORDED];
-const LARGEST = 1.5e6; /* bytes of a page */
-/* Numbers and units of pictures are none. */
-const words = text => text.split(/\s+/).filter(word => /\p{L}/u.test(word)).length;
-
-const card = page =>
-	page.evaluate(() => {
-		const text = selector => [...document.querySelectorAll(`#verdict ${selector}`)].map(node => node.innerText).join(' ');
-		return {
-			all: document.querySelector('header').innerText + document.querySelector('#verdict').innerText,
-			doubts: text('.chip:is(.unknown, .failed) > summary') + text('.gate.inconclusive'),
-			headline: text('.result'),
-			times: text('.sentence'),
-			interval: text('figcaption'),
-			chips: [...document.querySelectorAll('.chip > summary')].map(node => node.innerText),
-			step: text('.steps'),
-			parts: [...document.querySelectorAll('.parts li')].map(node => node.innerText),
-			why: text('.why'),
-			next: text('.next'),
-			bottom: document.querySelector('#verdict').getBoundingClientRect().bottom,
-			wide: document.documentElement.scrollWidth,
-		};
-	});
-
-/* Without scrolling, in few words and fewer doubts. */
-function fitsDesk(report, said) {
-	assert.ok(said.bottom <= DESK.height, `${report}: ends at ${said.bottom}`);
-	assert.ok(words(said.all) < 150, `${report}: ${words(said.all)} words: ${said.all}`);
-	assert.ok(words(said.doubts) < 40, `${report}: ${said.doubts}`);
-}
-
-test('what happened, on what it rests, why and what next stand on the first screen of a desk', async () => {
-	for (const report of PAIRS) {
-		const page = await open(report, { viewport: DESK }), json = await jsonOf(report), said = await card(page);
-		const { result, speedup, ci95 } = json.verdict;
-		fitsDesk(report, said);
-		assert.match(said.headline, { faster: /× faster/, slower: /×, slower/, unchanged: /^Unchanged: /, inconclusive: /^Inconclusive: / }[result], report);
-		const numbers = said.headline.match(/[\d.]+(?=×)/g) ?? [];
-		const wide = ci95 && (ci95[1] > 1.3 * ci95[0] || result === 'inconclusive');
-		assert.equal(numbers.length, speedup === null ? 0 : wide ? 2 : 1, `${report}: ${said.headline}`);
-		assert.equal(/with (other work|another result): /.test(said.headline), json.verdict.same_work === 'different' && json.verdict.differences.length > 0, report);
-		assert.ok(said.chips.length >= 2 && said.chips.length <= 3, report);
-		assert.match(said.chips[0], { same: /^Same work$/, same_job: /different kernels|other kernel times/, different: /^Different work/, unknown: /unknown/ }[json.verdict.same_work], report);
-		assert.match(said.chips[1], json.verdict.measured === 'stopwatch' ? /timed run/ : /profiled run/, report);
-		assert.equal(Boolean(said.interval), speedup !== null, report);
-		if (ci95) assert.match(said.interval, /^Speedup [\d.]+× to [\d.]+× \(95 % CI\)/, report);
-		assert.match(said.step, /^(A|Baseline: a) (step|run) is .*\.$/, report);
-		assert.match(said.next, /^Next: .*\.$/, report);
-		assert.equal(said.parts.length, json.verdict.why.parts.length ? json.verdict.why.parts.length + 1 : 0, report);
-		/* a dot per run that decides */
-		const runs = json.verdict.measured === 'stopwatch' ? side => side.steps.stopwatch_runs : side => side.runs.length;
-		assert.equal(await page.locator('figure circle').count(), speedup === null ? 0 : runs(json.baseline) + runs(json.fixed), report);
-		assert.deepEqual(page.wrong, [], report);
-		await leave(page);
-	}
-});
-
-test('a page has at most 1.5 MB, and the first screen of one profile fits a desk, too', async () => {
-	for (const report of new Set([...KINDS, 'large', 'traced-large', 'names', 'hostile', ...RECORDED])) {
-		const { size } = await stat(fileOf(report));
-		assert.ok(size <= LARGEST, `${report}: ${size} bytes`);
-	}
-	fitsDesk('profile', await card(await open('profile', { viewport: DESK })));
-});
-
+const PHONE = { width: 390, height: 844 };
 test('work that differs is said in the headline, whole, and its colour is no approval', async () => {
 	const page = await open('other'), said = await card(page);
 	assert.match(said.headline, /^[\d.]+× faster, with other work: relu runs only in the baseline$/);
 	const tones = await page.evaluate(() => ['--doubt', '--good'].map(name => getComputedStyle(document.documentElement).getPropertyValue(name)));
 	assert.deepEqual(await page.evaluate(() => getComputedStyle(document.querySelector('#verdict')).getPropertyValue('--tone')), tones[0]);
 	assert.notEqual(tones[0], tones[1]);
-});
-
-test('no word of a bar is cut off by the end of its piece, on any desk', async () => {
-	for (const report of KINDS) {
-		const page = await open(report);
-		for (const width of [1250, 1280, 1440, 1920, 800]) {
-			await page.setViewportSize({ width, height: 900 });
-			await frames(page);
-			const cut = await page.evaluate(() => [...document.querySelectorAll('.why svg svg text')].filter(text => text.checkVisibility() && text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).map(text => text.textContent));
-			assert.deepEqual(cut, [], `${report}, ${width}`);
-		}
-		await leave(page);
-	}
 });
 
 test('on a phone the verdict and its chips stand on the first screen, and nothing is wider', async () => {

@@ -1,7 +1,7 @@
 /* Tables under the hands of a reader. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { jsonOf, KINDS, open } from './browser.mjs';
+import { jsonOf, KINDS, leave, open } from './browser.mjs';
 
 const texts = locator => locator.evaluateAll(nodes => nodes.map(node => node.textContent.trim()));
 const number = text => Number(text.replace('−', '-').replace('+', '').replace(/^<.*|^~.*/, '0'));
@@ -144,23 +144,6 @@ test('bars are as long as their numbers', async () => {
 	}
 });
 
-test('rows below one percent of a step are folded', async () => {
-	let folded = 0;
-	for (const report of KINDS) {
-		const page = await open(report), json = await jsonOf(report);
-		const step = Math.max(...['baseline', 'fixed', 'profile'].map(side => json[side]?.steps).filter(Boolean).map(steps => (steps.period_ms ?? steps.span_ms).mean)) * 1e6;
-		const wrong = await page.evaluate(least => ['phases', 'kernels', 'api'].flatMap(id => [...document.querySelectorAll(`#${id} .rows tbody`)].flatMap(body => {
-			const rows = [...body.rows].filter(row => row.querySelector('[data-n]') && !row.classList.contains('more') && row.checkVisibility());
-			const small = rows.filter(row => Math.max(...[...row.querySelectorAll('td.n[data-n]')].slice(0, 2).map(cell => Number(cell.dataset.n))) < least);
-			/* the first stays, and so does one that would only stand for itself */
-			return small.slice(1).map(row => `${id}: ${row.innerText}`);
-		})), 0.01 * step);
-		assert.deepEqual(wrong, [], report);
-		folded += await page.locator('#idle tbody tr.rest').count();
-	}
-	assert.ok(folded > 10);
-});
-
 test('what the profiler added to the start-up is neither good nor bad', async () => {
 	const page = await open('slower'), json = await jsonOf('slower');
 	const of = side => json[side].startup.causes.find(part => part.cause === 'profiler')?.ms ?? 0;
@@ -181,5 +164,6 @@ test('on a phone the change of every row is in sight, and both of the numbers th
 		}));
 		assert.deepEqual(wrong, [], report);
 		assert.equal(await page.locator('#kernels svg:visible:has(.bad-line, .good-line)').count(), 0, 'a chart that has no room');
+		await leave(page);
 	}
 });

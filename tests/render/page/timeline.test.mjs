@@ -2,7 +2,7 @@
  * beginning with a gap of 31.6 ms for host code in data_load (tests/support/fixture_timeline.c). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { dataOf, frames, open, shown, stageBox } from './browser.mjs';
+import { dataOf, frames, leave, open, shown, stageBox } from './browser.mjs';
 
 const MS = 1e6, ALL = 3 * 56.31 * MS;
 const near = (value, wanted, within) => assert.ok(Math.abs(value - wanted) <= within, `${value} is not ${wanted} ± ${within}`);
@@ -14,19 +14,23 @@ async function place(page) {
 	return { box, left, width, xOf: ns => left + ((ns - least) / (most - least)) * width };
 }
 
-/* The colour of a pixel of the canvas, which is clear where nothing is drawn. */
-function colourAt(page, x, y) {
+/* The colours of pixels of the canvas, one x and many y, which is clear where nothing is drawn: all at once, as each look
+ * takes the canvas apart. */
+function coloursAt(page, x, ys) {
 	return page.evaluate(
-		([px, py]) => {
+		([px, all]) => {
 			const canvas = document.querySelector('#stage canvas'), frame = canvas.getBoundingClientRect();
 			const ratio = canvas.width / frame.width;
-			const at = [Math.round((px - frame.x) * ratio), Math.round((py - frame.y) * ratio), 1, 1];
-			const [red, green, blue, alpha] = canvas.getContext('2d').getImageData(...at).data;
-			return [red, green, blue].map(c => (c * alpha + 255 * (255 - alpha)) / 255); /* the card is white */
+			const { data } = canvas.getContext('2d').getImageData(Math.round((px - frame.x) * ratio), 0, 1, canvas.height);
+			return all.map(y => {
+				const at = 4 * Math.round((y - frame.y) * ratio), alpha = data[at + 3];
+				return [0, 1, 2].map(c => (data[at + c] * alpha + 255 * (255 - alpha)) / 255); /* the card is white */
+			});
 		},
-		[x, y],
+		[x, ys],
 	);
 }
+const colourAt = async (page, x, y) => (await coloursAt(page, x, [y]))[0];
 
 const ORANGE = [0xd5, 0x5e, 0x00];
 const isOrange = colour => colour.every((c, i) => Math.abs(c - ORANGE[i]) < 12);
@@ -34,8 +38,9 @@ const isOrange = colour => colour.every((c, i) => Math.abs(c - ORANGE[i]) < 12);
 /* The rows of a canvas column that are orange: where the baseline's gap lane is. */
 async function gapLane(page, x, box) {
 	const rows = [];
-	for (let y = box.y + 2; y < box.y + box.height - 60; y += 3) if (isOrange(await colourAt(page, x, y))) rows.push(y);
-	return rows;
+	for (let y = box.y + 2; y < box.y + box.height - 60; y += 3) rows.push(y);
+	const colours = await coloursAt(page, x, rows);
+	return rows.filter((_, i) => isOrange(colours[i]));
 }
 
 test('the gaps are where the fixture has them, in the colour of their cause', async () => {
@@ -219,6 +224,7 @@ test('the link brings back what is shown, what is lit and the chosen gap', async
 		const odd = await open('pair', { fragment: bad });
 		assert.deepEqual(odd.wrong, [], bad);
 		assert.ok(await odd.locator('#stage canvas').isVisible());
+		await leave(odd);
 	}
 });
 
