@@ -7,6 +7,7 @@ page, in the JSON and in the evidence; evidence of other rules ends with a sente
 Edits are the same on every machine; in CI (support/amount.py) a third of the recorded pairs, and half of the edits. What is covered is read off the template here, not asked of gapline."""
 
 import base64
+import functools
 import json
 import lzma
 import pathlib
@@ -190,9 +191,9 @@ class Verify(Reports):
 
     def test_edited_numbers(self):
         """Numbers of the text, one digit each, and 20 digits that stand anywhere, in attributes or styles."""
+        numbers = functools.cache(lambda name: self.numbers(self.pages[name]))
         for choose, name in self.edits(self.pages, 39):
-            page = self.pages[name]
-            self.edit_digit(name, choose, choose.choice(self.numbers(page)).span())
+            self.edit_digit(name, choose, choose.choice(numbers(name)).span())
         covered = self.covered(self.pages["training-step"])
         digits = [m.span() for m in re.finditer(rb"[0-9]", self.pages["training-step"]) if covered(m.start())]
         for _ in range(20):
