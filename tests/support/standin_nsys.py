@@ -9,75 +9,111 @@ that gets the options, STANDIN_EXPORTED one that gets those of exports, STANDIN_
 has started: "dies" is after that.
 """
 
+import _signal as signal  # without its names for people, which take half as long as Python's start
 import os
 import sys
 
 HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-range-end=\n\t-t, --trace=\n"
 
 
-def profile(options, target, mode):
-    import contextlib, pathlib, signal, subprocess, time
+def written(path, text):
+    with open(path, "w") as file:
+        file.write(text)
 
+
+def begin(target, alone):
+    """The target's number, and the end of a pipe where its output arrives."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        for number in 1, 2:
+            os.dup2(writing, number)
+        for ignored in signal.SIGPIPE, signal.SIGXFSZ:  # by Python
+            signal.signal(ignored, signal.SIG_DFL)
+        if alone:
+            os.closerange(3, 1024)
+        try:
+            os.execvp(target[0], target)
+        finally:
+            os._exit(127)
+    os.close(writing)
+    return child, reading
+
+
+def ended(child, seconds):
+    """Its status, None if it goes on after so many seconds."""
+    if not seconds:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    import time
+
+    end = time.monotonic() + seconds[0]
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    return None
+
+
+def profile(options, target, mode):
+    output = next(o for o in options if o.startswith("--output=")).split("=", 1)[1]
     if mode in ("full", "full-stream"):
         if mode == "full-stream":  # what was recorded, before a report is made of it
-            output = next(o for o in options if o.startswith("--output=")).split("=", 1)[1]
-            pathlib.Path(output + ".qdstrm").write_text("stream")
+            written(output + ".qdstrm", "stream")
         print("Error: cannot write the report: No space left on device")
         return 1
     if mode == "refused":
         print("Error: ptrace failed: Operation not permitted")
         return 1
-    started = pathlib.Path(os.environ.get("STANDIN_STARTED", "/dev/null"))
-    before = started.stat().st_size if started.exists() else 0
-    report = pathlib.Path(next(o for o in options if o.startswith("--output=")).split("=", 1)[1])
+    started = os.environ.get("STANDIN_STARTED", "/dev/null")
+    size = lambda: os.stat(started).st_size if os.path.exists(started) else 0
+    before = size()
     duration = [float(o.split("=")[1]) for o in options if o.startswith("--duration=")]
     print("Collecting data...")
     sys.stdout.flush()
-    child = subprocess.Popen(
-        target,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        close_fds=mode == "closes-descriptors",
-    )
-    def end(*_):
-        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
-            os.killpg(child.pid, signal.SIGTERM)
+    child, reading = begin(target, mode == "closes-descriptors")
 
-    signal.signal(signal.SIGINT, end)
+    def send(number):
+        try:
+            os.killpg(child, number)
+        except ProcessLookupError:  # it may have ended by itself
+            pass
+
+    signal.signal(signal.SIGINT, lambda *_: send(signal.SIGTERM))
     if mode == "dies":
-        while not started.exists() or started.stat().st_size == before:
+        import time
+
+        while size() == before:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
-    try:
-        child.wait(timeout=duration[0] if duration else None)
-    except subprocess.TimeoutExpired:
-        if "--kill=none" not in options:
-            number = signal.SIGKILL if "--kill=sigkill" in options else signal.SIGTERM
-            os.killpg(child.pid, number)
-            child.wait()
-    if child.returncode is not None:
-        os.write(1, child.stdout.read())
-    status = child.returncode or 0
+    status = ended(child, duration)
+    if status is None and "--kill=none" not in options:
+        send(signal.SIGKILL if "--kill=sigkill" in options else signal.SIGTERM)
+        status = ended(child, ())
+    while status is not None and (said := os.read(reading, 65536)):
+        os.write(1, said)
+    status = status or 0
     if mode == "no-report":
         print("The target application terminated without a word.")
         return status
     print("Generating '/tmp/nsys-report-1234.qdstrm'")
     if mode == "no-importer":
-        report.with_name(report.name + ".qdstrm").write_text("")
+        written(output + ".qdstrm", "")
         print("Importer error status: An unknown error occurred.")
         return status
     recorded = [w for w in " ".join(target).split() if w.endswith(".sqlite")][0]
-    by_node = pathlib.Path(recorded.replace("#", "nodes"))
-    if "--cuda-graph-trace=node" in options and by_node.exists():
-        recorded = str(by_node)
+    by_node = recorded.replace("#", "nodes")
+    if "--cuda-graph-trace=node" in options and os.path.exists(by_node):
+        recorded = by_node
     if "#" in recorded:  # another one every time
-        count = pathlib.Path(recorded.replace("#", "count"))
-        n = int(count.read_text()) + 1 if count.exists() else 0
-        count.write_text(str(n))
+        count = recorded.replace("#", "count")
+        n = int(open(count).read()) + 1 if os.path.exists(count) else 0
+        written(count, str(n))
         recorded = recorded.replace("#", str(n))
-    report.with_name(report.name + ".nsys-rep").write_text(f"{pathlib.Path(recorded).resolve()}\n{child.pid}")
-    print(f"[1/1] [0%   ] {report.name}\r[1/1] [====100%] {report.name}\nGenerated:\n    {report}.nsys-rep")
+    written(output + ".nsys-rep", f"{os.path.realpath(recorded)}\n{child}")
+    name = os.path.basename(output)
+    print(f"[1/1] [0%   ] {name}\r[1/1] [====100%] {name}\nGenerated:\n    {output}.nsys-rep")
     if mode == "warns":
         print("WARNING: the GPU is tired.")
     return status if status >= 0 else 128 - status
@@ -96,7 +132,8 @@ def add_diagnostics(path, started):
 
 
 def main():
-    """Modules are imported where they are needed: this is started a thousand times, and most of its time is theirs."""
+    """No module but those that Python has loaded: this is started a thousand times, and subprocess, pathlib and shutil take as
+    long as all the rest."""
     mode, arguments = os.environ.get("STANDIN_NSYS", ""), sys.argv[1:]
     if arguments == ["--version"]:
         if mode == "broken":
@@ -107,12 +144,10 @@ def main():
     if arguments == ["profile", "--help"]:
         print(HELP)
         return 0
-    import pathlib, shutil, time
-
     if arguments[0] == "profile":
         n = next(i for i, a in enumerate(arguments[1:], 1) if not a.startswith("-"))
         if "STANDIN_ARGS" in os.environ:
-            pathlib.Path(os.environ["STANDIN_ARGS"]).write_text("\n".join(arguments[1:n]) + "\n")
+            written(os.environ["STANDIN_ARGS"], "\n".join(arguments[1:n]) + "\n")
         return profile(arguments[1:n], arguments[n:], mode)
     if arguments[0] == "export":
         if "STANDIN_EXPORTED" in os.environ:
@@ -128,12 +163,18 @@ def main():
             print("QdstrmImporter: error while loading shared libraries: libelf.so.1: cannot open shared object file")
             return 1
         to = next(a for a in arguments if a.startswith("--output=")).split("=", 1)[1]
-        recorded, started = pathlib.Path(arguments[-1]).read_text().splitlines()
+        recorded, started = open(arguments[-1]).read().splitlines()
+        with open(recorded, "rb") as file:
+            data = file.read()
         if mode == "slow-export":  # and something beside it that is not the export
-            pathlib.Path(to + ".part").write_bytes(pathlib.Path(recorded).read_bytes()[:5000])
+            import time
+
+            with open(to + ".part", "wb") as part:
+                part.write(data[:5000])
             print(f"[1/1] [0%   ] {to}\r[1/1] [==40%   ] {to}", end="", flush=True)
             time.sleep(float(os.environ.get("STANDIN_SECONDS", "60")))
-        shutil.copy(recorded, to)
+        with open(to, "wb") as copy:
+            copy.write(data)
         if mode == "warns":
             add_diagnostics(to, int(started))
         return 0
