@@ -128,27 +128,20 @@ static bool join_all(struct writer *w)
 
 /* ---- columns ---- */
 
-typedef int64_t column(struct writer *w, const struct item *item, const struct item *before);
-
-static int64_t start_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	return item->s.start - (before ? before->s.start : 0);
-}
-
-static int64_t item_length(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return length_of(&item->s);
-}
-
-static int64_t which_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->s.which;
-}
+enum column {
+	ITEM_START, /* from the start of the one before */
+	ITEM_LENGTH,
+	ITEM_WHICH,
+	ITEM_NAME,
+	ITEM_PHASE,
+	ITEM_CALL,
+	ITEM_STREAM,
+	ITEM_WAIT, /* from the launch's start; an op never starts before it, but clocks of host and GPU may say so */
+	ITEM_LAUNCH,
+	ITEM_GROUP,
+	ITEM_MANY,
+	ITEM_BUSY
+};
 
 /* Ids depend on what else is in a profile, so that those of its digest are others: they do not get onto the page. */
 static int64_t use_name(struct writer *w, uint32_t id)
@@ -160,80 +153,49 @@ static int64_t use_name(struct writer *w, uint32_t id)
 	return w->number[id];
 }
 
-static int64_t name_of(struct writer *w, const struct item *item, const struct item *before)
+static int64_t value_of(struct writer *w, enum column column, const struct item *item, const struct item *before)
 {
-	(void)before;
-	return use_name(w, item->s.name);
+	const struct segment *s = &item->s;
+	switch (column) {
+	case ITEM_START:
+		return s->start - (before ? before->s.start : 0);
+	case ITEM_LENGTH:
+		return length_of(s);
+	case ITEM_WHICH:
+		return s->which;
+	case ITEM_NAME:
+		return use_name(w, s->name);
+	case ITEM_PHASE:
+		return use_name(w, s->phase);
+	case ITEM_CALL:
+		return use_name(w, s->call);
+	case ITEM_STREAM:
+		return s->stream;
+	case ITEM_WAIT:
+		return s->launch_start < 0 || s->launch_start > s->start ? -1 : s->start - s->launch_start;
+	case ITEM_LAUNCH:
+		return s->launch_start < 0 ? -1 : s->launch_end - s->launch_start;
+	case ITEM_GROUP:
+		return s->group;
+	case ITEM_MANY:
+		return item->many;
+	default:
+		return item->many > 1 ? item->busy : 0;
+	}
 }
 
-static int64_t phase_of(struct writer *w, const struct item *item, const struct item *before)
+static void write_column(struct writer *w, const char *key, const struct items *items, enum column column)
 {
-	(void)before;
-	return use_name(w, item->s.phase);
-}
-
-static int64_t call_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)before;
-	return use_name(w, item->s.call);
-}
-
-static int64_t stream_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->s.stream;
-}
-
-/* From the launch's start; an op never starts before it, but clocks of host and GPU may say so. */
-static int64_t wait_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->s.launch_start < 0 || item->s.launch_start > item->s.start ? -1
-	                                                                        : item->s.start - item->s.launch_start;
-}
-
-static int64_t launch_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->s.launch_start < 0 ? -1 : item->s.launch_end - item->s.launch_start;
-}
-
-static int64_t group_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->s.group;
-}
-
-static int64_t many_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->many;
-}
-
-static int64_t busy_of(struct writer *w, const struct item *item, const struct item *before)
-{
-	(void)w;
-	(void)before;
-	return item->many > 1 ? item->busy : 0;
-}
-
-static void write_column(struct writer *w, const char *key, const struct items *items, column *value)
-{
-	const int64_t first = items->n ? value(w, &items->item[0], NULL) : 0;
+	const int64_t first = items->n ? value_of(w, column, &items->item[0], NULL) : 0;
 	bool same = items->n > 0;
 	for (uint32_t i = 1; same && i < items->n; i++)
-		same = value(w, &items->item[i], &items->item[i - 1]) == first;
+		same = value_of(w, column, &items->item[i], &items->item[i - 1]) == first;
 	if (same) {
 		json_integer(&w->json, key, first);
 		return;
 	}
 	for (uint32_t i = json_list(&w->json, key); json_more(&w->json, i < items->n); i++)
-		json_integer(&w->json, NULL, value(w, &items->item[i], i ? &items->item[i - 1] : NULL));
+		json_integer(&w->json, NULL, value_of(w, column, &items->item[i], i ? &items->item[i - 1] : NULL));
 }
 
 static void write_lane(struct writer *w, const struct lane *lane, const struct items *items)
@@ -247,23 +209,23 @@ static void write_lane(struct writer *w, const struct lane *lane, const struct i
 	json_text(&w->json, "note", lane->note);
 	json_integer(&w->json, "device", lane->device);
 	json_bool(&w->json, "minor", lane->minor);
-	write_column(w, "start", items, start_of);
-	write_column(w, "length", items, item_length);
-	write_column(w, "which", items, which_of);
-	write_column(w, "many", items, many_of);
-	write_column(w, "busy", items, busy_of);
+	write_column(w, "start", items, ITEM_START);
+	write_column(w, "length", items, ITEM_LENGTH);
+	write_column(w, "which", items, ITEM_WHICH);
+	write_column(w, "many", items, ITEM_MANY);
+	write_column(w, "busy", items, ITEM_BUSY);
 	if (lane->kind != LANE_GAPS)
-		write_column(w, "name", items, name_of);
+		write_column(w, "name", items, ITEM_NAME);
 	if (op || lane->kind == LANE_GAPS)
-		write_column(w, "phase", items, phase_of);
+		write_column(w, "phase", items, ITEM_PHASE);
 	if (op) {
-		write_column(w, "stream", items, stream_of);
-		write_column(w, "wait", items, wait_of);
-		write_column(w, "launch", items, launch_of);
+		write_column(w, "stream", items, ITEM_STREAM);
+		write_column(w, "wait", items, ITEM_WAIT);
+		write_column(w, "launch", items, ITEM_LAUNCH);
 	}
 	if (lane->kind == LANE_GAPS) {
-		write_column(w, "call", items, call_of);
-		write_column(w, "group", items, group_of);
+		write_column(w, "call", items, ITEM_CALL);
+		write_column(w, "group", items, ITEM_GROUP);
 	}
 	json_end_object(&w->json);
 }
@@ -288,10 +250,10 @@ static void write_gaps(struct writer *w, const struct timeline *t)
 		}
 		json_object(&w->json, NULL);
 		json_integer(&w->json, "device", device->device);
-		write_column(w, "start", &items, start_of);
-		write_column(w, "length", &items, item_length);
-		write_column(w, "opened", &items, which_of);
-		write_column(w, "group", &items, group_of);
+		write_column(w, "start", &items, ITEM_START);
+		write_column(w, "length", &items, ITEM_LENGTH);
+		write_column(w, "opened", &items, ITEM_WHICH);
+		write_column(w, "group", &items, ITEM_GROUP);
 		json_end_object(&w->json);
 	}
 	json_end_array(&w->json);

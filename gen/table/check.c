@@ -240,10 +240,9 @@ static void empty_map(struct rank_map *map, struct arena *arena)
 	map->step = cells;
 }
 
-const char *table_check(struct step_tables *tables, const struct names *names, struct arena *arena)
+const char *table_check(struct step_tables *tables, struct arena *arena)
 {
 	const char *wrong = check_options(&tables->options);
-	(void)names;
 	for (int s = 0; s < 2 && !wrong; s++) {
 		struct side *side = &tables->side[s];
 		wrong = check_side(side, &tables->facts[s]);

@@ -7,6 +7,6 @@
 
 /* Also fills what is not written: labels, what two structs share, maps of which no cell is known. What does not fit,
  * NULL: everything does. */
-const char *table_check(struct step_tables *tables, const struct names *names, struct arena *arena);
+const char *table_check(struct step_tables *tables, struct arena *arena);
 
 #endif

@@ -414,7 +414,7 @@ int table_read(const void *bytes, size_t n, struct names *names, struct arena *a
 		if (!r.damaged && (from.bad || from.at != from.end))
 			r.damaged = "bytes follow its end";
 		if (!r.damaged)
-			r.damaged = table_check(out, names, arena);
+			r.damaged = table_check(out, arena);
 		if (r.damaged)
 			err_set(err, "the evidence is damaged: %s", r.damaged);
 	}
