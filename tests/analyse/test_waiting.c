@@ -342,28 +342,6 @@ static void test_a_map_for_every_part_of_a_step(void **state)
 		assert_float_equal(map->step[i], (i / map->columns == 3 ? 8920 : 7000) * US, 1);
 }
 
-/* More ranks than a table shows, and no steps: a column for the whole run, in which the parts add up as put in. */
-static void test_a_map_without_steps(void **state)
-{
-	struct analysed *s = *state;
-	struct rank_job j = plain;
-	j.ranks = 20;
-	j.more_backward[5] = 1920;
-	const struct side *side = analyse_by(s, &j, "none");
-	assert_false(side->steps.found);
-	assert_int_equal(side->ranks.map.rows, 0);
-	for (int p = 0; p < RANK_PARTS; p++)
-		assert_int_equal(side->ranks.parts[p].columns, side->ranks.parts[p].rows ? 1 : 0);
-	const struct rank_map *compute = &side->ranks.parts[RANK_COMPUTE], *waiting = &side->ranks.parts[RANK_WAITING];
-	assert_int_equal(compute->rows, 20);
-	for (uint32_t i = 0; i < 20; i++) {
-		assert_float_equal(compute->step[i], (i == 5 ? 8920. : 7000.) * STEPS * US, 10 * US);
-		assert_float_equal(waiting->step[i], (i == 5 ? 0 : 1920.) * STEPS * US, 10 * US);
-	}
-	j.ranks = 16;
-	assert_int_equal(analyse_by(s, &j, "none")->ranks.parts[RANK_COMPUTE].rows, 0);
-}
-
 /* Of many ranks the host of the slowest one is shown. */
 static void test_the_host_of_the_slowest_rank(void **state)
 {
@@ -490,7 +468,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_a_map_for_every_part_of_a_step, analysed_begin, analysed_end),
-		cmocka_unit_test_setup_teardown(test_a_map_without_steps, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_the_host_of_the_slowest_rank, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_a_job_against_itself, analysed_begin, analysed_end),

@@ -1,7 +1,6 @@
 #include "analyse/side/rank_maps.h"
 
 #include "analyse/run/rank_steps.h"
-#include "analyse/side/budgets.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -64,36 +63,6 @@ static void find_parts(const struct run *run, uint32_t at, const double *own, in
 		part[RANK_IDLE][i] = step - part[RANK_COMPUTE][i] - moving - part[RANK_COPY][i];
 		part[RANK_WAITING][i] = step - own[i];
 		part[RANK_MOVING][i] = fmax(0, moving - part[RANK_WAITING][i]);
-	}
-}
-
-void rank_maps_of_runs(const struct rank_result *list, const struct device_result *devices, uint32_t n,
-                       struct arena *arena, struct rank_map *parts)
-{
-	enum { FEW = 16 };
-	double most = 0;
-	for (uint32_t i = 0; i < n; i++)
-		most = fmax(most, budget_busy(&devices[i].budget) + devices[i].budget.idle);
-	for (int p = 0; p < RANK_PARTS && n > FEW; p++) {
-		struct rank_map *map = &parts[p];
-		uint32_t ranks = (n + RANK_PART_ROWS - 1) / RANK_PART_ROWS, rows = (n + ranks - 1) / ranks;
-		float *cells = ARENA_NEW(arena, rows, float);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct rank_result *r = &list[i];
-			const struct budget *b = &devices[r->device].budget;
-			const double part[RANK_PARTS] = {[RANK_COMPUTE] = b->compute,
-			                                 [RANK_WAITING] = r->waiting + r->bubble,
-			                                 [RANK_MOVING] = r->moving + r->unmatched,
-			                                 [RANK_COPY] = b->copy_exposed,
-			                                 [RANK_IDLE] = fmax(0, b->idle - r->bubble)};
-			float *cell = &cells[r->device / ranks];
-			*cell = fmaxf(*cell, (float)part[p]);
-		}
-		*map = (struct rank_map){
-			.rows = rows, .columns = 1, .ranks_a_row = ranks, .steps_a_column = 1, .step = cells};
-		find_range(map);
-		if (map->high < LEAST * most)
-			*map = (struct rank_map){0};
 	}
 }
 

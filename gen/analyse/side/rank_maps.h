@@ -13,8 +13,4 @@ struct rank_maps {
 struct rank_maps rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places,
                                  struct arena *arena);
 
-/* Of ranks without steps, where they are more than a table shows: a column for the whole run of each. */
-void rank_maps_of_runs(const struct rank_result *list, const struct device_result *devices, uint32_t n,
-                       struct arena *arena, struct rank_map *parts);
-
 #endif

@@ -450,15 +450,12 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].own = out->list[d].stepless ? 0 : out->list[d].own;
 	add_means(&side->comm, out);
-	if (!runs[median_run].steps.found)
-		rank_maps_of_runs(out->list, side->devices, out->n, arena, out->parts);
 	find_straggler(runs, waiting, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], median, &out->straggler);
 	SORT(out->list, out->n, compare_ranks);
 	out->map = maps.own;
-	if (runs[median_run].steps.found)
-		memcpy(out->parts, maps.parts, sizeof out->parts);
+	memcpy(out->parts, maps.parts, sizeof out->parts);
 	out->comms = comms.list;
 	out->n_comms = comms.n;
 	out->comms_left_out = comms.left_out;
