@@ -1,4 +1,5 @@
-/* What steps vary by: kernels' own time, or anything else; and what is advised then. Worked out by hand. */
+/* What steps vary by: kernels' own time, or anything else, or another speed from some step on; and what is said and
+ * advised then. Worked out by hand. */
 #include "analyse/judge/variation.h"
 #include "analyse/judge/work.h"
 #include "verdict_pair.h"
@@ -96,6 +97,50 @@ static void a_step_that_is_cut_through(void **unused)
 	assert_true(work_differs(&scale, 10, 9));
 }
 
+/* Six steps in a row take three times as long, and then all is as it was: a few steps, and no other speed. */
+static void a_few_slow_steps_are_no_other_speed(void **unused)
+{
+	(void)unused;
+	for (int few = 0; few < 2; few++) {
+		struct pair *p = pair_new();
+		seed = 3;
+		int64_t *period = add_run(p, 0, 59, 1000000);
+		add_run(p, 1, 59, 1000000);
+		for (int i = 0; i < 59; i++)
+			for (int s = 0; s < 2; s++)
+				p->period[s][0][i] = (int64_t)(1e6 * (1 + 0.02 * uniform()));
+		for (int i = few ? 19 : 25; i < (few ? 25 : 59); i++)
+			period[i] = period[i] * (few ? 30 : 13) / 10;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+		assert_int_equal(says(v, "changes speed by"), !few);
+		assert_int_equal(says(v, "From step 26 the mean step of the baseline changes by"), few);
+		assert_int_equal(says(v, "the typical step does not. 6 of 59 take"), few);
+	}
+}
+
+/* A side that gets slower, and pauses every so many steps: until a direction comes, that it changed is what is in the
+ * way, and no smaller change is named, above which the interval lies. */
+static void another_speed_is_what_is_in_the_way(void **unused)
+{
+	(void)unused;
+	int open = 0;
+	for (int percent = 0; percent < 20; percent++) {
+		struct pair *p = pair_new();
+		seed = 3;
+		int64_t *period[2] = {add_run(p, 0, 140, 10000000), add_run(p, 1, 140, 10000000)};
+		for (int i = 0; i < 140; i++) {
+			period[0][i] = (int64_t)(1e7 * (1 + 0.1 * uniform()) * (i < 70 ? 1 : 1.2) + (i % 20 ? 0 : 6e7));
+			period[1][i] = (int64_t)(1e7 * (1 + 0.1 * uniform()) / (1 + percent / 100.0));
+		}
+		const struct verdict *v = judge(p);
+		bool near = v->result == VERDICT_INCONCLUSIVE && v->lo > 1;
+		open += near;
+		assert_true(!near || says(v, "changes speed by 14 %"));
+	}
+	assert_in_range(open, 10, 19);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +148,8 @@ int main(void)
 		cmocka_unit_test(advice),
 		cmocka_unit_test(steps_asked_for),
 		cmocka_unit_test(a_step_that_is_cut_through),
+		cmocka_unit_test_teardown(a_few_slow_steps_are_no_other_speed, tear_down),
+		cmocka_unit_test_teardown(another_speed_is_what_is_in_the_way, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
