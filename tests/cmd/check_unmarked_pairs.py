@@ -8,6 +8,7 @@ text (../shared/captures/runs-h200/kvgen, or where GAPLINE_CAPTURES says): token
 recorded model of eight layers. Prints what is wrong.
 """
 import itertools
+import json
 import os
 import random
 import sqlite3
@@ -193,13 +194,19 @@ def check_tokens(gapline, folder):
     return wrong
 
 
+def recorded_pair(gapline, name):
+    """The JSON of a recorded pair, with its facts as they are."""
+    recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
+    files = [os.path.join(recorded, f"{name}-{side}.gapline") for side in ("baseline", "fixed")]
+    run = subprocess.run([gapline, "report", *files, "-o", os.devnull, "--json", "-", "--quiet"], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
 def check_eight_layers(gapline):
     """A batch on an H200 is eight layers and a read-back, in 8 bits and in 16 (recorded/README.md): its own clock said 2.5967
     and 0.9259 ms. Of the first nothing but a layer repeats to a search that does not see what surrounds layers. What is
     wrong."""
-    recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
-    with tempfile.TemporaryDirectory() as folder:
-        document = report(gapline, folder, [os.path.join(recorded, f"quantised-{side}.gapline") for side in ("baseline", "fixed")])
+    document = recorded_pair(gapline, "quantised")
     found = [(document[side]["steps"]["measured"], document[side]["steps"]["period_ms"]["mean"]) for side in ("baseline", "fixed")]
     good = all(n == 219 and abs(ms / own - 1) < 0.01 for (n, ms), own in zip(found, (2.5967, 0.9259)))
     low, high = document["verdict"]["ci95"] or (1, 1)
@@ -208,9 +215,28 @@ def check_eight_layers(gapline):
     return []
 
 
+def check_server(gapline):
+    """A server's batches, of at most 8 requests and of 16, repeat as their layers do: no unit. All of it is the same job."""
+    verdict, own = recorded_pair(gapline, "server")["verdict"], 0.7285 / 0.4458
+    whole = [note["params"]["whole"] for note in verdict["notes"] if note["id"] == "iterations_differ"]
+    if verdict["result"] != "inconclusive" or verdict["reasons"][0]["id"] != "loops_of_other_cut" or not whole or abs(whole[0] / own - 1) > 0.03:
+        return [f"a server: {verdict['result']}, all of it {whole} where its clock says {own:.3f}"]
+    return []
+
+
+def check_graphs_traced_whole(gapline):
+    """A graph whose 40 nodes are set anew for each launch, and one that reads a number: nothing shows that they are alike, and the
+    report says what would."""
+    verdict = recorded_pair(gapline, "graph-params")["verdict"]
+    why = verdict["reasons"][0]
+    if verdict["speedup"] is not None or why["id"] != "programs_differ" or "--cuda-graph-trace node" not in why["text"]:
+        return [f"graphs that were traced whole: {verdict['speedup']}, {why}"]
+    return []
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1])
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1])
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

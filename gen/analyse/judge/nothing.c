@@ -98,7 +98,8 @@ const struct fact *nothing_alike(const struct side_facts facts[2], bool as_often
 			return FACT_NEW(arena, programs_differ, FACT_NO_SIDE, .baseline = a->loop_title,
 			                .baseline_operations = a->loop_ops, .baseline_times = a->loop_times,
 			                .fixed = b->loop_title, .fixed_operations = b->loop_ops,
-			                .fixed_times = b->loop_times);
+			                .fixed_times = b->loop_times,
+			                .graphs = a->source.graphs == GRAPHS_WHOLE && b->source.graphs == GRAPHS_WHOLE);
 	}
 	return NULL;
 }
