@@ -137,6 +137,8 @@ static void another_speed_is_what_is_in_the_way(void **unused)
 		bool near = v->result == VERDICT_INCONCLUSIVE && v->lo > 1;
 		open += near;
 		assert_true(!near || says(v, "changes speed by 14 %"));
+		assert_true(v->result != VERDICT_FASTER ||
+		            says(v, "whose mean step changes: only a change above 14 %"));
 	}
 	assert_in_range(open, 10, 19);
 }

@@ -252,12 +252,13 @@ const struct fact *reasons_unseen(const struct proof *p, const char *runs, struc
 
 static const char *evidence_of(const struct proof *p, const struct verdict *v)
 {
-	return v->surer > 0                            ? "varied"
-	       : p->short_capture                      ? "dependent"
-	       : p->floor >= LN_FLOOR_SHORT            ? "few"
-	       : p->one_run && p->floor > LN_FLOOR_ONE ? "one_uneven"
-	       : p->one_run                            ? "one"
-	                                               : "several";
+	const double level = fmax(p->level[0], p->level[1]);
+	return v->surer > 0                                              ? "varied"
+	       : p->one_run && level > LN_FLOOR_ONE && level >= p->floor ? "one_uneven"
+	       : p->short_capture                                        ? "dependent"
+	       : p->floor >= LN_FLOOR_SHORT                              ? "few"
+	       : p->one_run                                              ? "one"
+	                                                                 : "several";
 }
 
 static void add_result(struct list *list, const struct proof *p)
