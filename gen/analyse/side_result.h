@@ -289,8 +289,7 @@ struct comm_result {
  * of them. Cells hold the longest of their ranks and steps. */
 enum { RANK_MAP_ROWS = 64, RANK_MAP_COLUMNS = 120, RANK_PART_ROWS = 32, RANK_PART_COLUMNS = 60 };
 struct rank_map {
-	uint32_t rows, columns;               /* 0: there is none: one device, or no steps. Parts of many
-	                                       * ranks without steps have one column */
+	uint32_t rows, columns;               /* 0: there is none: one device, or no steps */
 	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
 	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
 	const float *step;                    /* ns, row by row; negative: not known of any of its ranks */
