@@ -36,7 +36,8 @@ struct same_result {
 struct comparison {
 	const struct fact *mismatch; /* they cannot be judged against each other at all; else NULL */
 	bool strangers;              /* … for they repeat different things, so that no number is one of both */
-	bool other_unit; /* … for their steps hold different amounts of work: a number is a step's, and not the fix's */
+	bool other_unit; /* … for their steps hold different amounts of work: no headline has the speedup of such a step
+	                  */
 	enum same_work same_work;
 	enum same_kernels kernels;
 	struct same_result result;

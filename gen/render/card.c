@@ -60,11 +60,12 @@ static bool may_be_other_work(const struct analysis *a)
 }
 
 /* Of a result that decides nothing the interval is said, not its middle. */
-static const char *how_said(const struct verdict *v)
+static const char *how_said(const struct analysis *a)
 {
+	const struct verdict *v = &a->verdict;
 	bool open = v->result == VERDICT_INCONCLUSIVE;
 	return !v->has_speedup                              ? "none"
-	       : v->other_unit                              ? "unit"
+	       : a->comparison.other_unit                   ? "unit"
 	       : words_promises(v)                          ? "least"
 	       : v->has_interval && (open || words_wide(v)) ? "range"
 	                                                    : "one";
@@ -89,13 +90,13 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	const struct fact *other = other_work(a, page->arena), *in_all = words_in_all(a, page->arena);
 	page_say(&page->top, "headline",
 	         say(FACT_NEW(page->arena, headline, FACT_NO_SIDE, .result = verdict_result_name(v->result),
-	                      .how = how_said(v), .speedup = v->speedup,
+	                      .how = how_said(a), .speedup = v->speedup,
 	                      .low = slower && words_promises(v) ? v->hi : v->lo, .high = v->hi,
 	                      .longer = after / before - 1, .differs = other ? words_differs(a) : "work",
 	                      .other_work = other, .in_all = in_all),
 	             page));
 	page_attribute(&page->top, "headline", "class", other || in_all ? "result long" : "result");
-	bool one = !v->has_speedup || v->other_unit || !view_is_pair(a) ||
+	bool one = !v->has_speedup || a->comparison.other_unit || !view_is_pair(a) ||
 	           before <= 0; /* a capture beside itself, a step beside a run */
 	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);
 	page_fill(&page->top, "times",
@@ -116,8 +117,8 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                      : FACT_NEW(page->arena, headline_single, FACT_NO_SIDE, .runs = runs),
 	              page));
 	const double *ns;
-	bool dots =
-		v->has_speedup && !v->other_unit && dots_of(a, 0, page->arena, &ns) && dots_of(a, 1, page->arena, &ns);
+	bool dots = v->has_speedup && !a->comparison.other_unit && dots_of(a, 0, page->arena, &ns) &&
+	            dots_of(a, 1, page->arena, &ns);
 	page_if(&page->top, "dots", dots);
 	xmlNode *picture = page_draw(&page->top, "dots");
 	if (dots)

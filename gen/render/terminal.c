@@ -246,7 +246,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_line(&t, "kernels", words_once(a, &t.arena));
 	put_line(&t, "why", words_change(a, &t.arena));
 	put_line(&t, "prediction",
-	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup && !v->other_unit
+	         a->findings.diagnosis.combined_ceiling > 0 && v->has_speedup && !a->comparison.other_unit
 	                 ? words_diagnosis(a, &t.arena)
 	                 : "");
 	put_steps(&t);

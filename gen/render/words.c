@@ -60,7 +60,7 @@ bool words_promises(const struct verdict *v)
 static const struct fact *speedup_of(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	if (!v->has_speedup || v->other_unit)
+	if (!v->has_speedup || a->comparison.other_unit)
 		return NULL;
 	return FACT_NEW(arena, speedup_said, FACT_NO_SIDE,
 	                .how = words_promises(v) ? v->result == VERDICT_FASTER ? "least" : "most"
@@ -124,11 +124,11 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	const struct verdict *v = &a->verdict;
 	const size_t n[2] = {a->side[0].steps.measured, a->side[1].steps.measured};
 	return SAY(a->names, arena, interval_or_why,
-	           .found = !v->has_speedup          ? "nothing"
-	                    : v->other_unit          ? "unit"
-	                    : v->has_interval        ? "interval"
-	                    : a->side[0].steps.found ? "seldom"
-	                                             : "runs",
+	           .found = !v->has_speedup            ? "nothing"
+	                    : a->comparison.other_unit ? "unit"
+	                    : v->has_interval          ? "interval"
+	                    : a->side[0].steps.found   ? "seldom"
+	                                               : "runs",
 	           .measured = words_promises(v) ? v->speedup : NAN, .interval = interval_of(a, arena),
 	           .equal = n[0] == n[1], .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
 	           .in_all = words_in_all(a, arena));
@@ -183,14 +183,14 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	double before = view_time(&a->side[0], a->side[0].headline.step);
 	double after = view_time(&a->side[1], a->side[1].headline.step);
 	/* an interval that is clear of 1, and proves nothing all the same */
-	const bool clear = v->other_unit || (v->has_interval && (v->lo > 1 || v->hi < 1));
+	const bool clear = a->comparison.other_unit || (v->has_interval && (v->lo > 1 || v->hi < 1));
 	const struct fact *why = clear && v->reasons.n ? v->reasons.list[0] : NULL;
 	return SAY(a->names, arena, verdict_said, .result = verdict_result_name(v->result),
-	           .how = !v->has_speedup     ? "none"
-	                  : v->other_unit     ? "unit"
-	                  : words_promises(v) ? "least"
-	                  : words_wide(v)     ? "range"
-	                                      : "one",
+	           .how = !v->has_speedup            ? "none"
+	                  : a->comparison.other_unit ? "unit"
+	                  : words_promises(v)        ? "least"
+	                  : words_wide(v)            ? "range"
+	                                             : "one",
 	           .speedup = v->speedup, .low = v->lo, .high = v->hi, .said = speedup_of(a, arena),
 	           .times = words_per(a, words_pair(arena, before, after), arena), .profiled = a->while_recorded,
 	           .interval = interval_of(a, arena), .margin = VERDICT_MARGIN, .doubted = why != NULL, .why = why,

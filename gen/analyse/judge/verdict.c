@@ -436,12 +436,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
                              struct arena *arena)
 {
 	struct proof p = begin(side);
-	struct verdict v = {.speedup = 1,
-	                    .lo = 1,
-	                    .hi = 1,
-	                    .counted = 1,
-	                    .one_run = p.one_run,
-	                    .other_unit = conditions->other_unit};
+	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
 	measure(side, warmup, arena, &p, &v);
 	v.has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
 	v.has_interval = v.has_speedup && !p.few;
@@ -474,7 +469,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
 		set_interval(&p, conditions, &v);
 	}
-	if (v.has_speedup && p.steps && !v.other_unit)
+	if (v.has_speedup && p.steps && !conditions->other_unit)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
 	v.state_line =

@@ -59,7 +59,6 @@ struct verdict {
 	enum verdict_result result;
 	enum verdict_measure measured;
 	bool has_speedup; /* false: nothing to compare; then `speedup` and its ends are 1 and mean nothing */
-	bool other_unit;  /* steps hold different amounts of work: no headline has `speedup` */
 	double speedup;   /* S: the baseline's time per step, or item, over the fixed side's */
 	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured; equal
 	                * to S when no interval can be given */
