@@ -337,7 +337,7 @@ static int read_items(struct compare *c, struct err *err)
 	const char *name = rest + strspn(rest, " ");
 	for (int s = 0; s < 2; s++)
 		right = right && isfinite(items[s]) && items[s] > 0;
-	if (!right || !*name || *name == ',')
+	if (!right || !*name || strchr(name, ','))
 		return err_set(
 			err,
 			"--items-per-step needs a number above 0 and what it counts, as in '4096 tokens', or one "

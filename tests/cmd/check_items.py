@@ -95,6 +95,49 @@ def batch_doubled(folder):
         check("90.60 \u2192 70.30 \u00b5s per row" in output or ("per row" in output and "90.60" in output), f"{name}: not per row")
 
 
+def as_told(folder, text, truth):
+    """What a report names to compare by is what the command takes."""
+    told = re.search(r"--items-per-step '(.*?)'", " ".join(text.split()))
+    near(report(folder, "--items-per-step", told[1])[1]["verdict"]["speedup"], truth, told[0])
+
+
+def larger_batches(folder):
+    """Twice the rows, and half as many steps, in kernels of twice the blocks: 0.83 times by the step, 1.67 by the row. With as
+    many steps it is other work."""
+    def made(name, rows, steps, ns):
+        (folder / f"{name}.sqlite").unlink(missing_ok=True)
+        made_work.make(folder / f"{name}.sqlite", [("load", "input", "", made_work.BATCH, rows * 4096, 1), ("forward", "kernel", made_work.SGEMM, rows * ns, rows * 16, 4),
+                                                   ("forward", "kernel", "softmax(float*)", 20_000, 40, 1), ("loss", "output", "", 0, 64, 1)], steps=steps)
+
+    for more, few in (64, 32), (80, 32):
+        made("base", few, 40 * more // few, 4000)
+        made("fixed", more, 40, 2400)
+        for swapped in False, True:
+            if swapped:
+                (folder / "base.sqlite").rename(folder / "was"), (folder / "fixed.sqlite").rename(folder / "base.sqlite"), (folder / "was").rename(folder / "fixed.sqlite")
+            done, doc, text, *_ = report(folder, "--max-regression", "3")
+            check(done.returncode == 4 and doc["verdict"]["result"] == "inconclusive" and "steps of different size" in text, "other batches:", text)
+            check(re.search(f"holds {more / few:.3g}0? times the other side's work", text) and "blocks instead of" in text, "what a step holds:", text)
+            mean = [doc[side]["steps"]["period_ms"]["mean"] for side in ("baseline", "fixed")]
+            as_told(folder, text, mean[0] / mean[1] * (few / more if swapped else more / few))
+    made("base", 64, 40, 2400)
+    made("fixed", 32, 40, 4000)
+    check("different size" not in report(folder)[2], "as many steps of other work are no other unit")
+
+
+def steps_hold_two_faster(folder):
+    """Without input, kernels that take 0.6 of the time and run twice as often, in as many blocks, are two steps of the other."""
+    def made(name, times, ns, blocks):
+        (folder / f"{name}.sqlite").unlink(missing_ok=True)
+        made_work.make(folder / f"{name}.sqlite", [("sweep", "host", "", 50_000 * times, 0, 1), ("sweep", "kernel", made_work.SGEMM, ns, blocks, 6 * times), ("sweep", "kernel", "norm(float*)", ns // 4, 64, times)])
+
+    made("base", 1, 100_000, 512)
+    for blocks, unit in (512, True), (256, False):
+        made("fixed", 2, 60_000, blocks)
+        done, doc, text, *_ = report(folder, "--max-regression", "3")
+        check(("steps of different size" in text) == unit and (doc["verdict"]["result"] == "inconclusive") >= unit, f"{blocks} blocks:", text)
+
+
 def steps_hold_two(folder, copies):
     """A step of the fixed side holds two of the baseline's: no direction, until it is told how much each works on."""
     for name, seed in ("base", 1), ("fixed", 2):
@@ -106,7 +149,8 @@ def steps_hold_two(folder, copies):
     for name, output in ("terminal", text.split("caveats")[0]), ("Markdown", markdown.split("|")[0]), ("page", page.split("Before and after")[0]):
         check("steps of different size" in output, f"{name}: what it is")
         check(not re.search(r"\d\.\d+\s*×|\d %\s*(less|more)|[+−]\d+ %", output), f"{name}: a step's speedup is no result:", re.findall(r".{40}×.{10}", output))
-    check("--items-per-step 1,2." in text and "--items-per-step 1,2." in markdown, "what to give", text)
+    check("--items-per-step '1,2 items'." in " ".join(text.split()) and "--items-per-step '1,2 items'." in markdown, "what to give", text)
+    as_told(folder, text, 906_001 / 906_002)
     done, doc, *_ = report(folder, "--max-regression", "3")
     verdict = doc["verdict"]
     check(verdict["result"] == "inconclusive" and verdict["gates"][0]["result"] == "inconclusive" and done.returncode == 4, "two of them:", verdict["result"])
@@ -158,7 +202,7 @@ def same_on_both(folder):
 def wrong(folder):
     tiny.write(folder / "base.sqlite")
     tiny.write(folder / "fixed.sqlite", seed=2)
-    for given in "0 tokens", "-1 tokens", "x tokens", "4096", "4096,0 tokens", "4096,-2 tokens", "4096, tokens", "1,2,3 tokens", "inf tokens", "nan tokens", "1e999 tokens", ",5 tokens", " ":
+    for given in "0 tokens", "-1 tokens", "x tokens", "4096", "4096,0 tokens", "4096,-2 tokens", "4096, tokens", "1,2,3 tokens", "3 samples,1", "inf tokens", "nan tokens", "1e999 tokens", ",5 tokens", " ":
         done = subprocess.run([GAPLINE, "report", folder / "base.sqlite", folder / "fixed.sqlite", "-o", folder / "no.html", "--items-per-step", given], capture_output=True, text=True)
         check(done.returncode == 2 and "--items-per-step" in done.stderr and not (folder / "no.html").exists(), f"{given!r}: exit {done.returncode}: {done.stderr}")
 
@@ -225,4 +269,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([other_layers, parts_of_a_batch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

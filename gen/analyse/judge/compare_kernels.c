@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
+static const double SAME_BATCH = 0.002;   /* and one of batches, which may be of any size, within this */
 static const double LEAST_MULTIPLE = 1.1; /* and one that is none is at least that: two batches against three */
 static const double APART = 1 / 3.;       /* shares of the GPU's work that one loop has on both sides are nearer */
 static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
@@ -177,7 +178,7 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	const struct fact *copies = a->origin == STEPS_BY_PATTERN && !m->name ? guard_copies_of_loop(c) : NULL;
 	if (copies)
 		return copies;
-	if (a->origin == STEPS_BY_PATTERN) {
+	if (a->origin == STEPS_BY_PATTERN && !m->blocks) {
 		const bool seldom = !m->name && of->seldom.name;
 		if (!m->name && !seldom && of->recut.name)
 			return FACT_NEW(c->arena, loops_of_other_cut, FACT_NO_SIDE, .kernel = of->recut.name,
@@ -192,12 +193,14 @@ static const struct fact *other_unit(const struct guard *c, const struct work_ke
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
 	double cut = c->steps > 0 ? (k - 1) / c->steps : 0; /* a step that the capture cuts through holds one of them */
-	bool whole = round(k) >= 2 && fabs(k - round(k)) <= SAME_MULTIPLE * k + cut;
+	const double within = m->blocks ? SAME_BATCH : SAME_MULTIPLE;
+	bool whole = round(k) >= 2 && fabs(k - round(k)) <= within * k + cut;
 	if (!c->a->steps.found || (!whole && (!m->fed || k < LEAST_MULTIPLE)))
 		return NULL;
-	const char *items = whole ? arena_format(c->arena, fixed ? "1,%.0f" : "%.0f,1", k) : NULL;
-	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = whole ? round(k) : k, .kernel = m->name,
-	                .runs = m->runs[fixed], .instead = m->runs[!fixed], .items = items);
+	const double steps = whole ? round(k) : k;
+	return FACT_NEW(c->arena, step_holds_several, fixed, .steps = steps, .kernel = m->name, .blocks = m->blocks,
+	                .runs = m->runs[fixed], .instead = m->runs[!fixed],
+	                .items = arena_format(c->arena, fixed ? "1,%.4g" : "%.4g,1", steps));
 }
 
 /* Where graphs hide most kernels, what a step is given is all that tells how much it holds: a whole number of times the

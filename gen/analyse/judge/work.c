@@ -477,6 +477,8 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);
 	out->multiple = work_find_multiple(scale, search.all, search.n);
+	if (!out->multiple.name)
+		out->multiple = work_find_larger(scale, search.all, search.n);
 	out->seldom = work_find_seldom(search.all, search.n);
 	out->recut = work_find_recut(scale->repeats, search.all, search.n);
 	work_find_alike(scale, search.all, search.n, &scratch, out);

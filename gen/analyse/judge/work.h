@@ -55,6 +55,7 @@ struct work_multiple {
 	const char *name; /* the kernel that runs longest; NULL: it is not so */
 	double runs[2];   /* how often a step, by side */
 	bool fed;         /* what went in says so, too */
+	bool blocks;      /* it runs as often: these are its blocks */
 };
 
 struct work_kernels {

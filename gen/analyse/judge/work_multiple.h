@@ -11,6 +11,11 @@
  * once behind several micro-batches, as long on both sides, says nothing of it. */
 struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
 
+/* The same of steps that run as often and are larger: a third and more of the kernels' time has so many times the
+ * blocks, a step is given so many times the input, and a run has so many times fewer steps. `runs` are blocks of a
+ * step. */
+struct work_multiple work_find_larger(const struct work_scale *scale, const struct work_row *all, size_t n);
+
 /* struct work_kernels. `all`: as above. */
 struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
 
