@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pairs of programs without ranges: the steps of both sides are the same thing.
+"""Pairs of programs without ranges, or with several: the steps of both sides are the same thing, whichever is the baseline.
 
     check_unmarked_pairs.py GAPLINE
 
@@ -194,10 +194,35 @@ def check_tokens(gapline, folder):
     return wrong
 
 
-def recorded_pair(gapline, name):
+def check_outputs(gapline, folder):
+    """A stencil of 400 sweeps that is read back every 10 and every 20 of them: from one output to the next is no step of both,
+    and what each run takes is, whichever side reads more often. What is wrong."""
+    files, took = [], []
+    for every in 10, 20:
+        p = Program(random.Random(f"outputs {every}"))
+        for i in range(400):
+            p.kernel("stencil_kernel", 7, 40000)
+            if i % every == every - 1:
+                p.copy(2, 1 << 21)
+                p.wait()
+                p.host(300 * 1000)
+                p.step()
+        took.append(p.ends[-1] - p.ends[0] + (p.ends[-1] - p.ends[0]) / (len(p.ends) - 1))
+        files.append(os.path.join(folder, f"outputs-{every}.sqlite"))
+        write(files[-1], [p])
+    wrong = []
+    for order in files, files[::-1]:
+        verdict = report(gapline, folder, order)["verdict"]
+        truth = took[0] / took[1] if order is files else took[1] / took[0]
+        if verdict["speedup"] is None or abs(verdict["speedup"] / truth - 1) > 0.02:
+            wrong.append(f"outputs, {[os.path.basename(f) for f in order]}: {verdict['speedup']} for {truth:.3f}, {verdict['reasons']}")
+    return wrong
+
+
+def recorded_pair(gapline, name, sides=("baseline", "fixed")):
     """The JSON of a recorded pair, with its facts as they are."""
     recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
-    files = [os.path.join(recorded, f"{name}-{side}.gapline") for side in ("baseline", "fixed")]
+    files = [os.path.join(recorded, f"{name}-{side}.gapline") for side in sides]
     run = subprocess.run([gapline, "report", *files, "-o", os.devnull, "--json", "-", "--quiet"], capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
 
@@ -234,9 +259,20 @@ def check_graphs_traced_whole(gapline):
     return []
 
 
+def check_decoders(gapline):
+    """One decoder became three, each with ranges `decode` beside the batches' own: of both, `batch` has all of the GPU's work."""
+    wrong, own = [], 3.0028 / 1.1813
+    for sides, truth in (("baseline", "fixed"), own), (("fixed", "baseline"), 1 / own):
+        document = recorded_pair(gapline, "decoders", sides)
+        names = [document[side]["steps"]["name"] for side in ("baseline", "fixed")]
+        if names != ["batch", "batch"] or abs(document["verdict"]["speedup"] / truth - 1) > 0.01:
+            wrong.append(f"decoders, {sides}: {names}, {document['verdict']['speedup']} for {truth:.3f}")
+    return wrong
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1])
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1])
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -3,6 +3,9 @@
 #include "analyse/run/find_steps.h"
 #include "base/list.h"
 
+#include <math.h>
+#include <string.h>
+
 static bool is_by_range(const struct run *run)
 {
 	return run->steps.found && run->steps.origin == STEPS_BY_RANGE;
@@ -43,6 +46,26 @@ static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32
 	return true;
 }
 
+/* The share of its GPU work that the range is of the run that has least of it; −1 where it is no step of one of them.
+ */
+static double least_coverage(const struct pattern_side *sides, int n_sides, const char *name, int warmup,
+                             struct arena *arena)
+{
+	double least = 1;
+	struct run probe;
+	struct err ignored;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			if (run_prepare(&probe, sides[s].runs[r].trace, name, warmup, arena, &ignored) < 0 ||
+			    !probe.steps.found)
+				return -1;
+			least = fmin(least, probe.steps.coverage);
+		}
+	return least;
+}
+
+/* Of the ranges that are steps in some run, the one that all runs have and that is most of their work; of equal ones
+ * the first by its text, so that sides that change places agree on the same. */
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)
 {
 	const struct names *names = sides[0].runs[0].trace->names;
@@ -57,23 +80,21 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmu
 		}
 	if (!n_tried || is_step_in_all(sides, n_sides, tried[0]))
 		return 0;
+	const char *best = NULL;
+	double most = -1;
 	for (uint32_t i = 0; i < n_tried; i++) {
-		bool fits = true;
-		struct run probe;
-		struct err ignored;
-		for (int s = 0; s < n_sides && fits; s++)
-			for (size_t r = 0; r < sides[s].n && fits; r++)
-				fits = run_prepare(&probe, sides[s].runs[r].trace, names_text(names, tried[i]), warmup,
-				                   arena, &ignored) == 0 &&
-				       probe.steps.found;
-		if (!fits)
-			continue;
-		for (int s = 0; s < n_sides; s++)
-			for (size_t r = 0; r < sides[s].n; r++)
-				if (run_prepare(&sides[s].runs[r], sides[s].runs[r].trace, names_text(names, tried[i]),
-				                warmup, sides[s].runs[r].arena, err) < 0)
-					return -1;
-		return 0;
+		const char *name = names_text(names, tried[i]);
+		double share =
+			best && strcmp(name, best) == 0 ? -1 : least_coverage(sides, n_sides, name, warmup, arena);
+		if (share > most || (best && share == most && share >= 0 && strcmp(name, best) < 0)) {
+			best = name;
+			most = share;
+		}
 	}
+	for (int s = 0; s < n_sides && best; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			if (run_prepare(&sides[s].runs[r], sides[s].runs[r].trace, best, warmup, sides[s].runs[r].arena,
+			                err) < 0)
+				return -1;
 	return 0;
 }

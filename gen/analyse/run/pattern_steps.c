@@ -279,20 +279,23 @@ static void agree_on_stretches(const struct pattern_side *sides, int n_sides)
 		}
 }
 
-/* Marks the runs that repeat something else than the first run does: the other side's name is of what it repeats
- * itself, then. */
-static void find_strangers(const struct pattern_side *sides, int n_sides)
+/* Marks the runs that repeat something else than the baseline's first one does. Their side's name is of what it repeats
+ * itself, then; all others have that of `lead`. */
+static void find_strangers(const struct pattern_side *sides, int n_sides, const struct run *lead)
 {
 	const struct run *first = &sides[0].runs[0];
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++) {
 			struct run *run = &sides[s].runs[r];
-			if (run == first)
-				continue;
-			run->stranger = !pattern_repeats_alike(&first->loops, first->loop, &run->loops, run->loop,
-			                                       first->trace->names);
-			const struct run *named = run->stranger ? &sides[s].runs[0] : first;
-			run->steps.name = run->stranger ? named->loops.list[named->loop].name : first->steps.name;
+			run->stranger = run != first && !pattern_repeats_alike(&first->loops, first->loop, &run->loops,
+			                                                       run->loop, first->trace->names);
+		}
+	const uint32_t name = lead->stranger ? first->loops.list[first->loop].name : lead->steps.name;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			const struct run_loops *own = &sides[s].runs[0].loops;
+			struct run *run = &sides[s].runs[r];
+			run->steps.name = run->stranger ? own->list[sides[s].runs[0].loop].name : name;
 		}
 }
 
@@ -381,10 +384,17 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 	return AGREED;
 }
 
+/* Of the first runs' loops that are most alike. */
+static bool leads(const struct run_loop *a, const struct run_loop *b)
+{
+	return a->ops > b->ops || (a->ops == b->ops && a->share > b->share);
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
 	uint32_t index = 0;
+	int lead = 0; /* the side whose first run the others agree with */
 	if (wanted) {
 		ask_small(sides, n_sides, wanted);
 		const struct run *with = first; /* a run that repeats nothing says nothing of it */
@@ -417,10 +427,13 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 		index = named(&first->loops, wanted);
 		index = index == UINT32_MAX ? 0 : index;
 	}
-	if (!wanted && n_sides == 2) { /* both sides are asked: either may be the baseline */
+	if (!wanted && n_sides == 2) { /* the longer cycle leads: either side may be the baseline */
+		struct run *const firsts[2] = {first, &sides[1].runs[0]};
 		uint32_t most[2] = {0};
-		pattern_match_most(&first->loops, &sides[1].runs[0].loops, most);
-		index = most[0];
+		pattern_match_most(&firsts[0]->loops, &firsts[1]->loops, most);
+		lead = leads(&firsts[1]->loops.list[most[1]], &firsts[0]->loops.list[most[0]]);
+		first = firsts[lead];
+		index = most[lead];
 	}
 	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
 		pattern_steps(first, index);
@@ -430,7 +443,8 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 		for (int s = 0; s < n_sides && with == AGREED; s++)
 			for (size_t r = 0; r < sides[s].n && with == AGREED; r++)
 				if (&sides[s].runs[r] != first)
-					with = agree_with(first, &sides[s].runs[r], s == 0, &sides[s].runs[0], wanted);
+					with = agree_with(first, &sides[s].runs[r], s == lead, &sides[s].runs[0],
+					                  wanted);
 	}
 	if (with == NOT_AGREED) { /* steps that are not the same are not compared */
 		forget(sides, n_sides);
@@ -439,6 +453,6 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 	agree_on_stretches(sides, n_sides);
 	find_shrinking(sides, n_sides);
 	if (!wanted)
-		find_strangers(sides, n_sides);
+		find_strangers(sides, n_sides, first);
 	return 0;
 }
