@@ -175,6 +175,7 @@ CHANGES = [
            net(gemm=HGEMM, gemm_ns=60 * US, gemm_blocks=512, attention="flash_%s(half*)", again="gelu_half(half*)", adam="adam_half(half*)"), {JOB},
            {"compute"}, {SGEMM}, UNMARKED),
     Change("half precision, the same names", BASE, scaled(BASE, "gemm", 0.4), {JOB, UNKNOWN}, {"compute"}, {SGEMM}),
+    Change("4 MB of results are no longer read back", net(more=[("loss", "output", "", 0, 1 << 22, 1)]), net(), {UNKNOWN}, {"copy_exposed"}),
     Change("half precision, smaller results are read back", net(loss=1 << 16), net(loss=1 << 15, gemm=HGEMM, gemm_ns=60 * US), {JOB}, {"compute"}, {SGEMM}),
     Change("60 kernels of an optimizer became 3", net(adams=60), net(adams=3, adam="multi_tensor_adam(TL)"), {JOB}, {"compute"}, {"adam(float*)"}),
     Change("500 tiny kernels became 10", net(more=[("forward", "kernel", "mul(float*)", 3 * US, 16, 500)]),

@@ -17,6 +17,7 @@ static void add_copies(const struct side *side, double share, struct amounts *ou
 			out->moves += share * c->instances;
 			out->move_time += share * c->per_step;
 		}
+		out->d2h_time += c->kind == COPY_D2H && !c->memset ? share * c->per_step : 0;
 	}
 }
 

@@ -9,6 +9,7 @@
 struct amounts {
 	double h2d, d2h, d2d; /* bytes copied … */
 	double between;       /* … of d2d between GPUs */
+	double d2h_time;      /* ns */
 	double launches, graphs, ranges;
 	double kernels;                      /* that ran, those of graphs among them */
 	double collectives, collective_time; /* how many, and how long they run, ns */

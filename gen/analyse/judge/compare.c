@@ -361,6 +361,8 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	add_bytes(c, "d2h", COPY_D2H, x.d2h, y.d2h, all);
 	guard_copies_more(c);
 	guard_kernels(c, facts);
+	c->doubtful |= fabs(x.d2h - y.d2h) > GUARD_FEW_BYTES &&
+	               went_without(c, x.d2h, y.d2h, x.d2h_time, y.d2h_time); /* add_bytes has said it */
 	guard_answers(c);
 	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);
 	guard_find(c, false, calculates);
