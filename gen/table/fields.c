@@ -8,7 +8,7 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct side) == 12960, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 304, "something new in struct side_facts");
-_Static_assert(sizeof(struct run_table) == 936, "something new in struct run_table");
+_Static_assert(sizeof(struct run_table) == 944, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
 _Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");

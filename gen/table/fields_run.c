@@ -78,7 +78,7 @@ RECORD(column, ENUM(kind, PART_IDLE + 1), ENUM(cause, CAUSE_COUNT), NAME(phase),
 
 #define S struct run_table
 SHARED_RECORD(RECORD_RUN, TEXT(file), PART_OF(source, RECORD_SOURCE), PARTS_OF(rows, count),
-              LIST_OF(dropped, n_dropped, RECORD_DROPPED), LIST_OF(gpus, n_gpus, gpu), INT(shares_gpus), INT(tenant),
+              LIST_OF(dropped, n_dropped, RECORD_DROPPED), LIST_OF(gpus, n_gpus, gpu), INT(shares_gpus), INT(tenants),
               INT(print), INT(n_printed), INT(found), INT(opened), INT(step_ranks), INT(shrinks), INT(uneven),
               INT(alone), INT(stranger), TEXT(loop_title), INT(loop_ops), INT(loop_times), PART_OF(holes, holes),
               INT(n_steps), INT(n_devices), INT(window_start), INT(window_end), INT(begin), INT(first_op), INT(last_op),

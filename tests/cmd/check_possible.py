@@ -71,11 +71,16 @@ def holes(number, name="step {}"):
     return edit
 
 
-def tenant(db):
-    other = 1 << 48 | 900 << 24
-    db.execute("INSERT INTO StringIds VALUES (72, 'others')")
-    for start, end in db.execute(f"SELECT start, end FROM {KERNELS} WHERE correlationId % {PER_STEP} = 1").fetchall():
-        db.execute(f"INSERT INTO {KERNELS} VALUES (?, ?, 0, 1, 7, 0, ?, 72, 72, NULL)", (start - 90_000, start - 40_000, other))
+def tenant(ns=50_000):
+    """Another process runs a kernel in each step."""
+
+    def edit(db):
+        other = 1 << 48 | 900 << 24
+        db.execute("INSERT INTO StringIds VALUES (72, 'others')")
+        for (start,) in db.execute(f"SELECT start FROM {KERNELS} WHERE correlationId % {PER_STEP} = 1").fetchall():
+            db.execute(f"INSERT INTO {KERNELS} VALUES (?, ?, 0, 1, 7, 0, ?, 72, 72, NULL)", (start - 90_000, start - 90_000 + ns, other))
+
+    return edit
 
 
 def collectives(db):
@@ -252,8 +257,10 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "a step far behind": (nothing, far_behind(1), FAR, [], 1),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
-    "another process on one side": (tenant, nothing, OTHER, [], 1),
-    "another process on both sides": (tenant, tenant, None, [], 1),
+    "another process on one side": (tenant(), nothing, OTHER, [], 1),
+    "another process on one side, hardly at all": (tenant(3_000), nothing, None, [], 1),
+    "another process on both sides": (tenant(), tenant(), None, [], 1),
+    "another process on both sides, more on one": (tenant(20_000), tenant(), OTHER, [], 3),
     "ranks as repeats": (collectives, collectives, MEET, MISUSED, 3),
     "repeats without collectives": (nothing, nothing, None, MISUSED, 3),
     "timed below the kernels": (timed(900_000), timed(200_000), TIMED, [], 1),
@@ -293,6 +300,8 @@ def wrong(r, doc, says):
             yield f"said: {said[0]}"
         if v["result"] != "faster":
             yield f"{v['result']}, and it is faster"
+        if v["same_work"] == "different":
+            yield "different work"
         return
     if v["result"] != "inconclusive":
         yield v["result"]

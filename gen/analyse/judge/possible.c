@@ -5,7 +5,11 @@
 #include "base/sort.h"
 #include "trace/comm_kernels.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double USED_LEAST = 0.01; /* of the window */
+static const double USED_ALIKE = 0.1;  /* of what others use */
 
 /* ---- holes ---- */
 
@@ -130,12 +134,18 @@ const struct fact *possible_rows(const struct run *runs, const char *const *file
 
 /* ---- another process on the GPU ---- */
 
-static const char *tenant_of(const struct side_facts *facts)
+/* How much of the time other processes use the GPU, and how much of a step; of all runs. */
+static double used_by_others(const struct side_facts *facts, double *of_step)
 {
-	for (size_t r = 0; r < facts->n_runs; r++)
-		if (facts->runs[r].tenant)
-			return facts->runs[r].file;
-	return NULL;
+	double used = 0, time = 0, steps = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		used += (double)run->tenants;
+		time += (double)(run->window_end - run->window_start);
+		steps += run->n_steps;
+	}
+	*of_step = used / steps;
+	return used / time;
 }
 
 /* The most processes with work, each GPU's counted, of a run. */
@@ -147,14 +157,17 @@ static uint32_t most_devices(const struct side_facts *facts)
 	return most;
 }
 
-/* Where both sides have as many processes, one of which no steps were found is the program's. */
-static const struct fact *tenant_on_one_side(const struct side_facts facts[2], struct arena *arena)
+/* What does as much per step is part of the program, and what does as much all the time slows both sides alike. Where
+ * both sides have as many processes, and one has steps in all of them, the other's are the program's, too. */
+static const struct fact *others_differ(const struct side_facts facts[2], struct arena *arena)
 {
-	const char *file[2] = {tenant_of(&facts[0]), tenant_of(&facts[1])};
-	if (!file[0] == !file[1] || most_devices(&facts[0]) == most_devices(&facts[1]))
+	double step[2], used[2] = {used_by_others(&facts[0], &step[0]), used_by_others(&facts[1], &step[1])};
+	const double more = fabs(used[0] - used[1]), most = fmax(used[0], used[1]);
+	if (more <= fmax(USED_LEAST, USED_ALIKE * most) ||
+	    fabs(step[0] - step[1]) <= USED_ALIKE * fmax(step[0], step[1]) ||
+	    (more == most && most_devices(&facts[0]) == most_devices(&facts[1])))
 		return NULL;
-	int s = file[1] != NULL;
-	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);
+	return FACT_NEW(arena, tenant_on_one_side, used[1] > used[0], .baseline = used[0], .fixed = used[1]);
 }
 
 /* ---- steps that hold several, or nothing ---- */
@@ -193,7 +206,7 @@ const struct fact *possible_recording(const struct side_facts *facts, int n_side
 	}
 	if (!why && n_sides > 1)
 		why = several_on_one_side(facts, arena);
-	return why || n_sides < 2 ? why : tenant_on_one_side(facts, arena);
+	return why || n_sides < 2 ? why : others_differ(facts, arena);
 }
 
 /* ---- timed runs ---- */

@@ -384,15 +384,29 @@ int run_prepare(struct run *run, const struct trace *trace, const char *step, in
 
 /* ---- devices ---- */
 
-static bool has_work(const struct run *run, uint32_t device)
+bool run_is_beside(const struct run *run, uint32_t device)
 {
 	const struct trace *t = run->trace;
-	const struct trace_device *d = &t->devices[device];
-	for (uint32_t i = d->first_op; i < d->first_op + d->n_ops; i++)
-		if (t->ops.start[i] < run->window_end && t->ops.end[i] > run->window_start &&
-		    t->ops.end[i] > t->ops.start[i])
+	const uint32_t gpu = run_gpu_of(t, device);
+	if (gpu == TRACE_NONE || steps_of_process(&run->steps, t->devices[device].process))
+		return false;
+	for (uint32_t k = 0; k < t->n_devices; k++)
+		if (run_gpu_of(t, k) == gpu && steps_of_process(&run->steps, t->devices[k].process))
 			return true;
 	return false;
+}
+
+/* Whether a device works in the window; one beside those that make steps, for a hundredth of it. */
+static bool has_work(const struct run *run, uint32_t device)
+{
+	enum { BESIDE = 100 };
+	const struct trace *t = run->trace;
+	const struct trace_device *d = &t->devices[device];
+	int64_t least = run_is_beside(run, device) ? run->window / BESIDE : 0;
+	for (uint32_t i = d->first_op; i < d->first_op + d->n_ops && least >= 0; i++)
+		if (t->ops.start[i] < run->window_end && t->ops.end[i] > run->window_start)
+			least -= t->ops.end[i] - t->ops.start[i];
+	return least < 0;
 }
 
 bool run_times_requests(const struct run *run)

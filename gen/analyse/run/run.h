@@ -200,12 +200,21 @@ static inline uint32_t run_marked_phase(const struct run *run, uint32_t phase)
 	return run->by_work ? 0 : run->phases[phase];
 }
 
-/* The GPU of a device of the run, an index into trace.gpus; TRACE_NONE if it cannot be told. */
+/* The GPU of a device, an index into trace.gpus; TRACE_NONE if it cannot be told. */
+static inline uint32_t run_gpu_of(const struct trace *t, uint32_t device)
+{
+	uint32_t gpu = t->devices[device].gpu;
+	return gpu == TRACE_NONE && t->n_gpus == 1 ? 0 : gpu;
+}
+
+/* The same of a device of the run. */
 static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 {
-	uint32_t gpu = run->trace->devices[run->devices[device].device].gpu;
-	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
+	return run_gpu_of(run->trace, run->devices[device].device);
 }
+
+/* Whether a device of the trace is of a process without steps, on a GPU where another one makes them. */
+bool run_is_beside(const struct run *run, uint32_t device);
 
 /* Where it was made: its host, unless that is a container's, and the GPUs that it used. In `arena`. */
 struct exchange_place run_place(const struct run *run, struct arena *arena);

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static const double TENANT = 0.01; /* of the window */
-
 void run_table_print(struct run *run, const struct trace *rows)
 {
 	const struct trace_ops *ops = &rows->ops;
@@ -17,25 +15,6 @@ void run_table_print(struct run *run, const struct trace *rows)
 	}
 	run->print += sum;
 	run->n_printed += ops->n;
-}
-
-static bool has_steps(const struct run *run, uint32_t device)
-{
-	return run->steps.first_of && run->steps.first_of[run->trace->devices[device].process];
-}
-
-/* Device d of the run is of a process without steps, on a GPU where another one makes them. */
-static bool is_tenant(const struct run *run, uint32_t d)
-{
-	const struct device_run *device = &run->devices[d];
-	double busy = (double)(device->compute + device->comm + device->copy);
-	if (has_steps(run, device->device) || busy <= TENANT * (double)run->window)
-		return false;
-	for (uint32_t k = 0; k < run->n_devices; k++)
-		if (has_steps(run, run->devices[k].device) && run_gpu(run, d) != TRACE_NONE &&
-		    run_gpu(run, k) == run_gpu(run, d))
-			return true;
-	return false;
 }
 
 static bool shares_gpus(const struct trace *t)
@@ -52,7 +31,7 @@ static void add_devices(const struct run *run, struct arena *arena, struct run_t
 	struct trace_gpu *gpus = ARENA_NEW(arena, run->n_devices, struct trace_gpu);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		const struct device_run *device = &run->devices[d];
-		out->tenant = out->tenant || is_tenant(run, d);
+		out->tenants += run_is_beside(run, device->device) ? device->compute + device->comm + device->copy : 0;
 		if (run_gpu(run, d) != TRACE_NONE)
 			gpus[out->n_gpus++] = run->trace->gpus[run_gpu(run, d)];
 		for (uint32_t i = 0; i < device->n_once; i++) {

@@ -26,7 +26,7 @@ struct run_table {
 	const struct trace_gpu *gpus; /* of its devices that tell theirs, in their order */
 	uint32_t n_gpus;
 	bool shares_gpus;                      /* two of the profile's devices are one GPU, of two processes */
-	bool tenant;                           /* a process without steps works on the GPU of one that makes them */
+	int64_t tenants;                       /* ns that processes without steps use GPUs of those with some */
 	uint64_t print;                        /* of its ops' times, whatever their order … */
 	uint64_t n_printed;                    /* … and how many they are */
 	bool found, opened;                    /* steps; the first of them counts */
