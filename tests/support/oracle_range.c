@@ -85,12 +85,11 @@ static bool is_on(const struct choice *c, uint32_t thread)
 }
 
 /* Of several threads those stay that launch, and no less than a tenth of the kernels that another of them does; if none
- * does, the one with the longest total. */
+ * does, all do. */
 static void drop_watchers(const struct walk *w, struct choice *c)
 {
 	bool *stays = ARENA_NEW(w->arena, w->trace->n_threads, bool);
 	size_t threads = 0, launching = 0, kept = 0;
-	uint32_t longest = TRACE_NONE;
 	double most = 0;
 	for (uint32_t u = 0; u < w->trace->n_threads; u++)
 		if (is_on(c, u) && kernels_of(w, c, u) > most)
@@ -101,13 +100,9 @@ static void drop_watchers(const struct walk *w, struct choice *c)
 		threads++;
 		stays[u] = launches_itself(w, c, u) && 10 * kernels_of(w, c, u) >= most;
 		launching += stays[u];
-		if (longest == TRACE_NONE || total_on(c, u) > total_on(c, longest))
-			longest = u;
 	}
-	if (threads < 2)
+	if (threads < 2 || launching == 0)
 		return;
-	if (launching == 0)
-		stays[longest] = true;
 	for (size_t k = 0; k < c->n; k++)
 		if (stays[c->marks[k].thread])
 			c->marks[kept++] = c->marks[k];

@@ -35,13 +35,16 @@ static double time_on(const struct walk *w, uint32_t thread, uint32_t device)
 	return time;
 }
 
-/* A device is a thread's when a tenth of that time is on it. */
+/* A device is a thread's when a tenth of that time is on it, or where its process has no other. */
 static bool uses(const struct walk *w, uint32_t thread, uint32_t device)
 {
 	double all = 0, here = time_on(w, thread, device);
-	for (uint32_t d = 0; d < w->trace->n_devices; d++)
+	uint32_t process = process_of(w->trace, thread), devices = 0;
+	for (uint32_t d = 0; d < w->trace->n_devices; d++) {
 		all += time_on(w, thread, d);
-	return here > 0 && 10 * here >= all;
+		devices += w->trace->devices[d].process == process;
+	}
+	return devices == 1 ? w->trace->devices[device].process == process : here > 0 && 10 * here >= all;
 }
 
 /* Threads with instances that share a device are of one lane: by thread, the smallest number of its lane's threads. */

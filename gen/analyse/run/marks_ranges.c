@@ -225,12 +225,10 @@ static double look_at_launches(const struct marks_ranges *x, const struct marks_
 static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, const struct launching *l)
 {
 	size_t kept = 0;
-	struct marks_piece *p = &x->pieces[c->first], longest = p[0];
+	struct marks_piece *p = &x->pieces[c->first];
 	double *kernels = ARENA_NEW(x->arena, c->n, double), most = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		size_t launching;
-		if (p[i].total > longest.total)
-			longest = p[i];
 		kernels[i] = look_at_launches(x, &p[i], l, &launching);
 		most = kernels[i] > most ? kernels[i] : most;
 		if (2 * launching < p[i].n)
@@ -239,9 +237,7 @@ static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, c
 	for (size_t i = 0; i < c->n; i++)
 		if (kernels[i] >= 0 && MAIN_PART * kernels[i] >= most)
 			p[kept++] = p[i];
-	if (!kept)
-		p[kept++] = longest;
-	c->n = kept;
+	c->n = kept ? kept : c->n; /* requests whose work another thread does: all count */
 }
 
 static void collect_candidates(struct marks_ranges *x, bool few)

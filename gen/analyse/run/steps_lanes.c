@@ -70,8 +70,8 @@ static void place_helpers_ops(struct steps_build *b, const uint32_t *lane_of_thr
 
 /* ---- lanes ---- */
 
-/* Threads of one process are of one lane when they use the same device: a tenth of what they launched themselves, in
- * their instances, ran there. */
+/* Threads of one process are of one lane when they use the same device: the only one, also where another thread
+ * launches for them; else one on which a tenth of what they launched themselves, in their instances, ran. */
 static void join_threads(const struct steps_build *b, uint32_t first, uint32_t n, const double *time, uint32_t *lane)
 {
 	uint32_t n_devices = b->trace->n_devices;
@@ -116,6 +116,13 @@ void steps_find_lanes(struct steps_build *b)
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		if (n[p] < 2)
+			continue;
+		uint32_t devices = 0;
+		for (uint32_t d = 0; d < t->n_devices; d++)
+			devices += t->devices[d].process == p;
+		for (uint32_t k = first[p]; k < first[p] + n[p] && devices == 1; k++)
+			lane[k] = first[p];
+		if (devices == 1)
 			continue;
 		double *time = ARENA_NEW(&b->scratch, (size_t)n[p] * t->n_devices, double);
 		for (size_t i = 0; i < t->ops.n; i++) {
