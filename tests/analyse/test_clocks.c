@@ -22,14 +22,18 @@ struct shot {
 };
 
 /* Steps of 1000 ns, whose kernels end at 900, 1900, …: with one step of warm-up the window is [900, 19900). */
-/* A kernel of `length` a step, and one of `second` after it where that is not 0. */
-static const struct trace *sampled_kernels(struct scene *s, const struct shot *shot, size_t n, int64_t length,
-                                           int64_t second)
+/* A kernel of `length` a step, and one of `second` after it where that is not 0; the last ones take `drift` per cent
+ * longer. */
+static const struct trace *drifting_kernels(struct scene *s, const struct shot *shot, size_t n, int64_t length,
+                                            int64_t second, int64_t drift)
 {
+	const int64_t from[2] = {length, second};
 	scene_trace_begin(s);
 	uint32_t gpu = maker_gpu(&s->m, "NVIDIA H200"), other = maker_gpu(&s->m, "NVIDIA T400");
 	s->m.trace->devices[0].gpu = gpu;
 	for (int64_t t = 0; t < STEPS * 1000; t += 1000) {
+		length = from[0] + from[0] * drift * t / (STEPS * 100000);
+		second = from[1] + from[1] * drift * t / (STEPS * 100000);
 		scene_range(s, s->main, t, t + 520, "step");
 		scene_kernel(s, s->main, t + 400, t + 480, t + 500, t + 500 + length);
 		s->m.trace->ops.bytes[s->m.trace->ops.n - 1] = 132; /* blocks */
@@ -53,6 +57,12 @@ static const struct trace *sampled_kernels(struct scene *s, const struct shot *s
 	s->m.trace->gpu_samples[n] = (struct trace_gpu_sample){.time = 2000, .gpu = other, .sm_mhz = 1};
 	s->m.trace->n_gpu_samples = n + 1;
 	return maker_link(&s->m);
+}
+
+static const struct trace *sampled_kernels(struct scene *s, const struct shot *shot, size_t n, int64_t length,
+                                           int64_t second)
+{
+	return drifting_kernels(s, shot, n, length, second, 0);
 }
 
 static const struct trace *sampled_trace(struct scene *s, const struct shot *shot, size_t n)
@@ -220,6 +230,19 @@ static void test_all_kernels_faster(void **state)
 		const struct trace *baseline = sampled_kernels(s, a, cases[i].n, 400, cases[i].second);
 		const struct trace *fixed = sampled_kernels(s, b, cases[i].n, 320, cases[i].second * 4 / 5);
 		assert_int_equal(compare(s, baseline, fixed)->comparison.same_work, cases[i].work);
+	}
+}
+
+/* A clock that drifts within a run hides by how much it is apart; it is allowed for all the same. */
+static void test_a_clock_that_drifts(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t drift = 0; drift <= 20; drift += 5) {
+		const struct trace *baseline = drifting_kernels(s, NULL, 0, 400, 50, 0);
+		const struct trace *fixed = drifting_kernels(s, NULL, 0, 320, 40, drift);
+		const struct analysis *a = compare(s, baseline, fixed);
+		assert_int_equal(a->comparison.same_work, SAME_WORK_SAME);
+		assert_true(fabs(a->comparison.as_clock - log(1.25 / (1 + (double)drift / 200))) < 0.02);
 	}
 }
 
@@ -407,17 +430,12 @@ static void test_ranks_are_compared_with_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_under_load),
-		TEST(test_other_clocks),
-		TEST(test_all_kernels_faster),
-		TEST(test_low_for_a_while),
-		TEST(test_unknown_clocks),
-		TEST(test_held_back),
-		TEST(test_incomplete),
-		TEST(test_others_use_the_gpu),
-		TEST(test_ranks_are_compared_with_themselves),
-		TEST(test_beside_the_window),
-		TEST(test_beside_the_windows_of_a_pair),
+		TEST(test_under_load),         TEST(test_other_clocks),
+		TEST(test_all_kernels_faster), TEST(test_a_clock_that_drifts),
+		TEST(test_low_for_a_while),    TEST(test_unknown_clocks),
+		TEST(test_held_back),          TEST(test_incomplete),
+		TEST(test_others_use_the_gpu), TEST(test_ranks_are_compared_with_themselves),
+		TEST(test_beside_the_window),  TEST(test_beside_the_windows_of_a_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,10 +69,9 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 {
 	const bool as_clock = c->alike >= GUARD_NEARLY_ALL && k->factor != 1;
 	const bool material = c->alike < GUARD_NEARLY_ALL && !is_lost_in_step(c, k->times.time);
-	if (as_clock) {
-		c->out.as_clock = -log(k->factor);
+	c->out.as_clock = c->alike >= GUARD_NEARLY_ALL ? k->as_clock : 0;
+	if (as_clock)
 		GUARD_FIND(c, false, all_kernels_slower, k->factor > 1, .times = fmax(k->factor, 1 / k->factor));
-	}
 	if (!k->times.n || k->times.time < GUARD_MATERIAL * all || as_clock)
 		return false;
 	guard_find(c, c->alike < GUARD_NEARLY_ALL, times_differ(c, k));

@@ -85,7 +85,8 @@ struct work_kernels {
 		by_chance; /* of those, what is more than 5 % apart: chance may be why, and more work as well */
 	struct work_group
 		wandering;   /* … and what takes 5 % more or less time as steps wander: of these, nothing is known */
-	double factor;       /* so many times as long on the fixed side; 1: as long */
+	double factor;       /* so many times as long on the fixed side; 1: as long, or chance may be why */
+	double as_clock;     /* ln of the same, also where chance may be why, as `clock` */
 	double clock;        /* ln of how many times as long the kernels that both run with as many blocks take in the
 	                      * baseline, the median by time … */
 	double clock_share;  /* … and what share of the kernels' time they are, on the side where it is less */

@@ -117,22 +117,24 @@ static bool is_common(const struct work_scale *s, const struct work_row *r)
 	       work_has_same_blocks(s, r);
 }
 
-/* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; 0 where it is near, or
- * chance may be why. */
-static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena)
+/* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; `near`: what is none,
+ * or chance may be why. */
+static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
+                            double *near)
 {
 	struct stats_weighed *list = ARENA_NEW(arena, n + 1, struct stats_weighed);
-	double slack, near = CLOSE;
+	double slack;
 	size_t found = 0;
 	for (size_t k = 0; k < n; k++)
 		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0)
 			list[found++] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
 			                                       all[k].time[0] + all[k].time[1]};
 	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0;
+	*near = CLOSE;
 	for (size_t k = 0; k < n; k++)
 		if (is_common(s, &all[k]) && ln_ratio(s, &all[k], false, &slack) == factor)
-			near = fmax(near, CLOSE + slack);
-	return fabs(factor) <= near ? 0 : factor;
+			*near = fmax(*near, CLOSE + slack);
+	return factor;
 }
 
 /* Whether kernels besides the longest changed by that factor, too: of one alone faster code may be why. */
@@ -200,11 +202,13 @@ static bool is_wandering(const struct work_scale *s, double far, double slack)
 void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *k)
 {
-	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0;
-	double factor = common_factor(s, all, n, arena);
+	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0, chance_of;
+	double factor = common_factor(s, all, n, arena, &chance_of);
 	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN || /* NAN is no distance */
 	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)))
 		factor = 0;
+	k->as_clock = fabs(factor) > CLOSE ? -factor : 0; /* also where chance may be why: a clock that drifts */
+	factor = fabs(factor) <= chance_of ? 0 : factor;
 	for (size_t i = 0; i < n; i++) {
 		const struct work_row *r = &all[i];
 		double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
