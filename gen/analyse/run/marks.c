@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { SHARED = 3 }; /* of the kernels of workers that do the same, one in so many is shared at least */
+
 /* --step NAME: normalised, the same without its mask, or as it stands in the profile. */
 static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c, const char *wanted)
 {
@@ -82,6 +84,38 @@ static struct marks_time judge(struct marks_ranges *x, const struct marks_asked 
 	return (struct marks_time){0};
 }
 
+static uint32_t gpu_of(const struct trace *t, uint32_t process)
+{
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->devices[d].process == process)
+			return t->devices[d].gpu;
+	return TRACE_NONE;
+}
+
+/* Whether a candidate is of a process that shares the GPU of another's of the same name, has another number of them,
+ * does less, and mostly by other kernels: that is another program's loop. */
+static bool is_another_loop(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *than)
+{
+	const struct trace *t = x->trace;
+	const uint32_t process[2] = {x->pieces[c->first].process, x->pieces[than->first].process};
+	double time[2] = {0}, shared = 0;
+	if (!than->fits || c->instances == than->instances || marks_ranges_key(x, c) != marks_ranges_key(x, than) ||
+	    gpu_of(t, process[0]) != gpu_of(t, process[1]) || gpu_of(t, process[0]) == TRACE_NONE)
+		return false;
+	ARENA_LOCAL(scratch);
+	bool *has = ARENA_NEW(&scratch, t->names->n, bool);
+	for (int k = 1; k >= 0; k--)
+		for (size_t i = 0; i < t->ops.n; i++) {
+			if (t->ops.kind[i] != OP_KERNEL || op_process(t, i) != process[k])
+				continue;
+			const double length = (double)(t->ops.end[i] - t->ops.start[i]);
+			time[k] += length;
+			shared += !k && has[t->ops.name[i]] ? length : 0;
+			has[t->ops.name[i]] |= k;
+		}
+	return time[0] < time[1] && SHARED * shared < time[0];
+}
+
 void marks_of_part(const struct trace *t, const struct fold *fold, const struct marks_asked *asked, struct arena *arena,
                    struct marks_part *out)
 {
@@ -90,6 +124,9 @@ void marks_of_part(const struct trace *t, const struct fold *fold, const struct 
 	*out = (struct marks_part){0};
 	marks_ranges_collect(&x, fold, asked->wanted || asked->like);
 	out->whole = judge(&x, asked);
+	for (size_t i = 0; i < x.n; i++)
+		for (size_t k = 0; k < x.n && x.list[i].fits; k++)
+			x.list[i].fits = !is_another_loop(&x, &x.list[i], &x.list[k]);
 	for (size_t i = 0; i < x.n; i++) {
 		out->added = out->added || !strcmp(names_text(t->names, x.pieces[x.list[i].first].name), STEP_ADDED);
 		out->n += x.list[i].fits;
