@@ -244,7 +244,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	                               .names = names,
 	                               .renames = &comparison.renames,
 	                               .waterfall = &waterfall,
-	                               .result = verdict.result};
+	                               .result = verdict.result,
+	                               .doubt = doubt};
 	recording_more(side, input.recorded_more);
 	const struct findings findings = findings_build(&input, arena);
 	const struct functions functions =

@@ -266,8 +266,9 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 	const struct job_sizes sizes = amounts_sizes(c->side, facts, c->arena);
 	c->share[0] = sizes.share[0];
 	c->share[1] = sizes.share[1] * c->as_much;
-	c->different |= sizes.differ;
-	c->doubtful |= sizes.missing;
+	const bool guessed = amounts_sharing(c->side, facts, c->arena) != NULL; /* nothing shows that they are ranks */
+	c->different |= sizes.differ && !guessed;
+	c->doubtful |= sizes.missing || guessed;
 	guard_find(c, true, sizes.fact);
 }
 

@@ -66,6 +66,12 @@ static bool recorded(bool rows, const struct trace_source *source, const char *w
 	return rows;
 }
 
+bool conditions_host_alike(const struct trace_source *a, const struct trace_source *b)
+{
+	return recorded(a->has_os_calls, a, "osrt") == recorded(b->has_os_calls, b, "osrt") &&
+	       a->has_lock == b->has_lock;
+}
+
 const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b)
 {
 	bool kineto = a->kind == SOURCE_KINETO;

@@ -14,6 +14,9 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
  * apart; NAN: samples are too few, or not of the measured time. */
 double conditions_clock(const struct side side[2]);
 
+/* Whether the same was recorded on both of what tells why a thread of the host does nothing. */
+bool conditions_host_alike(const struct trace_source *a, const struct trace_source *b);
+
 /* What the ranges of both are: a key of the words "rows", or "ranges" where one side's are of another kind. */
 const char *conditions_ranges(const struct trace_source *a, const struct trace_source *b);
 

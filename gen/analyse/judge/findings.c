@@ -2,6 +2,7 @@
 #include "base/sort.h"
 
 #include "analyse/judge/amounts.h"
+#include "analyse/judge/conditions.h"
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/renames.h"
 #include "analyse/judge/rules_parts.h"
@@ -54,6 +55,7 @@ struct pair {
 	double as_much[2];       /* steps of a side that do as much as one of the baseline */
 	double recorded_more[2]; /* ns of as much: recording_more */
 	bool missing;            /* one job on both sides, and files of some ranks are not there */
+	bool unrecorded;         /* one side's calls were not recorded, or not what threads wait in */
 	struct cost *cost;       /* by rule */
 	struct arena *arena;
 	uint32_t *key[2]; /* by fact of idle time: a number for its cause, phase and lock, the same on both sides */
@@ -73,17 +75,24 @@ static double *sum_keys(const struct pair *p, int s, const bool *claims, double 
 	return sum;
 }
 
+/* What one side alone recorded tells causes of the host apart there, and calls tell every cause and phase. */
 static void find_keys(struct pair *p)
 {
+	const struct trace_source *a = &p->seen[0]->side->source, *b = &p->seen[1]->side->source;
+	const bool calls = a->has_calls == b->has_calls, of_host = conditions_host_alike(a, b);
 	struct keymap keys;
 	keymap_init(&keys, p->arena);
+	p->unrecorded = !calls || !of_host;
 	for (int s = 0; s < 2; s++) {
 		const struct side_facts *facts = p->seen[s]->facts;
 		p->key[s] = ARENA_NEW(p->arena, (size_t)facts->n_idle + 1, uint32_t);
 		for (uint32_t i = 0; i < facts->n_idle; i++) {
 			const struct cell_key *key = &facts->idle[i].key;
-			uint64_t phase = s ? renames_baseline(p->renames, key->phase) : key->phase;
-			p->key[s][i] = keymap_add(&keys, phase << 32 | (uint64_t)key->cause << 1 | key->mutex);
+			const uint64_t phase = s ? renames_baseline(p->renames, key->phase) : key->phase;
+			const uint64_t cause = !of_host && cause_is_host(key->cause)
+			                               ? CAUSE_HOST_CODE << 1
+			                               : (uint64_t)key->cause << 1 | key->mutex;
+			p->key[s][i] = keymap_add(&keys, calls ? phase << 32 | cause : 0);
 		}
 	}
 	p->n_keys = keys.n;
@@ -248,6 +257,8 @@ static void add_doubts(struct finding *f, const struct pair *p, size_t r, const 
 		         .unit = rule_unit(e));
 	if (is_unknown(p, e->rule))
 		FACT_ADD(said, e->arena, ranks_missing_there, 1);
+	if (p->unrecorded && p->cost[r].moved[!f->side] > 0)
+		FACT_ADD(said, e->arena, calls_not_recorded, !f->side);
 }
 
 static void add_finding(const struct pair *p, size_t r, struct findings *out)
@@ -405,8 +416,8 @@ struct findings findings_build(const struct findings_input *in, struct arena *ar
 	                 .arena = arena,
 	                 .cost = ARENA_NEW(arena, n_rules, struct cost),
 	                 .as_much = {1, 1}};
-	/* a step and a whole run have no amounts in common: such a pair is two profiles */
-	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found)
+	/* a step and a whole run have no amounts in common, nor has what proves nothing: such a pair is two profiles */
+	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found && !in->doubt)
 		find_in_pair(&p, in, arena, &out);
 	else
 		find_in_sides(&p, in, arena, &out);

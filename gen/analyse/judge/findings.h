@@ -28,7 +28,8 @@ struct findings_input {
 	const struct renames *renames;
 	const struct waterfall *waterfall;
 	enum verdict_result result;
-	double recorded_more[2]; /* ns a step: recording_more */
+	const struct fact *doubt; /* why numbers of the pair prove nothing, or NULL */
+	double recorded_more[2];  /* ns a step: recording_more */
 };
 
 /* Findings, and of two sides that both have steps, or both have none, the diagnosis. */
