@@ -244,6 +244,17 @@ def parts_of_a_batch(folder):
     check(work == "different" and "Nothing runs in its place" in text, "six of eight losses are gone:", text)
 
 
+def items_in_one_launch(folder):
+    """Four items a launch, of four times the blocks, in less than four times the time: no block has other threads."""
+    def step(items, ns):
+        return [("load", "input", "", made_work.BATCH, made_work.INPUT * items, 1), ("forward", "kernel", made_work.SGEMM, ns, 1024 * items, 6)]
+
+    for name, items, ns in ("base", 1, 200_000), ("fixed", 4, 560_000):
+        made_work.make(str(folder / f"{name}.sqlite"), step(items, ns))
+    _, doc, text, *_ = report(folder, "--items-per-step", "1,4 rows")
+    check("threads per block" not in text and doc["verdict"]["result"] == "faster", text)
+
+
 def half_of_a_batch(folder):
     """Half of the blocks and of the time: a kernel that has another name for the smaller batch does not do the rest."""
     def with_tiles(step, n, ns, name):
@@ -269,4 +280,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

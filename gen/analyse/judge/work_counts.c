@@ -65,6 +65,7 @@ bool work_count_by_step(const struct work_scale *s, const struct work_row *all, 
 	row->instances[1] /= s->as_much;
 	row->varies[1] /= s->as_much;
 	row->unsized[1] /= s->as_much;
+	row->threads[1] /= s->as_much;
 	row->per_item = blocks || time;
 	if (blocks)
 		row->blocks2[1] *= s->as_much;
