@@ -247,6 +247,8 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
     "a mark lost": (nothing, unmark(30), MARKS, [], 1),
     "marks lost": (unmark(12, 20, 41), nothing, MARKS, [], 1),
+    "a mark lost, where steps copy": (copies, lambda db: [copies(db), unmark(30)(db)], MARKS, [], 1),
+    "steps with the kernels of two and the copies of one": (copies, lambda db: [unmark(12, 20, 41)(db), copies(db)], None, [], 1),
     "models trained one after another, one of them marked": (by_optimizers(unmark(12, 20, 41)), by_optimizers(nothing), None, [], 1),
     "marks of an optimizer lost": (by_optimizers(unmark(12, 20, 41), (12, 20, 41)), by_optimizers(nothing), MARKS, [], 1),
     "ranges lost": (nothing, drop_marks(5, 10, 20, 30, 40, 50), MARKS, [], 3),

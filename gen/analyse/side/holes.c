@@ -281,7 +281,7 @@ static void add_kernels(const struct run *run, const struct run *part, struct ho
 	const struct trace_ops *ops = &part->trace->ops;
 	if (!holes->sum) {
 		holes->sum = ARENA_NEW(holes->work, run->steps.n, uint64_t);
-		holes->others = ARENA_NEW(holes->work, run->steps.n, bool);
+		holes->others = ARENA_NEW(holes->work, run->steps.n, uint32_t);
 		holes->optimizers = ARENA_NEW(holes->work, run->steps.n, uint32_t);
 	}
 	const uint32_t *launched = part->steps.op_step;
@@ -291,7 +291,7 @@ static void add_kernels(const struct run *run, const struct run *part, struct ho
 		step = steps_of_op(&run->steps, launched[i], ops->end[i], step);
 		if (launched[i] == TRACE_NONE && (step == 0 || step == run->steps.n)) /* outside */
 			continue;
-		holes->others[step] |= ops->kind[i] != OP_KERNEL;
+		holes->others[step] += ops->kind[i] != OP_KERNEL;
 		if (ops->kind[i] != OP_KERNEL)
 			continue;
 		if (!number || ops->name[i] != name)
@@ -379,8 +379,16 @@ static bool is_cut(const struct holes *holes, uint32_t before, uint32_t n, uint6
 	       (count_of(holes->sum[before]) < each || (before + 1 < n && count_of(holes->sum[before + 1]) > each));
 }
 
-/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. One in which k times as
- * many optimizers stepped is of models that are trained one after another. */
+/* Whether a step with k times the kernels is one: in which k times as many optimizers stepped, of models that are
+ * trained one after another, or which copies no more than the others, and calculates more. */
+static bool is_one(const struct holes *holes, uint32_t step, uint32_t usual, uint64_t times)
+{
+	const uint32_t optimizers = holes->optimizers[usual], others = holes->others[usual];
+	return times && ((optimizers && holes->optimizers[step] >= times * optimizers) ||
+	                 (others && holes->others[step] <= others));
+}
+
+/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. */
 static void find_several(const struct holes *holes, struct run *run)
 {
 	uint32_t n = run->steps.n, usual = 0, same = 0;
@@ -403,9 +411,7 @@ static void find_several(const struct holes *holes, struct run *run)
 		bool nothing = !holes->sum[i] && !holes->others[i] && length[i] >= as_long;
 		if ((times < 2 && !nothing) || holes->sum[i] != times * holes->sum[usual])
 			continue;
-		const uint32_t optimizers = holes->optimizers[usual];
-		const bool in_turns = optimizers && times && holes->optimizers[i] >= times * optimizers;
-		if (in_turns || out->several++)
+		if (is_one(holes, i, usual, times) || out->several++)
 			continue;
 		out->step = i + 1;
 		out->times = (int64_t)times;

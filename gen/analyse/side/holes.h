@@ -22,7 +22,7 @@ struct holes {
 	uint64_t *sum;
 	uint32_t *silent; /* steps before a silent stretch that is as long as whole steps, */
 	size_t n_silent, silent_room;
-	bool *others;         /* by step: it holds operations that are no kernels, or launches; likewise */
+	uint32_t *others;     /* by step: operations that are no kernels, or, where it has none, a launch; likewise */
 	uint32_t *optimizers; /* by step that gapline marked: how many optimizers' ranges begin in it; likewise */
 };
 
