@@ -143,10 +143,16 @@ enum os_class classify_os(const char *call)
 		"pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_clocklock pthread_spin_lock "
 		"pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock "
 		"pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock mtx_lock mtx_timedlock";
+	static const char output[] =
+		"write writev pwrite pwrite64 pwritev pwritev64 fwrite fflush fsync fdatasync msync "
+		"syncfs send sendto sendmsg sendmmsg sendfile sendfile64";
 	if (begins(call, "MPI_"))
 		return OS_PEER;
 	const size_t n = strlen(call);
-	return words_have(wait, call, n, strncmp) ? OS_WAIT : words_have(mutex, call, n, strncmp) ? OS_MUTEX : OS_OTHER;
+	return words_have(wait, call, n, strncmp)     ? OS_WAIT
+	       : words_have(mutex, call, n, strncmp)  ? OS_MUTEX
+	       : words_have(output, call, n, strncmp) ? OS_OUTPUT
+	                                              : OS_OTHER;
 }
 
 enum overhead_class classify_overhead(const char *name)

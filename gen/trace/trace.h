@@ -147,7 +147,8 @@ struct trace_ranges {
 	int64_t last_time; /* the latest start or end of anything that NVTX recorded, marks included */
 };
 
-enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX, OS_PEER }; /* for a thread's signal, a lock, another process (MPI) */
+/* It waits for a thread's signal, a lock, another process (MPI), or that what it gives away is taken. */
+enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX, OS_PEER, OS_OUTPUT };
 
 /* Calls that hold a thread up (OS runtime tracing, MPI), sorted by (thread, start, end descending). */
 struct trace_os_calls {

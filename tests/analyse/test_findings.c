@@ -40,6 +40,11 @@ static void test_input_starvation(void **state)
 	assert_int_equal(f->status, FINDING_RESOLVED);
 	/* period 2000 + 10 + 3000 + some calls; without the 2000: about 3010, which is what the fixed side needs */
 	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
+	slow.blocked = 1900 * US; /* what it writes until then is no input */
+	a = compare_programs(*state, slow, fast);
+	assert_null(finding_of(a, "input_starvation", 0));
+	assert_null(finding_of(a, "host_before_copy", 0));
+	assert_float_equal(finding_of(a, "sync_every_step", 0)->per_step[0], 1900 * US, 150 * US);
 }
 
 static void test_allocation(void **state)

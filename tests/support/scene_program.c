@@ -13,7 +13,7 @@ const struct trace *scene_program(struct scene *s, const struct program *p)
 		if (p->host) {
 			scene_range(s, s->main, t, t + p->host, "load");
 			if (p->blocked)
-				maker_os_call(&s->m, s->main, t, t + p->blocked, "fsync", OS_OTHER);
+				maker_os_call(&s->m, s->main, t, t + p->blocked, "fsync", OS_OUTPUT);
 			t += p->host;
 		}
 		if (p->alloc) {

@@ -135,6 +135,8 @@ static void operating_system_calls(void **state)
 	EXPECT(classify_os("MPI_Waitall"), OS_PEER);
 	EXPECT(classify_os("poll"), OS_OTHER);
 	EXPECT(classify_os("read"), OS_OTHER);
+	EXPECT(classify_os("fsync"), OS_OUTPUT);
+	EXPECT(classify_os("sendmsg"), OS_OUTPUT);
 }
 
 static void overheads(void **state)

@@ -422,8 +422,7 @@ static void visit_phases(struct walk *w, uint32_t thread, int64_t start, int64_t
 	stretch->waits = value_waits(value);
 	stretch->thread = thread;
 	stretch->call = blocked ? value_name(value) : 0;
-	stretch->mutex = blocked && value_class(value) == OS_MUTEX;
-	stretch->peer = blocked && value_class(value) == OS_PEER;
+	stretch->of_call = blocked ? value_class(value) : OS_OTHER;
 	while (start < end) {
 		if (start >= w->until)
 			find_phase(w, start);

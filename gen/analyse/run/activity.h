@@ -39,9 +39,8 @@ enum wait { WAIT_NONE, WAIT_COPY, WAIT_SYNC };
 struct doing {
 	int64_t start, end;
 	enum cause cause;
-	uint32_t call;   /* CAUSE_HOST_BLOCKED: name of the call, else 0 */
-	bool mutex;      /* … which waits for a lock */
-	bool peer;       /* … or for another process: MPI's */
+	uint32_t call; /* CAUSE_HOST_BLOCKED: name of the call, else 0 … */
+	enum os_class of_call;
 	bool waits;      /* the thread waits: in such a call, or in an OS call */
 	uint32_t phase;  /* normalised name, 0: none */
 	uint32_t thread; /* the one that did it; TRACE_NONE: no thread's doing is the reason … */

@@ -277,7 +277,7 @@ static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64
 	if (!u->n || p->thread == TRACE_NONE)
 		return 0;
 	bool may = p->cause == CAUSE_HOST_CODE || p->cause == CAUSE_OFF_CPU || p->cause == CAUSE_HANDOVER ||
-	           (p->cause == CAUSE_HOST_BLOCKED && (p->waits || p->mutex));
+	           (p->cause == CAUSE_HOST_BLOCKED && (p->waits || p->of_call == OS_MUTEX));
 	int64_t time = 0;
 	if (!may)
 		return 0;
@@ -339,10 +339,11 @@ static void add_gap(struct charge *c, const struct gap *gap, enum opened opened,
 		key.cause = p->cause;
 		key.phase = run_phase(run, p->phase);
 		key.call = p->call;
-		key.mutex = p->mutex;
+		key.mutex = p->of_call == OS_MUTEX;
+		const bool gives = p->of_call == OS_OUTPUT; /* writes what was read back, and prepares nothing */
 		/* what a peer sends is none either; who prepares a later step's may wait for a producer */
-		key.input = input && !p->peer && (!ahead || p->cause == CAUSE_HOST_BLOCKED);
-		key.returned = brought ^ key.input;
+		key.input = input && !gives && p->of_call != OS_PEER && (!ahead || p->cause == CAUSE_HOST_BLOCKED);
+		key.returned = brought && !gives && !key.input;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
 		for (; first && step_table_passes(table, end); step_table_next(table)) {
 			if (start < table->until) {
