@@ -55,6 +55,7 @@ struct pair {
 	double as_much[2];       /* steps of a side that do as much as one of the baseline */
 	double recorded_more[2]; /* ns of as much: recording_more */
 	bool missing;            /* one job on both sides, and files of some ranks are not there */
+	bool doubt;              /* numbers of the pair prove nothing */
 	bool unrecorded;         /* one side's calls were not recorded, or not what threads wait in */
 	struct cost *cost;       /* by rule */
 	struct arena *arena;
@@ -206,7 +207,7 @@ static enum finding_status status_if(const struct pair *p, size_t r, bool alike)
 {
 	const struct rule *rule = &rules[r];
 	/* nothing that is there to be fixed, or nobody knows */
-	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
+	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule) || p->doubt)
 		return FINDING_SEEN;
 	return is_left(p, r, 0, GONE, alike)   ? FINDING_RESOLVED
 	       : is_left(p, r, 1, GONE, alike) ? FINDING_NEW
@@ -301,7 +302,8 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	rule_tell_places(e, &f->more);
 	if (after) {
 		f->status = status_of(p, r);
-		add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
+		if (!p->doubt || f->per_step[!f->side] > 0)
+			add_other(&f->more, e, said[0] ? after : before, f, &p->cost[r]);
 		add_doubts(f, p, r, e);
 	}
 	f->text = say_fact(fact, e->names, e->arena);
@@ -376,6 +378,7 @@ static void look_again(struct pair *p, const struct findings_input *in, struct a
 static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
 	p->missing = amounts_sizes(in->side, in->facts, arena).missing;
+	p->doubt = in->doubt;
 	p->as_much[1] = side_items(&in->side[0]) / side_items(&in->side[1]);
 	for (int s = 0; s < 2; s++)
 		p->recorded_more[s] = p->as_much[s] * in->recorded_more[s];
@@ -416,8 +419,8 @@ struct findings findings_build(const struct findings_input *in, struct arena *ar
 	                 .arena = arena,
 	                 .cost = ARENA_NEW(arena, n_rules, struct cost),
 	                 .as_much = {1, 1}};
-	/* a step and a whole run have no amounts in common, nor has what proves nothing: such a pair is two profiles */
-	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found && !in->doubt)
+	/* a step and a whole run have no amounts in common: such a pair is two profiles */
+	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found)
 		find_in_pair(&p, in, arena, &out);
 	else
 		find_in_sides(&p, in, arena, &out);
