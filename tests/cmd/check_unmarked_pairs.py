@@ -195,9 +195,9 @@ def check_tokens(gapline, folder):
 
 
 def check_outputs(gapline, folder):
-    """A stencil of 400 sweeps that is read back every 10 and every 20 of them: from one output to the next is no step of both,
-    and what each run takes is, whichever side reads more often. What is wrong."""
-    files, took = [], []
+    """A stencil of 400 sweeps that is read back every 10 and every 20 of them: from one output to the next is no unit, and there is
+    no number, whichever side reads more often. What is wrong."""
+    files, wrong = [], []
     for every in 10, 20:
         p = Program(random.Random(f"outputs {every}"))
         for i in range(400):
@@ -207,15 +207,12 @@ def check_outputs(gapline, folder):
                 p.wait()
                 p.host(300 * 1000)
                 p.step()
-        took.append(p.ends[-1] - p.ends[0] + (p.ends[-1] - p.ends[0]) / (len(p.ends) - 1))
         files.append(os.path.join(folder, f"outputs-{every}.sqlite"))
         write(files[-1], [p])
-    wrong = []
     for order in files, files[::-1]:
         verdict = report(gapline, folder, order)["verdict"]
-        truth = took[0] / took[1] if order is files else took[1] / took[0]
-        if verdict["speedup"] is None or abs(verdict["speedup"] / truth - 1) > 0.02:
-            wrong.append(f"outputs, {[os.path.basename(f) for f in order]}: {verdict['speedup']} for {truth:.3f}, {verdict['reasons']}")
+        if verdict["speedup"] is not None or not any("too little in common" in r for r in verdict["reasons"]):
+            wrong.append(f"outputs, {[os.path.basename(f) for f in order]}: {verdict['speedup']}, {verdict['reasons']}")
     return wrong
 
 

@@ -1,6 +1,7 @@
 #include "analyse/run/agree.h"
 
 #include "analyse/run/find_steps.h"
+#include "analyse/run/marks_names.h"
 #include "base/list.h"
 
 #include <math.h>
@@ -64,8 +65,8 @@ static double least_coverage(const struct pattern_side *sides, int n_sides, cons
 	return least;
 }
 
-/* Of the ranges that are steps in some run, the one that all runs have and that is most of their work; of equal ones
- * the first by its text, so that sides that change places agree on the same. */
+/* Of the ranges that are steps in some run, one that all runs have: whose name says most that it is a step, then that
+ * is most of their work; of equal ones the first by its text, so that sides that change places agree on the same. */
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)
 {
 	const struct names *names = sides[0].runs[0].trace->names;
@@ -84,11 +85,11 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmu
 	double most = -1;
 	for (uint32_t i = 0; i < n_tried; i++) {
 		const char *name = names_text(names, tried[i]);
-		double share =
-			best && strcmp(name, best) == 0 ? -1 : least_coverage(sides, n_sides, name, warmup, arena);
-		if (share > most || (best && share == most && share >= 0 && strcmp(name, best) < 0)) {
+		double worth = least_coverage(sides, n_sides, name, warmup, arena);
+		worth += worth < 0 ? 0 : 2 * (int)marks_name_class(name, "");
+		if (worth > most || (best && worth == most && strcmp(name, best) < 0)) {
 			best = name;
-			most = share;
+			most = worth;
 		}
 	}
 	for (int s = 0; s < n_sides && best; s++)

@@ -387,7 +387,7 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 /* Of the first runs' loops that are most alike. */
 static bool leads(const struct run_loop *a, const struct run_loop *b)
 {
-	return a->ops > b->ops || (a->ops == b->ops && a->share > b->share);
+	return a->ops < b->ops || (a->ops == b->ops && a->share > b->share);
 }
 
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
@@ -427,7 +427,7 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 		index = named(&first->loops, wanted);
 		index = index == UINT32_MAX ? 0 : index;
 	}
-	if (!wanted && n_sides == 2) { /* the longer cycle leads: either side may be the baseline */
+	if (!wanted && n_sides == 2) { /* the shorter cycle leads: either side may be the baseline */
 		struct run *const firsts[2] = {first, &sides[1].runs[0]};
 		uint32_t most[2] = {0};
 		pattern_match_most(&firsts[0]->loops, &firsts[1]->loops, most);
