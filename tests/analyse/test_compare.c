@@ -358,8 +358,7 @@ static void test_input_and_result(void **state)
 	const struct analysis *a = expect(*state, training, less, SAME_WORK_JOB);
 	assert_non_null(strstr(said(a->comparison.differences.list[0], a->names),
 	                       "The fixed side copies less to the device: 943.7 kB per step instead of 1.049 MB."));
-	more.result =
-		1 << 17; /* a fix may be to read back less, and so may work that is left out: a reviewer decides */
+	more.result = 1 << 17; /* a fix, or work that is left out: a reviewer decides */
 	expect(*state, training, more, SAME_WORK_UNKNOWN);
 	scalar.result = 0; /* a loss of 4 bytes is not read back any more */
 	expect(*state, training, scalar, SAME_WORK_SAME);
