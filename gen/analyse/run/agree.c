@@ -38,15 +38,6 @@ int steps_agree(const struct pattern_side *sides, int n_sides, const char *step,
 	return pattern_agree(sides, n_sides, loop, err);
 }
 
-static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32_t name)
-{
-	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < sides[s].n; r++)
-			if (sides[s].runs[r].steps.found && sides[s].runs[r].steps.name != name)
-				return false;
-	return true;
-}
-
 /* The share of its GPU work that the range is of the run that has least of it; −1 where it is no step of one of them.
  */
 static double least_coverage(const struct pattern_side *sides, int n_sides, const char *name, int warmup,
@@ -77,9 +68,13 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmu
 				continue;
 			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
 				return 0;
-			LIST_PUT(arena, tried, n_tried, sides[s].runs[r].steps.name);
+			uint32_t at = 0;
+			while (at < n_tried && tried[at] != sides[s].runs[r].steps.name)
+				at++;
+			if (at == n_tried)
+				LIST_PUT(arena, tried, n_tried, sides[s].runs[r].steps.name);
 		}
-	if (!n_tried || is_step_in_all(sides, n_sides, tried[0]))
+	if (n_tried < 2)
 		return 0;
 	const char *best = NULL;
 	double most = -1;
