@@ -197,9 +197,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	                              with_items(&tables->side[1], per_item ? asked->items[1] : 0)};
 	struct stopwatch_side unrecorded[2] = {timed_of(&facts[0], &built[0]), timed_of(&facts[1], &built[1])};
 	const struct fact *rest = nothing_but_rest(facts, 2, arena);
-	const struct fact *impossible = possible_recording(facts, 2, arena);
-	if (!impossible)
-		impossible = possible_stopwatch(built, unrecorded, arena);
+	const struct fact *impossible =
+		possible_recording(facts, 2, arena) ?: possible_stopwatch(built, unrecorded, arena);
 	struct comparison comparison = compare_work(built, facts, rest || impossible, are_two_ranks(asked, built),
 	                                            asked->printed, names, arena);
 	unrecorded[0].other_gpus = unrecorded[1].other_gpus = comparison.other_gpus;
