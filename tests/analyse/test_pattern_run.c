@@ -268,13 +268,52 @@ static void test_versions(void **state)
 	assert_int_equal(loops_of_versions(5, 0, true), 8);
 }
 
+/* `launches` of a graph of 24 layers between an embedding and a head. */
+static void run_graph(int launches, struct loop_program *p, struct run *run)
+{
+	static const char *const layer[] = {"norm", "gemm", "mix"};
+	enum { NODES = 1 + 24 * 3 + 1 };
+	loop_program_init(p);
+	for (int k = 0; k < launches; k++) {
+		maker_call(&p->m, p->thread, p->now, p->now + 5000, "cudaGraphLaunch", CALL_LAUNCH, ++p->correlation);
+		for (int i = 0; i < NODES; i++) {
+			const char *name = i == 0 ? "embed" : i == NODES - 1 ? "head" : layer[i % 3];
+			p->now += 20000;
+			maker_op(&p->m, p->gpu, 7, OP_KERNEL, p->now, p->now + 18000, name, p->correlation);
+		}
+		p->now += 20000;
+		wait_for_gpu(p);
+	}
+	loop_program_find(p, run);
+}
+
+/* What repeats within one launch of a graph are the layers of a step, and no steps. */
+static void test_layers_of_a_graph(void **state)
+{
+	(void)state;
+	struct loop_program p;
+	struct run run;
+	for (int launches = 1; launches < 4; launches++) {
+		run_graph(launches, &p, &run);
+		assert_int_equal(run.loops.n, 0);
+		assert_false(run.steps.found);
+		arena_release(&p.arena);
+	}
+	run_graph(12, &p, &run);
+	assert_int_equal(run.loops.n, 1);
+	assert_int_equal(run.loops.list[0].n, 12);
+	assert_int_equal(run.loops.list[0].ops, 1 + 24 * 3 + 1);
+	arena_release(&p.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_versions),         cmocka_unit_test(test_group),
-		cmocka_unit_test(test_ends_are_dropped), cmocka_unit_test(test_without_launches),
-		cmocka_unit_test(test_half_of_the_work), cmocka_unit_test(test_stretches),
-		cmocka_unit_test(test_no_stretches),     cmocka_unit_test(test_stands_in),
+		cmocka_unit_test(test_versions),          cmocka_unit_test(test_group),
+		cmocka_unit_test(test_ends_are_dropped),  cmocka_unit_test(test_without_launches),
+		cmocka_unit_test(test_half_of_the_work),  cmocka_unit_test(test_stretches),
+		cmocka_unit_test(test_no_stretches),      cmocka_unit_test(test_stands_in),
+		cmocka_unit_test(test_layers_of_a_graph),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

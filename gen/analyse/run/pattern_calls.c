@@ -29,10 +29,11 @@ static struct spans find_calls(const struct trace *t, struct arena *arena)
 	return calls;
 }
 
+/* In the same noted call, or by the same launch of a graph. */
 static void find_noted(const struct trace *t, const struct spans *calls, const struct pattern_ops *ops,
                        const struct pattern *found, bool *inside)
 {
-	uint32_t same[RULE_LOOPS + 1] = {0}, cycle[RULE_LOOPS + 1];
+	uint32_t same[RULE_LOOPS + 1] = {0}, cycle[RULE_LOOPS + 1], launched[RULE_LOOPS + 1];
 	size_t call[RULE_LOOPS + 1]; /* in which the last cycle began; calls->n: in none */
 	memset(cycle, 0xff, sizeof cycle);
 	for (size_t i = 0; i < ops->sequence.n; i++) {
@@ -43,9 +44,11 @@ static void find_noted(const struct trace *t, const struct spans *calls, const s
 		SEARCH(at, calls->n, calls->at[at][1] <= t->calls.start[launch]);
 		if (at < calls->n && calls->at[at][0] > t->calls.start[launch])
 			at = calls->n;
-		same[loop] += cycle[loop] != UINT32_MAX && at < calls->n && at == call[loop];
+		same[loop] += cycle[loop] != UINT32_MAX && ((at < calls->n && at == call[loop]) ||
+		                                            (launch != TRACE_NONE && launch == launched[loop]));
 		cycle[loop] = found->cycle[i];
 		call[loop] = at;
+		launched[loop] = launch;
 	}
 	for (uint32_t l = 1; l <= found->n_loops; l++)
 		inside[l] = same[l] >= RULE_HALF * found->loops[l - 1].n;
@@ -132,8 +135,8 @@ static void find_surrounded(const struct pattern_ops *ops, const struct pattern 
 		const struct stretch of = find_stretch(s, found, l, &scratch);
 		const int sides = begins_amid(s, &of) + ends_amid(s, &of);
 		const bool even = of.passes > 1 && of.longest > 2 && loop->n >= of.passes * (of.longest - 1);
-		inside[l] = !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
-		            of.asked < RULE_HALF * loop->n && sides + even >= 2;
+		inside[l] |= !loop->fewest && of.passes < RULE_CYCLES && of.longest <= RULE_LAYERS &&
+		             of.asked < RULE_HALF * loop->n && sides + even >= 2;
 	}
 }
 
@@ -142,8 +145,7 @@ void pattern_calls_inside(const struct trace *t, const struct pattern_ops *ops, 
 {
 	ARENA_LOCAL(scratch);
 	struct spans calls = find_calls(t, &scratch);
-	if (calls.n)
-		find_noted(t, &calls, ops, found, inside);
-	else if (ops->sequence.of_pytorch)
+	find_noted(t, &calls, ops, found, inside);
+	if (!calls.n && ops->sequence.of_pytorch)
 		find_surrounded(ops, found, inside);
 }
