@@ -12,7 +12,7 @@
  * docs/reference/digest.md), or what is said of them is no longer what is said of their profiles. Columns are looked
  * after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1456, "something new in struct trace");
+_Static_assert(sizeof(struct trace) == 1464, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 192, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");

@@ -109,9 +109,9 @@ struct scan {
 
 /* Begins a scan. -1 with `err`, which scan_close says again, so that nobody needs to look at once: the table is
  * damaged, a view, a virtual table, or one whose wanted columns are generated: what they hold, the file's own code
- * would compute. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL; or a product
- * ("a*b"), which is NULL where the table lacks a factor. It is fastest to name the column first that stands last in the
- * table: for each column further back than those before, SQLite goes on through the row's header. */
+ * would compute. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL. It is fastest
+ * to name the column first that stands last in the table: for each column further back than those before, SQLite goes
+ * on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
 
 /* The same where columns from `first_number` on are asked for by scan_int alone: each takes half as long. */

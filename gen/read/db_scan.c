@@ -68,7 +68,7 @@ static int list_columns(struct db *db, const char *table, struct column_list *li
 static int refuse_generated(struct scan *scan, const struct column_list *list, const char *specification)
 {
 	for (const char *at = specification; list->n_generated; at++) {
-		size_t n = strcspn(at, "|*");
+		size_t n = strcspn(at, "|");
 		if (has_column(list->generated, list->n_generated, at, n))
 			return err_set(scan->db->err,
 			               "%s: column %.*s of table %s is generated, and gapline reads only stored ones; "
@@ -81,32 +81,11 @@ static int refuse_generated(struct scan *scan, const struct column_list *list, c
 	return 0;
 }
 
-/* Appends the product of columns, "a*b"; NULL where the table lacks one of them. */
-static bool add_product(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
-{
-	size_t before = sql->n;
-	for (const char *at = specification;;) {
-		size_t n = strcspn(at, "*");
-		if (!has_column(names, n_names, at, n)) {
-			sql->n = before;
-			buf_text(sql, "NULL");
-			return false;
-		}
-		quote(sql, at, n);
-		at += n;
-		if (!*at++)
-			return true;
-		buf_text(sql, "*");
-	}
-}
-
 /* Appends an expression for one column specification; true when the table has any of its alternatives. */
 static bool add_column(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
 {
 	int found = 0;
 	size_t before = sql->n;
-	if (strchr(specification, '*'))
-		return add_product(sql, specification, names, n_names);
 	for (const char *at = specification;;) {
 		size_t n = strcspn(at, "|");
 		if (has_column(names, n_names, at, n)) {

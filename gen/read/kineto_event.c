@@ -295,12 +295,6 @@ static const char *time_flaw(const struct kineto_event *e)
 	return e->duration.there ? NULL : "has no duration"; /* not 0: that would be work that took no time */
 }
 
-static int64_t product_of(const int64_t size[3])
-{
-	double product = (double)size[0] * (double)size[1] * (double)size[2];
-	return product < (double)INT64_MAX && size[0] > 0 && size[1] > 0 ? (int64_t)product : 0;
-}
-
 static void add_op(struct kineto *k, const struct kineto_event *e, enum op_kind kind)
 {
 	/* A kernel's pid is its device and its tid the stream, where its arguments do not say so. */
@@ -309,8 +303,9 @@ static void add_op(struct kineto *k, const struct kineto_event *e, enum op_kind 
 	LIST_ADD(&k->scratch, k->ops, k->n_ops, k->op_room,
 	         (struct kineto_op){.start = e->start.value,
 	                            .end = e->start.value + e->duration.value,
-	                            .bytes = kind == OP_KERNEL ? trace_launch(product_of(e->grid), product_of(e->block))
-	                                                       : e->bytes.value,
+	                            .bytes = kind == OP_KERNEL
+	                                             ? trace_launch(trace_product(e->grid), trace_product(e->block))
+	                                             : e->bytes.value,
 	                            .correlation = e->correlation.value,
 	                            .shape = kind == OP_KERNEL ? trace_shape(e->grid, e->block) : 0,
 	                            .device = device->value,

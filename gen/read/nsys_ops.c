@@ -6,37 +6,29 @@ enum { DEVICES_MAX = 4096 };
 
 /* Columns of all tables of ops, then those of one kind. */
 enum { NODE, START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
-enum { KERNEL_NAME = COMMON, KERNEL_BLOCKS, KERNEL_THREADS, KERNEL_N };
+enum { KERNEL_NAME = COMMON, KERNEL_GRID, KERNEL_BLOCK = KERNEL_GRID + 3, KERNEL_N = KERNEL_BLOCK + 3 };
 enum { COPY_BYTES = COMMON, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
 enum { SET_BYTES = COMMON, SET_N };
 enum { GRAPH_ID = COMMON, GRAPH_N };
 
 /* Behind those, on request: what all tables of ops have, then what one kind has. */
 enum { CONTEXT, GREEN, COMMON_DETAILS };
-enum {
-	KERNEL_BASE = COMMON_DETAILS,
-	KERNEL_MANGLED,
-	KERNEL_GRID,
-	KERNEL_BLOCK = KERNEL_GRID + 3,
-	KERNEL_DETAILS = KERNEL_BLOCK + 3
-};
+enum { KERNEL_BASE = COMMON_DETAILS, KERNEL_MANGLED, KERNEL_DETAILS };
 enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
 
 #define COMMON_COLUMNS "graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
 #define COMMON_DETAIL_COLUMNS "contextId", "greenContextId"
 static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS,
                                              "demangledName|shortName",
-                                             "gridX*gridY*gridZ",
-                                             "blockX*blockY*blockZ",
-                                             COMMON_DETAIL_COLUMNS,
-                                             "shortName|demangledName",
-                                             "mangledName|demangledName|shortName",
                                              "gridX",
                                              "gridY",
                                              "gridZ",
                                              "blockX",
                                              "blockY",
-                                             "blockZ"};
+                                             "blockZ",
+                                             COMMON_DETAIL_COLUMNS,
+                                             "shortName|demangledName",
+                                             "mangledName|demangledName|shortName"};
 static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "copyKind",
                                            "srcKind",      "dstKind", COMMON_DETAIL_COLUMNS};
 static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", COMMON_DETAIL_COLUMNS, "memKind"};
@@ -61,8 +53,8 @@ static uint32_t context_id(struct scan *s, int column, uint32_t none)
 	return id < 0 || id > UINT32_MAX ? none : (uint32_t)id;
 }
 
-/* What was requested. `at`: the first column of the details. A value of the wrong type there is no reason to drop the
- * row. */
+/* What was requested. `at`: the first column of the details. A value of the wrong type there, or in a launch's sizes,
+ * is no reason to drop the row. */
 static void read_details(struct scan *s, int at, struct build_op *op)
 {
 	op->context = context_id(s, at + CONTEXT, TRACE_NONE);
@@ -73,10 +65,15 @@ static void read_details(struct scan *s, int at, struct build_op *op)
 		return;
 	op->base_name = build_number(scan_int_or(s, at + KERNEL_BASE, -1));
 	op->mangled_name = build_number(scan_int_or(s, at + KERNEL_MANGLED, -1));
+}
+
+static void read_launch(struct scan *s, bool details, struct build_op *op)
+{
 	int64_t size[6];
 	for (int i = 0; i < 6; i++)
-		size[i] = scan_int_or(s, at + KERNEL_GRID + i, 0);
-	op->shape = trace_shape(size, size + 3);
+		size[i] = scan_int_or(s, KERNEL_GRID + i, 0);
+	op->bytes = trace_launch(trace_product(size), trace_product(size + 3));
+	op->shape = details ? trace_shape(size, size + 3) : 0;
 }
 
 /* ---- nodes of graphs ---- */
@@ -211,7 +208,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 	int columns = r->wish->details ? basic + layouts[kind].details : basic;
 	bool launch = kind == OP_KERNEL && (r->wish->details || !r->wish->only); /* six columns more for SQLite */
 	if (kind == OP_KERNEL && !launch)
-		columns = KERNEL_BLOCKS;
+		columns = KERNEL_GRID;
 	nsys_scan_numbers(r, &s, table, layouts[kind].names, columns, 0);
 	int bytes_at = layouts[kind].bytes;
 	bool has_node = kind != OP_GRAPH && s.has[NODE];
@@ -238,9 +235,6 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 			op.bytes = scan_int_or(&s, bytes_at, 0);
 		if (kind == OP_KERNEL) {
 			op.name = build_number(scan_int_or(&s, KERNEL_NAME, -1));
-			if (launch)
-				op.bytes = trace_launch(scan_int_or(&s, KERNEL_BLOCKS, 0),
-				                        scan_int_or(&s, KERNEL_THREADS, 0));
 		} else if (kind == OP_COPY) {
 			int64_t direction = scan_int_or(&s, COPY_KIND, COPY_UNKNOWN);
 			op.copy = direction < 0 || direction > COPY_UM_D2D ? COPY_UNKNOWN : (enum copy_kind)direction;
@@ -250,6 +244,8 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind, stru
 		op.flaw = nsys_value_flaw(&s);
 		if (kind == OP_GRAPH)
 			op.graph = graph_id(&s);
+		if (launch)
+			read_launch(&s, r->wish->details, &op);
 		if (r->wish->details)
 			read_details(&s, basic, &op);
 		build_op(&r->build, &op);

@@ -40,13 +40,21 @@ static const struct column RANGES[] = {
 	COLUMN(ranges, clipped, COLUMN_VALUE, COLUMN_READ), COLUMN(ranges, moved, COLUMN_VALUE, COLUMN_REQUESTED),
 };
 static const struct column CALLS[] = {
-	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),        COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
-	COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),          COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),
-	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ), COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),     COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
-	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),  COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
-	COLUMN(calls, flops, COLUMN_VALUE, COLUMN_SOME),       COLUMN(calls, in_outermost, COLUMN_NAME, COLUMN_SOME),
-	COLUMN(calls, moved, COLUMN_VALUE, COLUMN_SOME),       COLUMN(calls, noted, COLUMN_VALUE, COLUMN_SOME),
+	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),
+	COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),
+	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),
+	COLUMN(calls, queues, COLUMN_VALUE, COLUMN_LINKED),
+	COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
+	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),
+	COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
+	COLUMN(calls, flops, COLUMN_VALUE, COLUMN_SOME),
+	COLUMN(calls, in_outermost, COLUMN_NAME, COLUMN_SOME),
+	COLUMN(calls, moved, COLUMN_VALUE, COLUMN_SOME),
+	COLUMN(calls, noted, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(calls, in_line, COLUMN_NAME, COLUMN_SOME),
 };
 static const struct column OS_CALLS[] = {

@@ -5,6 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What the three sizes of a grid or a block make; 0: one is below 1, or they are beyond any GPU. */
+static inline int64_t trace_product(const int64_t size[3])
+{
+	int64_t product;
+	bool beyond = __builtin_mul_overflow(size[0], size[1], &product) ||
+	              __builtin_mul_overflow(product, size[2], &product);
+	return size[0] < 1 || size[1] < 1 || size[2] < 1 || beyond ? 0 : product;
+}
+
 /* The blocks of a kernel's grid and the threads of each as struct trace_ops has them, one number below
  * 1 << TRACE_LAUNCH_BITS; 0 of either: not recorded, or a number that no GPU runs. */
 enum { TRACE_BLOCKS_BITS = 50, TRACE_LAUNCH_BITS = 61 };

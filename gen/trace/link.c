@@ -102,6 +102,7 @@ static void join_ops(struct linker *l)
 	const struct call_index *of = NULL; /* of the device at hand */
 	uint32_t device = TRACE_NONE;
 	size_t unlaunched = 0;
+	t->calls.queues = ARENA_NEW(l->arena, t->calls.n, uint8_t);
 	if (o->creation && !o->creator)
 		o->creator = ARENA_NEW(l->arena, o->n, uint32_t);
 	for (size_t i = 0; i < o->n; i++) {
@@ -112,8 +113,11 @@ static void join_ops(struct linker *l)
 		}
 		if (o->creation)
 			o->creator[i] = find_call(&t->calls, of, o->creation[i]);
-		o->launch[i] = managed ? TRACE_NONE : find_call(&t->calls, of, o->correlation[i]);
-		unlaunched += o->launch[i] == TRACE_NONE && !managed;
+		uint32_t launch = o->launch[i] = managed ? TRACE_NONE : find_call(&t->calls, of, o->correlation[i]);
+		unlaunched += launch == TRACE_NONE && !managed;
+		if (launch != TRACE_NONE)
+			t->calls.queues[launch] =
+				o->kind[i] == OP_GRAPH || o->flags[i] & OPF_GRAPH_NODE ? QUEUES_GRAPH : QUEUES_ONE;
 	}
 	t->n_unlaunched = unlaunched;
 }

@@ -110,6 +110,9 @@ static inline int64_t trace_flops(int64_t n, enum flop_format format)
 enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
 
 /* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */
+/* What GPU work of the profile a call queued. */
+enum call_queues { QUEUES_NONE, QUEUES_ONE, QUEUES_GRAPH };
+
 struct trace_calls {
 	size_t n;
 	int64_t *start, *end;
@@ -121,6 +124,7 @@ struct trace_calls {
 	uint8_t *
 		waits;   /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                  * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
+	uint8_t *queues; /* filled by trace_link: enum call_queues */
 	uint32_t *noted; /* what else the profiler noted on the thread since the call before; NULL: not known */
 	uint32_t *full_name;               /* on request, else NULL: with version suffix, as the profile has it */
 	uint32_t *in_operator, *in_module; /* the innermost ones (PyTorch's, XLA's), 0: none; NULL: none at all */

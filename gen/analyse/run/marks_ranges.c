@@ -24,28 +24,28 @@ static void add_time(struct marks_time *to, const struct trace *t, size_t op)
 	to->work += t->ops.kind[op] == OP_COMM ? 0 : length;
 }
 
+static bool launches(const struct trace *t, size_t call)
+{
+	return t->calls.class[call] == CALL_LAUNCH || t->calls.queues[call];
+}
+
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
 	ARENA_LOCAL(scratch);
 	struct marks_time *by_call = ARENA_TAKE(&scratch, t->calls.n + 1, struct marks_time);
-	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
 	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
-	for (size_t c = 0; c < t->calls.n; c++)
-		launched[c] = t->calls.class[c] == CALL_LAUNCH;
 	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE) {
+		if (t->ops.launch[i] != TRACE_NONE)
 			add_time(&by_call[t->ops.launch[i]], t, i);
-			launched[t->ops.launch[i]] = 1;
-		}
 	size_t n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
-		n += launched[c];
+		n += launches(t, c);
 	int64_t *start = ARENA_TAKE(arena, n, int64_t);
 	struct marks_time *time = ARENA_TAKE(arena, n, struct marks_time);
 	uint32_t *process = ARENA_TAKE(&scratch, n, uint32_t);
 	n = 0;
 	for (size_t c = 0; c < t->calls.n; c++)
-		if (launched[c]) {
+		if (launches(t, c)) {
 			start[n] = t->calls.start[c];
 			time[n] = by_call[c];
 			process[n] = t->threads[t->calls.thread[c]].process;

@@ -20,7 +20,7 @@ struct launched {
 };
 
 /* Adds those with an op, or without one. */
-static void add_launches(struct steps_build *b, uint32_t i, const uint8_t *launched, bool ran, struct launched *to)
+static void add_launches(struct steps_build *b, uint32_t i, bool ran, struct launched *to)
 {
 	const struct trace *t = b->trace;
 	const struct step_thread *s = &b->out->threads[i];
@@ -31,8 +31,8 @@ static void add_launches(struct steps_build *b, uint32_t i, const uint8_t *launc
 			continue;
 		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
 			const int64_t start = t->calls.start[c];
-			to->last = launched[c] && start > to->last ? start : to->last;
-			if (t->calls.class[c] != CALL_LAUNCH || launched[c] != ran)
+			to->last = t->calls.queues[c] && start > to->last ? start : to->last;
+			if (t->calls.class[c] != CALL_LAUNCH || (t->calls.queues[c] != QUEUES_NONE) != ran)
 				continue;
 			if (ran)
 				LIST_ADD(&b->scratch, to->ran, to->n_ran, to->room_ran, start);
@@ -61,17 +61,12 @@ static bool is_cut(const struct launched *l, const struct instance *x)
 
 void steps_find_cut(struct steps_build *b)
 {
-	const struct trace *t = b->trace;
-	uint8_t *launched = ARENA_NEW(&b->scratch, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			launched[t->ops.launch[i]] = 1;
 	for (uint32_t i = 0; i < b->out->n_threads; i++) {
 		const struct step_thread *s = &b->out->threads[i];
 		struct launched l = {.last = INT64_MIN};
-		add_launches(b, i, launched, false, &l);
+		add_launches(b, i, false, &l);
 		if (l.n)
-			add_launches(b, i, launched, true, &l);
+			add_launches(b, i, true, &l);
 		uint32_t first = s->n / 2 < MIN_CLOSED ? s->n / 2 : MIN_CLOSED;
 		/* that may be cut: of the second half, or behind all that ran */
 		while (first < s->n / 2 && s->end[first] <= l.last)

@@ -30,7 +30,7 @@ static uint8_t ask_name(const char *name)
 }
 
 /* … and fills `said`, by name of a call. Hardly a program captures. */
-static struct captured *find_captured(const struct trace *t, uint8_t *said, bool *has_op, struct arena *arena)
+static struct captured *find_captured(const struct trace *t, uint8_t *said, struct arena *arena)
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
@@ -43,7 +43,6 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 			by_process[t->devices[t->ops.device[i]].process].copies = true;
 		if (launch == TRACE_NONE)
 			continue;
-		has_op[launch] = true;
 		if (!last || t->calls.thread[launch] != thread) {
 			thread = t->calls.thread[launch];
 			last = &by_process[t->threads[thread].process].last;
@@ -72,11 +71,11 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, bool
 
 /* Launches nest (a runtime call in which the driver's lies): the outer one counts, and has the inner one's kernel. A
  * copy may well have nothing to copy, but all of a process hardly. */
-static void count_lost(const struct run *run, const uint8_t *said, const bool *has_op, const struct captured *captured,
+static void count_lost(const struct run *run, const uint8_t *said, const struct captured *captured,
                        struct run_holes *holes)
 {
 	const struct trace *t = run->trace;
-	const uint8_t *class = t->calls.class;
+	const uint8_t *class = t->calls.class, *queues = t->calls.queues;
 	size_t outer = SIZE_MAX, lost = 0, launches = 0;
 	bool counted = false;
 	uint32_t thread = TRACE_NONE;
@@ -94,8 +93,8 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		if (!(said[t->calls.name[i]] & (c->copies ? NAME_LAUNCHES : NAME_LAUNCHES | NAME_COPIES)))
 			continue;
 		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
-			lost -= counted && has_op[i];
-			counted = counted && !has_op[i];
+			lost -= counted && queues[i];
+			counted = counted && !queues[i];
 			continue;
 		}
 		outer = i;
@@ -103,7 +102,7 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
 		if (!host_window_has(&host, start) || capturing || start > c->last)
 			continue;
-		counted = !has_op[i];
+		counted = !queues[i];
 		lost += counted;
 		launches++;
 	}
@@ -115,10 +114,9 @@ static void add_launches(const struct run *part, struct run_holes *holes)
 {
 	const struct trace *t = part->trace;
 	ARENA_LOCAL(work);
-	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
 	uint8_t *said = ARENA_NEW(&work, t->names->n, uint8_t);
-	const struct captured *captured = find_captured(t, said, has_op, &work);
-	count_lost(part, said, has_op, captured, holes);
+	const struct captured *captured = find_captured(t, said, &work);
+	count_lost(part, said, captured, holes);
 }
 
 /* What was queued before recording began runs before the first step, and no number rests on its launch. */

@@ -209,35 +209,19 @@ static double size_at(const struct sizes *s, int of)
 	return 0;
 }
 
-/* By call, what GPU work it queued: a launch into a graph that is captured none, and takes less than others; a graph
- * takes longer the more nodes it has. */
-enum queues { QUEUES_NONE, QUEUES_ONE, QUEUES_GRAPH };
-
-static const uint8_t *find_queuing(const struct trace *t, struct arena *arena)
-{
-	uint8_t *queues = ARENA_NEW(arena, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		bool graph = t->ops.kind[i] == OP_GRAPH || (t->ops.flags[i] & OPF_GRAPH_NODE);
-		if (t->ops.launch[i] != TRACE_NONE)
-			queues[t->ops.launch[i]] = graph ? QUEUES_GRAPH : QUEUES_ONE;
-	}
-	return queues;
-}
-
 /* From the start of a launch to that of the next call of its thread that is not a part of it, for each of what the
- * profiler noted between them. `sizes`: of launches, and of graphs. */
+ * profiler noted between them. `sizes`: of launches, and of graphs, which take longer the more nodes they have. A
+ * launch into a graph that is captured queues nothing, and takes less than others. */
 static void count_paces(const struct watched *w, struct sizes sizes[2])
 {
-	ARENA_LOCAL(scratch);
 	const struct trace *t = w->t;
-	const uint8_t *queues = find_queuing(t, &scratch);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		for (uint32_t i = t->first_call[thread], end = t->first_call[thread + 1]; i < end; i++) {
-			if (t->calls.class[i] != CALL_LAUNCH || !queues[i] || is_the_profilers(w, i))
+			if (t->calls.class[i] != CALL_LAUNCH || !t->calls.queues[i] || is_the_profilers(w, i))
 				continue;
 			const uint32_t next = find_next(w, i, end);
 			if (next < end)
-				count_size(&sizes[queues[i] == QUEUES_GRAPH],
+				count_size(&sizes[t->calls.queues[i] == QUEUES_GRAPH],
 				           (t->calls.start[next] - t->calls.start[i]) /
 				                   (1 + recording_noted(t, i + 1, next)));
 		}

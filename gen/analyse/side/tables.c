@@ -251,21 +251,10 @@ static bool has_module_ranges(const struct trace *t)
 	return found;
 }
 
-/* Launches that gave a device work. What is launched while a graph is captured is only written down. */
-static bool *find_launched(const struct trace *t, struct arena *arena)
-{
-	bool *launched = ARENA_NEW(arena, t->calls.n, bool);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			launched[t->ops.launch[i]] = true;
-	return launched;
-}
-
+/* What is launched while a graph is captured is only written down. */
 static void add_calls(struct tables *b, const struct run *run)
 {
-	ARENA_LOCAL(scratch);
 	const struct trace *t = run->trace;
-	const bool *launched = find_launched(t, &scratch);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
 		struct host_window host = run_host(run, t->threads[thread].process);
 		bool launches = run->activity.launches[thread];
@@ -278,7 +267,7 @@ static void add_calls(struct tables *b, const struct run *run)
 			a->name = t->calls.name[i];
 			if (class > a->class)
 				a->class = class;
-			const bool launch = class == CALL_LAUNCH && launched[i];
+			const bool launch = class == CALL_LAUNCH && t->calls.queues[i];
 			if (launch)
 				tally_add(&b->launch_calls, b->work, t->calls.end[i] - t->calls.start[i]);
 			a->calls += b->weight;
