@@ -412,6 +412,18 @@ static void compare_names(struct guard *c, bool rest)
 	guard_find(c, true, out->mismatch);
 }
 
+/* What is said of steps that are marked in other ways on the two sides. */
+static void compare_marks(struct guard *c, const struct side_facts facts[2], bool as_often, bool rest)
+{
+	if (!as_often)
+		compare_names(c, rest);
+	else if (c->a->steps.name != c->b->steps.name)
+		guard_find(c, true,
+		           FACT_NEW(c->arena, loops_as_often, FACT_NO_SIDE, .times = facts[0].runs[0].loop_times,
+		                    .bytes = c->a->counts.bytes_h2d + c->a->counts.bytes_d2h,
+		                    .shared = fmax(c->a->counts.bytes_h2d, c->a->counts.bytes_d2h) < GUARD_FEW_BYTES));
+}
+
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest, bool ranks,
                                const struct printed *printed, const struct names *names, struct arena *arena)
 {
@@ -450,13 +462,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	else if (c.alike >= GUARD_NEARLY_ALL && !c.others_run && !c.kernels_differ)
 		out->kernels = KERNELS_SAME;
 	out->same_work = same_work_of(&c, out->differences.n - before, rest);
-	if (!as_often)
-		compare_names(&c, rest || ranks);
-	else if (c.a->steps.name != c.b->steps.name)
-		guard_find(&c, true,
-		           FACT_NEW(arena, loops_as_often, FACT_NO_SIDE, .times = facts[0].runs[0].loop_times,
-		                    .bytes = c.a->counts.bytes_h2d + c.a->counts.bytes_d2h,
-		                    .shared = fmax(c.a->counts.bytes_h2d, c.a->counts.bytes_d2h) < GUARD_FEW_BYTES));
+	compare_marks(&c, facts, as_often, rest || ranks);
 	guard_loops(&c);
 	out->comparable = !out->mismatch && !out->other_conditions && out->same_work != SAME_WORK_DIFFERENT &&
 	                  out->same_work != SAME_WORK_UNKNOWN;

@@ -166,29 +166,32 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
  * critic may learn four times instead of three for each turn of its generator, and an iteration of a solver has more or
  * less of what comes once for all that a time step takes; where somebody did, a step may hold several of the other
  * side's, and then all that it has is there so many times. */
+static const struct fact *other_loop(const struct guard *c, const struct work_kernels *of)
+{
+	const struct work_multiple *m = of->multiple.name ? &of->multiple : &of->seldom;
+	const struct side_steps *a = &c->a->steps, *b = &c->b->steps;
+	bool other = !of->only[0].n && !of->only[1].n && (of->counts.n || of->by_chance.n);
+	if (other && guard_distance(a->coverage, b->coverage) > APART)
+		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = a->coverage,
+		                .fixed = b->coverage);
+	const struct fact *copies = of->multiple.name ? NULL : guard_copies_of_loop(c);
+	if (copies || of->multiple.blocks)
+		return copies;
+	if (m->name)
+		return FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name, .baseline = m->runs[0],
+		                .fixed = m->runs[1], .seldom = m == &of->seldom);
+	return of->recut.name ? FACT_NEW(c->arena, loops_of_other_cut, FACT_NO_SIDE, .kernel = of->recut.name,
+	                                 .baseline = of->recut.runs[0], .fixed = of->recut.runs[1])
+	                      : NULL;
+}
+
 static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
 	const struct work_multiple *m = &of->multiple;
-	const struct side_steps *a = &c->a->steps, *b = &c->b->steps;
-	bool other = !of->only[0].n && !of->only[1].n && (of->counts.n || of->by_chance.n);
-	if (a->origin == STEPS_BY_PATTERN && other && guard_distance(a->coverage, b->coverage) > APART)
-		return FACT_NEW(c->arena, loops_of_other_share, FACT_NO_SIDE, .baseline = a->coverage,
-		                .fixed = b->coverage);
-	const struct fact *copies = a->origin == STEPS_BY_PATTERN && !m->name ? guard_copies_of_loop(c) : NULL;
-	if (copies)
-		return copies;
-	if (a->origin == STEPS_BY_PATTERN && !m->blocks) {
-		const bool seldom = !m->name && of->seldom.name;
-		if (!m->name && !seldom && of->recut.name)
-			return FACT_NEW(c->arena, loops_of_other_cut, FACT_NO_SIDE, .kernel = of->recut.name,
-			                .baseline = of->recut.runs[0], .fixed = of->recut.runs[1]);
-		m = seldom ? &of->seldom : m;
-		return m->name ? FACT_NEW(c->arena, loops_of_other_size, FACT_NO_SIDE, .kernel = m->name,
-		                          .baseline = m->runs[0], .fixed = m->runs[1], .seldom = seldom)
-		               : NULL;
-	}
-	if (!m->name)
-		return NULL;
+	const bool pattern = c->a->steps.origin == STEPS_BY_PATTERN;
+	const struct fact *loop = pattern ? other_loop(c, of) : NULL;
+	if (loop || !m->name || (pattern && !m->blocks))
+		return loop;
 	bool fixed = m->runs[1] > m->runs[0];
 	double k = m->runs[fixed] / m->runs[!fixed];
 	double cut = c->steps > 0 ? (k - 1) / c->steps : 0; /* a step that the capture cuts through holds one of them */
@@ -298,12 +301,68 @@ bool guard_other_batch(const struct guard *c, const struct side_facts facts[2], 
 	       k.alike[1] < MOST_ALIKE * k.known[1];
 }
 
+static void keep_numbers(struct guard *c, const struct work_kernels *k)
+{
+	c->out.clock = k->clock;
+	c->out.clock_share = k->clock_share;
+	c->out.clock_told = k->clock_told;
+	c->placed = k->placed;
+	c->grows[0] = k->only[0].n > 0;
+	c->grows[1] = k->only[1].n > 0;
+	c->others_run = k->only[0].n || k->only[1].n || k->counts.n;
+	find_alike(c, k);
+}
+
+/* Whether kernels say that steps are of two units. What stops is no unit. */
+static bool are_other_units(struct guard *c, const struct work_kernels *k)
+{
+	const bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k->blocks.n;
+	return is_other_unit(c, c->variation.turns == FACT_NO_SIDE ? other_unit(c, k) : NULL) ||
+	       is_other_unit(c, other ? guard_other_number(c) : NULL);
+}
+
+/* What one side lacks. Where graphs hide kernels they may do what is missing beside them. */
+static void add_missing(struct guard *c, const struct side_facts facts[2], const struct work_kernels *k, bool hidden,
+                        double all)
+{
+	const double times = fmax(c->as_much, 1 / c->as_much);
+	for (int s = 0; s < 2 && !hidden; s++)
+		add_left_out(c, facts, &k->left_out[s], s, all);
+	if (k->by_step)
+		GUARD_FIND(c, k->by_step_time > GUARD_MATERIAL * all, as_often_per_step, c->as_much < 1,
+		           .kernels = k->by_step, .times = times);
+	if (c->as_much != 1 && k->by_item_time <= GUARD_MATERIAL * all)
+		GUARD_DOUBT(c, items_not_worked_on, c->as_much < 1, .times = times);
+	if (!hidden)
+		add_fall(c, facts, &k->fall, all);
+}
+
+/* Kernels that are others, or there another number of times, and those that take another time: whether there are such.
+ */
+static bool add_differing(struct guard *c, const struct work_kernels *k, uint32_t before, double all)
+{
+	const struct variation *v = &c->variation;
+	add_group(c, &k->only[0], "only", 0, all);
+	add_group(c, &k->only[1], "only", 1, all);
+	add_group(c, &k->counts, "counts", FACT_NO_SIDE, all);
+	add_group(c, &k->blocks, "blocks", FACT_NO_SIDE, all);
+	bool others = c->out.differences.n > before, times = add_times(c, k, all);
+	if (others && v->turns != FACT_NO_SIDE)
+		GUARD_FIND(c, true, kernels_turn, v->turns, .first = v->turn_ns[0], .steps = v->turn[0],
+		           .then = v->turn_ns[1], .rest = v->turn[1]);
+	before = c->out.differences.n;
+	add_group(c, &k->threads, "threads", FACT_NO_SIDE, all);
+	times = times || c->out.differences.n > before;
+	c->kernels_differ = others || times;
+	c->only_times_differ = times && !others;
+	return times;
+}
+
 void guard_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
-	const struct variation *v = &c->variation;
 	const struct work_scale scale = scale_of(c);
-	uint32_t before = c->out.differences.n;
+	const uint32_t before = c->out.differences.n;
 	if (is_other_unit(c, graphs_of_several(c, scale.input)))
 		return;
 	if (amounts_hidden(c->a, c->b)) {
@@ -311,43 +370,13 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 		return;
 	}
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
-	double all = fmax(k.time[0], k.time[1]);
-	c->out.clock = k.clock;
-	c->out.clock_share = k.clock_share;
-	c->out.clock_told = k.clock_told;
-	c->placed = k.placed;
-	c->grows[0] = k.only[0].n > 0;
-	c->grows[1] = k.only[1].n > 0;
-	c->others_run = k.only[0].n || k.only[1].n || k.counts.n;
-	find_alike(c, &k);
-	if (is_other_unit(c, v->turns == FACT_NO_SIDE ? other_unit(c, &k) : NULL)) /* what stops is no unit */
-		return;
-	bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k.blocks.n;
-	if (is_other_unit(c, other ? guard_other_number(c) : NULL))
+	const double all = fmax(k.time[0], k.time[1]);
+	keep_numbers(c, &k);
+	if (are_other_units(c, &k))
 		return;
 	const bool hidden = graphs_hide(c);
-	for (int s = 0; s < 2 && !hidden; s++)
-		add_left_out(c, facts, &k.left_out[s], s, all);
-	if (k.by_step)
-		GUARD_FIND(c, k.by_step_time > GUARD_MATERIAL * all, as_often_per_step, c->as_much < 1,
-		           .kernels = k.by_step, .times = fmax(c->as_much, 1 / c->as_much));
-	if (c->as_much != 1 && k.by_item_time <= GUARD_MATERIAL * all)
-		GUARD_DOUBT(c, items_not_worked_on, c->as_much < 1, .times = fmax(c->as_much, 1 / c->as_much));
-	if (!hidden) /* else the graphs may do what is missing beside them */
-		add_fall(c, facts, &k.fall, all);
-	add_group(c, &k.only[0], "only", 0, all);
-	add_group(c, &k.only[1], "only", 1, all);
-	add_group(c, &k.counts, "counts", FACT_NO_SIDE, all);
-	add_group(c, &k.blocks, "blocks", FACT_NO_SIDE, all);
-	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
-	if (others && v->turns != FACT_NO_SIDE)
-		GUARD_FIND(c, true, kernels_turn, v->turns, .first = v->turn_ns[0], .steps = v->turn[0],
-		           .then = v->turn_ns[1], .rest = v->turn[1]);
-	before = c->out.differences.n;
-	add_group(c, &k.threads, "threads", FACT_NO_SIDE, all);
-	times = times || c->out.differences.n > before;
-	c->kernels_differ = others || times;
-	c->only_times_differ = times && !others;
+	add_missing(c, facts, &k, hidden, all);
+	const bool times = add_differing(c, &k, before, all);
 	add_by_chance(c, &k, all);
 	compare_precision(c);
 	if (hidden && (c->kernels_differ || k.fall.n))

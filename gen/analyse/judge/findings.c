@@ -262,6 +262,25 @@ static void add_doubts(struct finding *f, const struct pair *p, size_t r, const 
 		FACT_ADD(said, e->arena, calls_not_recorded, !f->side);
 }
 
+/* What the rule itself says. */
+static struct finding finding_of(const struct evidence *e, const struct fact *fact)
+{
+	/* what the host still has to do may be more than the step: then waiting less makes nothing faster */
+	const bool faster = e->ceiling > 0 && e->ceiling < e->side->budget.period;
+	struct finding f = {.id = fact_info[fact->id].id,
+	                    .fact = fact,
+	                    .title = say_form(fact, SAY_TITLE, e->names, e->arena),
+	                    .status = FINDING_SEEN,
+	                    .has_ceiling = faster,
+	                    .ceiling_step = faster ? e->ceiling : 0,
+	                    .ceiling_least = faster ? e->least : 0,
+	                    .ceiling_speedup = faster ? e->side->budget.period / e->ceiling : 0,
+	                    .advice = say_form(fact, SAY_ADVICE, e->names, e->arena),
+	                    .n_numbers = e->n_numbers};
+	memcpy(f.number, e->number, sizeof f.number);
+	return f;
+}
+
 static void add_finding(const struct pair *p, size_t r, struct findings *out)
 {
 	const struct evidence *before = &p->seen[0][r], *after = p->seen[1] ? &p->seen[1][r] : NULL;
@@ -272,23 +291,11 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	const struct fact *fact = rule_fact(e);
 	if (!fact)
 		return;
-	/* what the host still has to do may be more than the step: then waiting less makes nothing faster */
-	const bool faster = e->ceiling > 0 && e->ceiling < e->side->budget.period;
 	struct finding *f = &out->list[out->n++];
-	*f = (struct finding){.id = fact_info[fact->id].id,
-	                      .fact = fact,
-	                      .title = say_form(fact, SAY_TITLE, e->names, e->arena),
-	                      .side = !said[0],
-	                      .both = said[0] && said[1],
-	                      .status = FINDING_SEEN,
-	                      .has_ceiling = faster,
-	                      .ceiling_step = faster ? e->ceiling : 0,
-	                      .ceiling_least = faster ? e->least : 0,
-	                      .ceiling_speedup = faster ? e->side->budget.period / e->ceiling : 0,
-	                      .floor = after ? after->floor : before->floor,
-	                      .advice = say_form(fact, SAY_ADVICE, e->names, e->arena),
-	                      .n_numbers = e->n_numbers};
-	memcpy(f->number, e->number, sizeof f->number);
+	*f = finding_of(e, fact);
+	f->side = !said[0];
+	f->both = said[0] && said[1];
+	f->floor = after ? after->floor : before->floor;
 	for (int s = 0; s < 2 && p->seen[s]; s++) {
 		const struct evidence *of = &p->seen[s][r];
 		f->phase[s] = of->phase;

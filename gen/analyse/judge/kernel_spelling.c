@@ -171,87 +171,118 @@ static void spell_address(struct speller *s)
 	s->to.data[s->to.n] = 0;
 }
 
-/* One type, value or function of a list; `begin` is where it begins in `to`. What two demanglers may write in front of
- * it, the type that a function returns, is left out, and so are the parameters of what has template arguments, which
- * one of them writes as "T1". */
+/* One type, value or function of a list. */
+struct one {
+	size_t begin; /* in `to` */
+	bool outer;   /* the kernel itself */
+	bool templated;
+	enum { NOTHING, WORD, BUILTIN, COLONS, CLOSED } last;
+};
+
+/* Passes over what is not written, or goes by another word; `n`: the word's length. */
+static bool spell_passed(struct speller *s, size_t n, struct one *one)
+{
+	if (*s->p == ' ') {
+		s->p++;
+		return true;
+	}
+	if (skip_unnamed(s) || skip_version(s, n))
+		return true;
+	if (skip(s, "decltype(nullptr)")) {
+		buf_text(&s->to, "std::nullptr_t");
+		one->last = WORD;
+		return true;
+	}
+	if (!n || !is_left_out(s->p, n))
+		return false;
+	s->p += n;
+	return true;
+}
+
+/* Whether it ends here. */
+static bool spell_ended(struct speller *s, size_t n, const struct one *one)
+{
+	if (one->outer && one->last == CLOSED && strncmp(s->p, "[clone ", 7) == 0) { /* "f(int) [clone .kd]" */
+		s->p += strlen(s->p);
+		return true;
+	}
+	if (s->depth && memmem(s->p, n, NAME_ELLIPSIS, strlen(NAME_ELLIPSIS)))
+		s->bad = s->inside = true; /* shortened here: which brackets end behind it is not known */
+	return s->bad || strchr(">)]},", *s->p);
+}
+
+static void spell_text(struct speller *s, size_t n)
+{
+	buf_add(&s->to, s->p, n);
+	s->p += n;
+}
+
+/* What begins with a word of `n` letters, or a brace. What stands before it is a type that a function returns. */
+static void spell_word(struct speller *s, size_t n, struct one *one)
+{
+	bool builtin = is_builtin(s->p, n);
+	if (one->last == BUILTIN && builtin) {
+		buf_text(&s->to, " ");
+	} else if (one->last != NOTHING && one->last != COLONS) {
+		s->to.data[s->to.n = one->begin] = 0;
+		one->templated = false;
+	}
+	if (one->outer)
+		s->own = s->to.n, s->own_ends = 0;
+	if (!n)
+		spell_nameless(s);
+	else if (is_word_now(s, "operator", n))
+		spell_operator(s);
+	else if (is_word_now(s, "true", n) || is_word_now(s, "false", n))
+		buf_text(&s->to, *s->p == 't' ? "1" : "0"), s->p += n;
+	else if (*s->p >= '0' && *s->p <= '9')
+		spell_number(s, n);
+	else
+		spell_text(s, n);
+	one->last = builtin ? BUILTIN : WORD;
+	if (one->outer)
+		s->own_ends = s->to.n;
+}
+
+/* What stands in parentheses: an address, a cast in front of a value, or parameters. */
+static void spell_parentheses(struct speller *s, struct one *one)
+{
+	if (one->last == NOTHING && s->to.n > one->begin && s->to.data[s->to.n - 1] == '&')
+		spell_address(s);
+	else
+		spell_inside(s, "(", ")", one->last != NOTHING && !one->templated);
+	one->last = one->last == NOTHING ? NOTHING : CLOSED;
+}
+
+/* What two demanglers may write in front of it, the type that a function returns, is left out, and so are the
+ * parameters of what has template arguments, which one of them writes as "T1". */
 static void spell_one(struct speller *s)
 {
-	size_t begin = s->to.n;
-	bool outer = s->depth == 0, templated = false;
-	enum { NOTHING, WORD, BUILTIN, COLONS, CLOSED } last = NOTHING;
+	struct one one = {.begin = s->to.n, .outer = s->depth == 0};
 	while (*s->p && !s->bad) {
-		size_t n = word_length(s->p);
-		if (*s->p == ' ') {
-			s->p++;
+		size_t n = word_length(s->p), array = *s->p == '[' ? 1 + strspn(s->p + 1, "0123456789") : 0;
+		if (spell_passed(s, n, &one))
 			continue;
-		}
-		if (skip_unnamed(s) || skip_version(s, n))
-			continue;
-		if (skip(s, "decltype(nullptr)")) {
-			buf_text(&s->to, "std::nullptr_t");
-			last = WORD;
-			continue;
-		}
-		if (outer && last == CLOSED && strncmp(s->p, "[clone ", 7) == 0) { /* "f(int) [clone .kd]" */
-			s->p += strlen(s->p);
+		if (spell_ended(s, n, &one))
 			return;
-		}
-		if (n && is_left_out(s->p, n)) {
-			s->p += n;
-			continue;
-		}
-		if (s->depth && memmem(s->p, n, NAME_ELLIPSIS, strlen(NAME_ELLIPSIS))) {
-			s->bad = s->inside = true; /* shortened here: which brackets end behind it is not known */
-			return;
-		}
-		size_t array = *s->p == '[' ? 1 + strspn(s->p + 1, "0123456789") : 0; /* "[]", "[3]" */
-		if (array && s->p[array] == ']') {
-			buf_add(&s->to, s->p, array + 1);
-			s->p += array + 1;
-			last = CLOSED;
+		if (array && s->p[array] == ']') { /* "[]", "[3]" */
+			spell_text(s, array + 1);
+			one.last = CLOSED;
 		} else if (n || *s->p == '{' || *s->p == '[') {
-			bool builtin = is_builtin(s->p, n);
-			if (last == BUILTIN && builtin) {
-				buf_text(&s->to, " ");
-			} else if (last != NOTHING && last != COLONS) {
-				s->to.data[s->to.n = begin] = 0;
-				templated = false;
-			}
-			if (outer)
-				s->own = s->to.n, s->own_ends = 0;
-			if (!n)
-				spell_nameless(s);
-			else if (is_word_now(s, "operator", n))
-				spell_operator(s);
-			else if (is_word_now(s, "true", n) || is_word_now(s, "false", n))
-				buf_text(&s->to, *s->p == 't' ? "1" : "0"), s->p += n;
-			else if (*s->p >= '0' && *s->p <= '9')
-				spell_number(s, n);
-			else
-				buf_add(&s->to, s->p, n), s->p += n;
-			last = builtin ? BUILTIN : WORD;
-			if (outer)
-				s->own_ends = s->to.n;
+			spell_word(s, n, &one);
 		} else if (skip(s, "::")) {
-			if (last != NOTHING)
+			if (one.last != NOTHING)
 				buf_text(&s->to, "::");
-			last = COLONS;
+			one.last = COLONS;
 		} else if (skip(s, "<")) {
-			templated = true;
+			one.templated = true;
 			spell_inside(s, "<", ">", true);
-			last = CLOSED;
+			one.last = CLOSED;
 		} else if (skip(s, "(")) {
-			if (last == NOTHING && s->to.n > begin && s->to.data[s->to.n - 1] == '&')
-				spell_address(s);
-			else /* a cast, in front of a value, or parameters */
-				spell_inside(s, "(", ")", last != NOTHING && !templated);
-			last = last == NOTHING ? NOTHING : CLOSED;
-		} else if (strchr(">)]},", *s->p)) {
-			return;
+			spell_parentheses(s, &one);
 		} else {
-			buf_add(&s->to, s->p++, 1); /* "*", "&", "-" */
-			if (last != NOTHING)
-				last = CLOSED;
+			spell_text(s, 1); /* "*", "&", "-" */
+			one.last = one.last == NOTHING ? NOTHING : CLOSED;
 		}
 	}
 }

@@ -432,6 +432,38 @@ bool verdict_steps_worthwhile(const struct verdict *v)
 	return v->more_steps > 0 && (!v->judged || v->more_steps <= EVIDENCE_WORTHWHILE * (int64_t)most);
 }
 
+static void take_speedup(const struct verdict_side side[2], const struct verdict_conditions *conditions,
+                         struct arena *arena, struct proof *p, struct verdict *v)
+{
+	find_change(side, conditions, arena, p, v);
+	for (int i = 0; i < 2; i++) {
+		v->cycle[i] = p->paired ? 0 : log(p->cycle[i]) - log(p->side_mean[i]);
+		v->n_steps[i] = p->m[i];
+	}
+	v->speedup = v->lo = v->hi = exp(p->change);
+	v->counted = exp(p->change_counted);
+	v->recorded = (struct verdict_estimate){true, false, v->speedup, v->speedup, v->speedup};
+	v->exchange = p->exchange;
+	v->controls = conditions->controls ? *conditions->controls : (struct controls){0};
+	v->elsewhere = exchange_where(&p->exchange, arena);
+	v->drifting = p->drift[0] > 0 || p->drift[1] > 0;
+	v->level = p->level[0] > 0 || p->level[1] > 0;
+}
+
+static void take_interval(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
+                          struct arena *arena, struct proof *p, struct verdict *v)
+{
+	add_common_steps(side, warmup, conditions, arena, p, v);
+	add_common_warmup(side, warmup, conditions, arena, p, v);
+	v->surer = v->surer > v->floor ? v->surer : 0;
+	if (p->steps)
+		add_queues(conditions, v, p);
+	p->counted_result = v->judged ? proof_decide(p->lo, p->hi, p->floor) : VERDICT_INCONCLUSIVE;
+	set_interval(p, conditions, v);
+	if (v->exchange.state > 0 && v->controls.known)
+		v->state_line = controls_say(&v->controls, arena);
+}
+
 struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena)
 {
@@ -445,35 +477,13 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	v.few = p.few;
 	v.short_capture = p.short_capture = p.short_capture && !p.few;
 	v.paired = p.paired;
-	if (v.has_speedup) {
-		find_change(side, conditions, arena, &p, &v);
-		for (int i = 0; i < 2; i++) {
-			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
-			v.n_steps[i] = p.m[i];
-		}
-		v.speedup = v.lo = v.hi = exp(p.change);
-		v.counted = exp(p.change_counted);
-		v.recorded = (struct verdict_estimate){true, false, v.speedup, v.speedup, v.speedup};
-		v.exchange = p.exchange;
-		v.controls = conditions->controls ? *conditions->controls : (struct controls){0};
-		v.elsewhere = exchange_where(&p.exchange, arena);
-		v.drifting = p.drift[0] > 0 || p.drift[1] > 0;
-		v.level = p.level[0] > 0 || p.level[1] > 0;
-	}
-	if (v.has_interval) {
-		add_common_steps(side, warmup, conditions, arena, &p, &v);
-		add_common_warmup(side, warmup, conditions, arena, &p, &v);
-		v.surer = v.surer > v.floor ? v.surer : 0;
-		if (p.steps)
-			add_queues(conditions, &v, &p);
-		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
-		set_interval(&p, conditions, &v);
-	}
+	if (v.has_speedup)
+		take_speedup(side, conditions, arena, &p, &v);
+	if (v.has_interval)
+		take_interval(side, warmup, conditions, arena, &p, &v);
 	if (v.has_speedup && p.steps && !conditions->other_unit)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
-	v.state_line =
-		v.has_interval && v.exchange.state > 0 && v.controls.known ? controls_say(&v.controls, arena) : NULL;
 	plan_could(&p, conditions, arena, &v);
 	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;

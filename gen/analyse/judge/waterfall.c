@@ -372,21 +372,27 @@ static void find_rest(struct waterfall *w, double change)
 		w->largest = NULL;
 }
 
-/* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
- * phases. */
-static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
+static struct naming naming_of(const struct waterfall *w, const struct row_source *t, enum verdict_result result)
 {
 	struct naming n = {.sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0};
-	double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
 	size_t large = 0;
 	n.one_run = t->facts && (t->facts[0].n_runs == 1 || t->facts[1].n_runs == 1);
 	for (uint32_t i = 0; i < w->n; i++)
 		n.change += n.sign * w->part[i].delta;
 	for (uint32_t i = 0; i < w->n; i++)
 		large += w->part[i].kind <= PART_IDLE && fabs(w->part[i].delta) >= EVIDENCE_ROW_PART * n.change;
+	n.clear = row_clear(large);
+	return n;
+}
+
+/* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
+ * phases. */
+static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
+{
+	const struct naming n = naming_of(w, t, result);
+	const double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
 	if (n.change <= 0 || (n.one_run && n.change < EVIDENCE_ROW_CLOCK * step))
 		return;
-	n.clear = row_clear(large);
 	static const int order[REACHES] = {0, ITS_PLACE, 1, REACHES - 1};
 	for (int pass = 0; pass < REACHES; pass++)
 		for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH;

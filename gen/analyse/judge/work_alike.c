@@ -198,39 +198,51 @@ static bool is_wandering(const struct work_scale *s, double far, double slack)
 	return s->variation.wanders && slack > SAME_RATIO && far > FALLS;
 }
 
-/* Fills k->alike, factor, by_chance, wandering. Blocks that were not recorded may have changed where times did. */
+/* Kernels' time by side: of all, of those that are known to be alike but for their time, of those in time as well. */
+struct alike {
+	double time[2], near[2], kept[2], off; /* off: of the second, by how much they are beyond the common factor */
+};
+
+/* Blocks that were not recorded may have changed where times did. */
+static void add_alike(const struct work_scale *s, const struct work_row *r, double factor, struct alike *a,
+                      struct work_kernels *k)
+{
+	double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
+	bool known = isfinite(ln) && (is_sized(r) || fabs(ln) <= SAME_RATIO + slack);
+	bool as_long = fabs(ln - factor) <= SAME_RATIO + slack;
+	const double beyond = fabs(r->time[1] - exp(factor) * r->time[0]);
+	for (int side = 0; side < 2; side++) {
+		a->time[side] += r->comm ? 0 : r->time[side];
+		a->near[side] += known ? r->time[side] : 0;
+		a->kept[side] += known && as_long ? r->time[side] : 0;
+	}
+	if (known && !as_long)
+		a->off += beyond;
+	double chance = known ? taken_by_chance(r) : 0;
+	if (chance > FALLS)
+		work_group_add(&k->by_chance, r, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]), NULL);
+	if (known && is_wandering(s, fabs(ln - factor), slack))
+		work_group_add(&k->wandering, r, beyond, NULL);
+}
+
+/* Fills k->alike, factor, by_chance, wandering. */
 void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                      struct work_kernels *k)
 {
-	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0, chance_of;
+	struct alike a = {0};
+	double chance_of;
 	double factor = common_factor(s, all, n, arena, &chance_of);
 	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN || /* NAN is no distance */
 	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)))
 		factor = 0;
 	k->as_clock = fabs(factor) > CLOSE ? -factor : 0; /* also where chance may be why: a clock that drifts */
 	factor = fabs(factor) <= chance_of ? 0 : factor;
-	for (size_t i = 0; i < n; i++) {
-		const struct work_row *r = &all[i];
-		double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
-		bool known = isfinite(ln) && (is_sized(r) || fabs(ln) <= SAME_RATIO + slack);
-		bool as_long = fabs(ln - factor) <= SAME_RATIO + slack;
-		for (int side = 0; side < 2; side++) {
-			time[side] += r->comm ? 0 : r->time[side];
-			near[side] += known ? r->time[side] : 0;
-			kept[side] += known && as_long ? r->time[side] : 0;
-		}
-		if (known && !as_long)
-			off += fabs(r->time[1] - exp(factor) * r->time[0]);
-		double chance = known ? taken_by_chance(r) : 0;
-		if (chance > FALLS)
-			work_group_add(&k->by_chance, r, (1 - exp(-chance)) * fmax(r->time[0], r->time[1]), NULL);
-		if (known && is_wandering(s, fabs(ln - factor), slack))
-			work_group_add(&k->wandering, r, fabs(r->time[1] - exp(factor) * r->time[0]), NULL);
-	}
-	bool little = off <= CLOSE * fmax(time[0], time[1]);
+	for (size_t i = 0; i < n; i++)
+		add_alike(s, &all[i], factor, &a, k);
+	bool little = a.off <= CLOSE * fmax(a.time[0], a.time[1]);
 	for (int side = 0; side < 2; side++) {
-		k->known[side] = time[side];
-		k->alike[side] = little ? near[side] : kept[side];
+		k->known[side] = a.time[side];
+		k->alike[side] = little ? a.near[side] : a.kept[side];
 	}
 	k->factor = exp(factor);
 	find_clock(s, all, n, arena, k);

@@ -135,14 +135,48 @@ static void note_lacking(struct steps_build *b, const struct lane *lanes, const 
 	}
 }
 
+/* Where each lane's first step is in the one `with` that they are compared with. Whether that is sure of all. */
+static bool find_shifts(struct steps_build *b, const struct lane *lanes, uint32_t with, int64_t *at)
+{
+	bool known = true;
+	for (uint32_t l = 0; l < b->n_lanes; l++) {
+		if (l == with)
+			continue;
+		struct beside beside = find_beside(b, &lanes[with], &lanes[l], 0);
+		at[l] = beside.agreed ? beside.shift : 0;
+		bool as_recorded = !at[l] && (beside.agreed || beside.together);
+		bool by_clock = (beside.agreed || as_recorded) && clocks_tell(b, &lanes[with], &lanes[l], at[l]);
+		known = known && (by_clock || (as_recorded && lanes[l].count == lanes[with].count));
+	}
+	return known;
+}
+
+/* The steps that any lane recorded, and those that all did, counted as `at`. */
+struct reach {
+	int64_t first, last, from, to;
+};
+
+static struct reach reach_of(const struct steps_build *b, const struct lane *lanes, uint32_t with, const int64_t *at)
+{
+	struct reach r = {0, lanes[with].count, 0, lanes[with].count};
+	for (uint32_t l = 0; l < b->n_lanes; l++) {
+		int64_t end = at[l] + lanes[l].count;
+		r.first = at[l] < r.first ? at[l] : r.first;
+		r.last = end > r.last ? end : r.last;
+		r.from = at[l] > r.from ? at[l] : r.from;
+		r.to = end < r.to ? end : r.to;
+	}
+	return r;
+}
+
 struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, const uint32_t *count)
 {
 	struct steps_shared out = {
 		.first = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t), .n = UINT32_MAX, .known = true};
 	struct lane *lanes = ARENA_NEW(&b->scratch, b->n_lanes, struct lane);
-	int64_t *at = ARENA_NEW(&b->scratch, b->n_lanes, int64_t); /* where a lane's first step is in the one that … */
-	uint32_t with = 0;                                         /* … they are compared with */
-	bool communicates = true;
+	int64_t *at = ARENA_NEW(&b->scratch, b->n_lanes, int64_t);
+	uint32_t with = 0;
+	bool communicates = true, several = false;
 	for (uint32_t l = 0; l < b->n_lanes; l++) {
 		lanes[l] = (struct lane){.place = place, .count = count[l]};
 		place += count[l];
@@ -152,40 +186,20 @@ struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, co
 	}
 	if (b->n_lanes < 2 || !communicates || !out.n)
 		return out;
-	bool several = false;
 	find_times(b, &lanes[with]);
-	for (uint32_t l = 0; l < b->n_lanes; l++) {
-		if (l == with)
-			continue;
-		struct beside beside = find_beside(b, &lanes[with], &lanes[l], 0);
-		at[l] = beside.agreed ? beside.shift : 0;
+	out.known = find_shifts(b, lanes, with, at);
+	const struct reach r = reach_of(b, lanes, with, at);
+	for (uint32_t l = 0; l < b->n_lanes; l++)
 		several = several || at[l];
-		bool as_recorded = !at[l] && (beside.agreed || beside.together);
-		bool by_clock = (beside.agreed || as_recorded) && clocks_tell(b, &lanes[with], &lanes[l], at[l]);
-		out.known = out.known && (by_clock || (as_recorded && count[l] == count[with]));
-	}
-	int64_t first = 0, last = count[with], from = 0, to = count[with];
-	for (uint32_t l = 0; l < b->n_lanes; l++) {
-		int64_t end = at[l] + count[l];
-		first = at[l] < first ? at[l] : first;
-		last = end > last ? end : last;
-		from = at[l] > from ? at[l] : from;
-		to = end < to ? end : to;
-	}
-	if (!several) {
-		if (out.known && out.n < count[with])
-			note_lacking(b, lanes, at, first, last);
-		return out;
-	}
-	if (to - from < FEWEST) { /* no steps that all of them recorded */
+	if (several && r.to - r.from < FEWEST) { /* no steps that all of them recorded */
 		out.known = false;
 		return out;
 	}
-	for (uint32_t l = 0; l < b->n_lanes; l++)
-		out.first[l] = (uint32_t)(from - at[l]);
-	out.n = (uint32_t)(to - from);
-	out.by_time = true;
-	if (out.known)
-		note_lacking(b, lanes, at, first, last);
+	if (out.known && (several || out.n < count[with]))
+		note_lacking(b, lanes, at, r.first, r.last);
+	for (uint32_t l = 0; l < b->n_lanes && several; l++)
+		out.first[l] = (uint32_t)(r.from - at[l]);
+	out.n = several ? (uint32_t)(r.to - r.from) : out.n;
+	out.by_time = several;
 	return out;
 }
