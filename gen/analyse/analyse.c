@@ -185,6 +185,19 @@ static bool are_two_ranks(const struct table_options *asked, const struct side s
 	return one_run && side[0].n_devices == 1 && side[1].n_devices == 1;
 }
 
+/* `doubt`: why no result is believed; `rest`: what the sides repeat is not all that the program does. NULL: neither. */
+static struct verdict_conditions conditions_of(const struct table_options *asked, const struct side_facts *facts,
+                                               const struct side built[2], const struct comparison *comparison,
+                                               const struct fact *doubt, const struct fact *rest, struct arena *arena)
+{
+	const struct fact *nothing = asked->nothing          ? asked->nothing
+	                             : comparison->strangers ? comparison->mismatch
+	                                                     : NULL;
+	struct verdict_conditions out = find_conditions(facts, built, comparison, doubt, nothing, arena);
+	out.rest = rest;
+	return out;
+}
+
 /* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards.
  * `options` says what is asked of the sides' rows, NULL where there are none. */
 static struct analysis judge_pair(const struct step_tables *tables, const struct analyse_options *options,
@@ -205,12 +218,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	if (asked->items_name && !per_item)
 		FACT_ADD(&comparison.differences, arena, items_need_steps, FACT_NO_SIDE);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
-	struct verdict_conditions conditions = find_conditions(facts, built, &comparison, doubt,
-	                                                       asked->nothing         ? asked->nothing
-	                                                       : comparison.strangers ? comparison.mismatch
-	                                                                              : NULL,
-	                                                       arena);
-	conditions.rest = rest;
+	const struct verdict_conditions conditions =
+		conditions_of(asked, facts, built, &comparison, doubt, rest, arena);
 	const bool paced = exchange_has_state((const size_t[]){facts[0].n_runs, facts[1].n_runs}, conditions.controls);
 	const struct verdict_side sides[2] = {series_of(&facts[0], &built[0], paced, arena),
 	                                      series_of(&facts[1], &built[1], paced, arena)};

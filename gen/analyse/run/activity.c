@@ -122,6 +122,16 @@ static bool next_call(void *context, struct layer *out)
 	return true;
 }
 
+static struct layer next_os_call(struct doings *d)
+{
+	const struct trace_os_calls *calls = &d->trace->os_calls;
+	uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, calls->class[i], calls -> name[i]);
+	enum os_class class = calls->class[i];
+	bool asks_for_gil = d->waits_for_gil && (class == OS_WAIT || class == OS_MUTEX);
+	uint32_t rank = class == OS_PEER ? PEER_RANK : asks_for_gil ? OS_WAIT_RANK : OS_RANK;
+	return (struct layer){calls->start[i], calls->end[i], rank, value};
+}
+
 static bool next_doing(void *context, struct layer *out)
 {
 	struct doings *d = context;
@@ -142,11 +152,7 @@ static bool next_doing(void *context, struct layer *out)
 	} else if (call <= earliest(os, off, gil)) {
 		return next_call(d, out);
 	} else if (os <= earliest(off, gil, INT64_MAX)) {
-		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
-		enum os_class class = t->os_calls.class[i];
-		bool asks_for_gil = d->waits_for_gil && (class == OS_WAIT || class == OS_MUTEX);
-		uint32_t rank = class == OS_PEER ? PEER_RANK : asks_for_gil ? OS_WAIT_RANK : OS_RANK;
-		*out = (struct layer){os, t->os_calls.end[i], rank, value};
+		*out = next_os_call(d);
 	} else if (gil <= off) {
 		uint32_t i = d->gil++;
 		*out = (struct layer){gil, t->gil.end[i], GIL_RANK, pack(CAUSE_GIL, 0, 0)};

@@ -201,6 +201,32 @@ static size_t add(struct event *events, size_t n, enum busy kind, int64_t start,
 	return n;
 }
 
+static size_t add_all(struct event *events, size_t m, enum busy kind, const struct stretches *all, int64_t start,
+                      int64_t end)
+{
+	for (size_t i = 0; i < all->n; i++)
+		m = add(events, m, kind, all->list[i].start, all->list[i].end, start, end);
+	return m;
+}
+
+/* What time is while so many of each kind are open; `waits`: it is exposed waiting, or a bubble. */
+static int64_t *part_of(struct comm_parts *parts, const int open[BUSY_KINDS], bool *waits, bool *bubble)
+{
+	const bool hidden = open[COMPUTES] > 0, waiting = !open[MOVES] && open[WAITS],
+		   alone = !open[MOVES] && !open[WAITS] && !open[UNMATCHED] && open[BUBBLE];
+	*bubble = alone && !hidden && !open[COPIES];
+	*waits = (waiting && !hidden) || *bubble;
+	if (waiting || (alone && hidden))
+		return hidden ? &parts->hidden_waiting : &parts->waiting;
+	if (*bubble)
+		return &parts->bubble;
+	if (open[MOVES] || alone)
+		return hidden ? &parts->hidden_moving : &parts->moving;
+	if (open[UNMATCHED])
+		return hidden ? &parts->hidden_unmatched : &parts->unmatched;
+	return NULL;
+}
+
 struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretches *compute,
                                      const struct stretches *copies, int64_t start, int64_t end,
                                      void (*waits)(void *context, const struct stretch *stretch, bool bubble),
@@ -210,11 +236,8 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * (compute->n + copies->n) + 1, struct event);
 	struct comm_parts parts = {0};
 	int open[BUSY_KINDS] = {0};
-	size_t m = 0;
-	for (size_t i = 0; i < compute->n; i++)
-		m = add(events, m, COMPUTES, compute->list[i].start, compute->list[i].end, start, end);
-	for (size_t i = 0; i < copies->n; i++)
-		m = add(events, m, COPIES, copies->list[i].start, copies->list[i].end, start, end);
+	size_t m = add_all(events, 0, COMPUTES, compute, start, end);
+	m = add_all(events, m, COPIES, copies, start, end);
 	for (size_t i = 0; i < n; i++) {
 		m = add(events, m, ops[i]->point ? BUBBLE : WAITS, ops[i]->start, ops[i]->arrived, start, end);
 		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
@@ -223,20 +246,13 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 	for (size_t i = 0; i + 1 < m; i++) {
 		open[events[i].kind] += events[i].change;
 		int64_t ns = events[i + 1].time - events[i].time;
-		bool hidden = open[COMPUTES] > 0, waiting = !open[MOVES] && open[WAITS],
-		     alone = !open[MOVES] && !open[WAITS] && !open[UNMATCHED] && open[BUBBLE],
-		     bubble = alone && !hidden && !open[COPIES];
+		bool are_waits, bubble;
+		int64_t *part = part_of(&parts, open, &are_waits, &bubble);
 		if (!ns)
 			continue;
-		if (waiting || (alone && hidden))
-			*(hidden ? &parts.hidden_waiting : &parts.waiting) += ns;
-		else if (bubble)
-			parts.bubble += ns;
-		else if (open[MOVES] || alone)
-			*(hidden ? &parts.hidden_moving : &parts.moving) += ns;
-		else if (open[UNMATCHED])
-			*(hidden ? &parts.hidden_unmatched : &parts.unmatched) += ns;
-		if ((waiting && !hidden) || bubble)
+		if (part)
+			*part += ns;
+		if (are_waits)
 			waits(context, &(struct stretch){events[i].time, events[i + 1].time}, bubble);
 	}
 	return parts;

@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+/* What lies before this space is a return type, which may be a template, too. */
+static bool ends_type(const char *s, bool template_before)
+{
+	return *s == ' ' && (!template_before || strpbrk(s, "(<"));
+}
+
 size_t op_words_short(const char **text)
 {
 	const char *s = *text;
@@ -19,8 +25,8 @@ size_t op_words_short(const char **text)
 			if (strncmp(s + i, "(anonymous namespace)", 21) != 0)
 				break;
 			i += 20;
-		} else if (depth == 0 && s[i] == ' ' && (!end || strpbrk(s + i, "(<"))) {
-			begin = i + 1; /* what lies before it is a return type, which may be a template, too */
+		} else if (depth == 0 && ends_type(s + i, end)) {
+			begin = i + 1;
 			end = 0;
 		} else if (depth == 0 && !end && s[i] == ':' && s[i + 1] == ':') {
 			begin = i++ + 2;

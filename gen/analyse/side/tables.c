@@ -251,6 +251,20 @@ static bool has_module_ranges(const struct trace *t)
 	return found;
 }
 
+/* How long the profiler held a thread up, where its process is measured. */
+static void add_profiler_time(struct tables *b, const struct run *run, uint32_t thread)
+{
+	const struct trace *t = run->trace;
+	const struct spans *parts = &run->host[t->threads[thread].process];
+	for (uint32_t i = t->first_overhead[thread]; i < t->first_overhead[thread + 1]; i++)
+		for (size_t h = 0; h < parts->n && t->overheads.class[i] == OVERHEAD_PROFILER; h++) {
+			const int64_t *part = parts->at[h];
+			int64_t a = t->overheads.start[i] > part[0] ? t->overheads.start[i] : part[0];
+			int64_t z = t->overheads.end[i] < part[1] ? t->overheads.end[i] : part[1];
+			b->out.side.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
+		}
+}
+
 /* What is launched while a graph is captured is only written down. */
 static void add_calls(struct tables *b, const struct run *run)
 {
@@ -290,15 +304,8 @@ static void add_calls(struct tables *b, const struct run *run)
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (host_window_has(&host, t->ranges.start[i]))
 				b->out.side.counts.ranges += b->weight;
-		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
-			const struct spans *parts = &run->host[t->threads[thread].process];
-			for (size_t h = 0; h < parts->n && t->overheads.class[i] == OVERHEAD_PROFILER; h++) {
-				const int64_t *part = parts->at[h];
-				int64_t a = t->overheads.start[i] > part[0] ? t->overheads.start[i] : part[0];
-				int64_t z = t->overheads.end[i] < part[1] ? t->overheads.end[i] : part[1];
-				b->out.side.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
-			}
-		}
+		if (launches)
+			add_profiler_time(b, run, thread);
 	}
 }
 
