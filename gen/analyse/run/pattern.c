@@ -257,16 +257,12 @@ static void take_inner(const struct pattern_sequence *s, struct best *b)
 	}
 }
 
-/* A cycle may be cut anywhere; it is best cut where the program pauses: before the op that follows the longest pause of
- * a usual cycle. */
-static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
+/* The op of a usual cycle before which the program pauses longest; 0: it does so before the first. */
+static uint32_t longest_pause(const struct pattern_sequence *s, const struct pattern_found *f)
 {
 	const struct pattern_fit *fit = &f->fit;
-	if (f->bursts || fit->ops < 2 || fit->model == UINT32_MAX)
-		return;
-
-	ARENA_LOCAL(scratch);
-	double *pause = ARENA_NEW(&scratch, fit->ops, double);
+	double longest = 0, first = 0;
+	uint32_t best = 0;
 	uint32_t some[RULE_WINDOW], n_some = 0, stride = (f->to - f->from) / RULE_WINDOW + 1;
 	for (uint32_t k = f->from; k < f->to; k += fit->cycle[k].grade == GRADE_EXACT ? stride : 1)
 		if (fit->cycle[k].grade == GRADE_EXACT && n_some < RULE_WINDOW)
@@ -276,14 +272,20 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		for (uint32_t k = 0; k < n_some; k++)
 			of_op[k] = (int64_t)s->pause[fit->cut[some[k]] + i];
 		sort_times(of_op, n_some);
-		int64_t median = of_op[n_some / 2];
-		pause[i] = (double)median;
+		const double median = (double)of_op[n_some / 2];
+		first = i ? first : median;
+		best = median > longest ? i : best;
+		longest = median > longest ? median : longest;
 	}
-	uint32_t best = 0;
-	for (uint32_t i = 1; i < fit->ops; i++)
-		if (pause[i] > pause[best])
-			best = i;
-	if (!best || pause[best] <= pause[0] * RULE_PAUSE)
+	return longest > first * RULE_PAUSE ? best : 0;
+}
+
+/* A cycle may be cut anywhere; it is best cut where the program pauses. */
+static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
+{
+	const struct pattern_fit *fit = &f->fit;
+	const uint32_t best = f->bursts || fit->model == UINT32_MAX ? 0 : longest_pause(s, f);
+	if (!best)
 		return;
 	/* one more at either end, of which the present cuts have half each */
 	size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 2 + 1, size_t);

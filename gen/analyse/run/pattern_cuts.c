@@ -79,48 +79,70 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 
 /* ---- whether it is a loop ---- */
 
-/* How much of the cycles [from, to), or of their runs, is usual; whether that makes a loop. */
-static bool explains(struct pattern_found *out, const struct pattern_sequence *s, bool runs)
+/* Whether a cycle is none of a run. */
+static bool is_between(const struct pattern_cycle *c)
+{
+	return c->grade == GRADE_NONE || c->more;
+}
+
+/* How many ops a cycle has too many of, or too few (less than 0), if it is one of both: they may have moved over a
+ * boundary. */
+static double net_of(const struct pattern_cycle *c)
+{
+	return !c->lack ? (double)c->off : c->lack == c->off ? -(double)c->off : 0;
+}
+
+/* What cycles differ from the usual one by, without ([0]) and with a graph that is captured in them, added up. */
+struct differing {
+	double off[2], off_time[2], time, lacks;
+	uint32_t n, alike, same; /* cycles */
+};
+
+/* Of the cycles [from, to), or of their runs; sets n_ops. */
+static struct differing add_up(struct pattern_found *out, const struct pattern_sequence *s, bool runs)
 {
 	const struct pattern_fit *f = &out->fit;
-	double off = 0, time = 0, off_time = 0, captured = 0, captured_time = 0, lacks = 0, before = 0;
-	uint32_t alike = 0, n = 0, same = 0;
+	struct differing d = {0};
+	double before = 0;
 	out->n_ops = 0;
 	for (uint32_t k = out->from; k < out->to; k++) {
 		const struct pattern_cycle *c = &f->cycle[k];
-		n += c->grade != GRADE_NONE;
-		same += c->grade == GRADE_EXACT || (c->grade != GRADE_NONE && c->off <= RULE_SPARE);
-		if (runs && (c->grade == GRADE_NONE || c->more))
+		d.n += c->grade != GRADE_NONE;
+		d.same += c->grade == GRADE_EXACT || (c->grade != GRADE_NONE && c->off <= RULE_SPARE);
+		if (runs && is_between(c))
 			continue;
-		size_t all = f->cut[k + 1] - f->cut[k];
 		bool captures = c->off && pattern_fit_captures(f, s, k);
-		alike += c->grade >= GRADE_ALIKE;
-		out->n_ops += all;
-		time += c->time;
-		*(captures ? &captured : &off) += c->off;
-		/* an op that moved over a boundary: the cycle before has too many, or too few */
-		double net = captures || runs ? 0 : !c->lack ? (double)c->off : c->lack == c->off ? -(double)c->off : 0;
+		d.alike += c->grade >= GRADE_ALIKE;
+		out->n_ops += f->cut[k + 1] - f->cut[k];
+		d.time += c->time;
+		d.off[captures] += c->off;
+		double net = captures || runs ? 0 : net_of(c);
 		if (net * before < 0) {
-			off -= 2 * fmin(fabs(net), fabs(before));
+			d.off[0] -= 2 * fmin(fabs(net), fabs(before));
 			net = 0;
 		}
 		before = net;
-		bool ends = k + 1 == out->to || (runs && (c[1].grade == GRADE_NONE || c[1].more));
+		bool ends = k + 1 == out->to || (runs && is_between(c + 1));
 		if (ends) /* the capture's end, or the loop's own, is no fault of it */
-			off -= captures ? 0 : c->lack;
-		lacks += ends ? 0 : c->lack;
-		*(captures ? &captured_time : &off_time) += c->off_time;
+			d.off[0] -= captures ? 0 : c->lack;
+		d.lacks += ends ? 0 : c->lack;
+		d.off_time[captures] += c->off_time;
 	}
+	return d;
+}
+
+/* How much of them is usual; whether that makes a loop. */
+static bool explains(struct pattern_found *out, const struct pattern_sequence *s, bool runs)
+{
+	const struct differing d = add_up(out, s, runs);
 	/* what runs once before a graph is captured is no fault of the loop that goes on behind it; more is */
-	if (captured_time > RULE_QUARTER * time) {
-		off += captured;
-		off_time += captured_time;
-	}
-	out->cycles = n;
-	out->ops = out->n_ops ? 1 - off / ((double)out->n_ops + lacks) : 0;
-	out->time = time > 0 ? 1 - off_time / time : 1;
-	return n >= RULE_CYCLES && alike >= RULE_MOST * n && out->ops >= RULE_EXPLAINED &&
-	       out->time >= RULE_EXPLAINED && (n >= RULE_MANY || same >= RULE_MOST * n);
+	const bool all = d.off_time[1] > RULE_QUARTER * d.time;
+	const double off = d.off[0] + (all ? d.off[1] : 0), off_time = d.off_time[0] + (all ? d.off_time[1] : 0);
+	out->cycles = d.n;
+	out->ops = out->n_ops ? 1 - off / ((double)out->n_ops + d.lacks) : 0;
+	out->time = d.time > 0 ? 1 - off_time / d.time : 1;
+	return d.n >= RULE_CYCLES && d.alike >= RULE_MOST * d.n && out->ops >= RULE_EXPLAINED &&
+	       out->time >= RULE_EXPLAINED && (d.n >= RULE_MANY || d.same >= RULE_MOST * d.n);
 }
 
 static bool has(const struct pattern_fit *f, const struct pattern_sequence *s, uint8_t flags)
@@ -131,6 +153,31 @@ static bool has(const struct pattern_fit *f, const struct pattern_sequence *s, u
 	return false;
 }
 
+/* How many of these are one number; sorts them. */
+static uint32_t most_alike(uint32_t *list, uint32_t n)
+{
+	uint32_t most = 0;
+	sort_counts(list, n);
+	for (uint32_t i = 0, first = 0; i < n; i++) {
+		first = list[i] == list[first] ? first : i;
+		most = i - first + 1 > most ? i - first + 1 : most;
+	}
+	return most;
+}
+
+/* In how many of the cycles [from, to) the host has to do with an op. */
+static uint32_t count_hosted(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++) {
+		size_t i = f->cut[k];
+		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
+			i++;
+		n += i < f->cut[k + 1];
+	}
+	return n;
+}
+
 /* Cycles may come in runs with something else between them. Runs come again and again, as many cycles in each or not:
  * layers of a step, or steps with a validation between them, or tokens of one prompt after the other. The host has to
  * do with every step, and not with a layer, of which there are as many in every step; or a lookup tells that it is one.
@@ -138,8 +185,7 @@ static bool has(const struct pattern_fit *f, const struct pattern_sequence *s, u
 static bool are_bursts(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
-	uint32_t from = out->from, to = out->to, first, end, runs = 0, n = 0, in_runs = 0, cycles = 0, same = 0,
-		 host = 0;
+	uint32_t from = out->from, to = out->to, first, end, runs = 0, n = 0, in_runs = 0, cycles = 0;
 	size_t inside = 0;
 	ARENA_LOCAL(scratch);
 	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), behind = 0;
@@ -152,23 +198,12 @@ static bool are_bursts(const struct pattern_sequence *s, struct pattern_found *o
 		for (uint32_t i = first; i < end; i++)
 			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
 	}
-	sort_counts(length, n);
-	for (uint32_t i = 0, k; i < n; i = k) {
-		for (k = i + 1; k < n && length[k] == length[i]; k++)
-			;
-		same = k - i > same ? k - i : same;
-	}
+	const uint32_t same = most_alike(length, n);
 	bool vary = n >= RULE_CYCLES_VARIED && same <= RULE_HALF * n &&
 	            (double)inside >= RULE_MOST * (double)(f->cut[to] - f->cut[from]);
-	for (uint32_t k = from; k < to; k++) {
-		size_t i = f->cut[k];
-		while (i < f->cut[k + 1] && !(s->flags[i] & PATTERN_HOST))
-			i++;
-		host += i < f->cut[k + 1];
-	}
 	bool whole = runs > RULE_FEW && in_runs >= RULE_HALF * cycles && cycles >= RULE_EXPLAINED * (to - from);
 	if (runs < 2 || !(whole || in_runs >= RULE_NEARLY_ALL * cycles) ||
-	    !(vary || host >= RULE_NEARLY_ALL * (to - from) || has(f, s, PATTERN_LOOKUP)) ||
+	    !(vary || count_hosted(s, f, from, to) >= RULE_NEARLY_ALL * (to - from) || has(f, s, PATTERN_LOOKUP)) ||
 	    count_near(f, s, from, to, &behind) > RULE_LITTLE * cycles || behind > RULE_QUARTER * cycles)
 		return false;
 	out->bursts = true;

@@ -189,6 +189,16 @@ static uint8_t grade(const struct pattern_fit *f, const struct pattern_sequence 
 	                                                                   : GRADE_CYCLE;
 }
 
+/* Whether op `i`, the n-th of its token in a cycle, `near` behind the last usual one, is as usual where names vary. */
+static bool fits_in(const struct pattern_fit *f, const struct pattern_sequence *s, size_t i, uint32_t n, uint32_t near,
+                    const uint8_t *limit)
+{
+	const uint32_t token = s->token[i];
+	if (f->usual[token])
+		return !f->constant[token] || n <= f->constant[token];
+	return !(s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) && near <= limit[i - f->cut[0]];
+}
+
 static void weigh(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, const uint8_t *limit,
                   struct pattern_counts *counts)
 {
@@ -200,13 +210,9 @@ static void weigh(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	c->pause = 0;
 	for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++) {
 		uint32_t token = s->token[i], n = pattern_counts_add(counts, token);
-		bool is = n <= f->usual[token];
 		counts->time[token] = (n > 1 ? counts->time[token] : 0) + (double)s->length[i];
 		near = f->usual[token] ? 0 : near + 1;
-		if (limit && f->usual[token])
-			is = !f->constant[token] || n <= f->constant[token];
-		else if (limit)
-			is = !(s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) && near <= limit[i - f->cut[0]];
+		const bool is = limit ? fits_in(f, s, i, n, near, limit) : n <= f->usual[token];
 		there += n == 1 && f->usual[token];
 		good += is;
 		if (limit)

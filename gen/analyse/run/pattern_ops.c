@@ -92,6 +92,29 @@ static void make_room(struct pattern_ops *ops, size_t n, struct arena *arena)
 	s->n = 0;
 }
 
+/* What tokens are, by lane << 32 | name, and what their names say of the ops. */
+static void tell_tokens(const struct trace *t, const struct keymap *tokens, struct arena *arena,
+                        struct pattern_ops *out)
+{
+	struct pattern_sequence *s = &out->sequence;
+	ARENA_LOCAL(scratch);
+	s->n_tokens = tokens->n;
+	s->lane = ARENA_NEW(arena, tokens->n, uint32_t);
+	out->name = ARENA_NEW(arena, tokens->n, uint32_t);
+	uint8_t *told = ARENA_NEW(&scratch, tokens->n, uint8_t);
+	s->of_pytorch = t->source.kind == SOURCE_KINETO; /* or a kernel is its own: nothing else has such a name */
+	for (uint32_t token = 0; token < tokens->n; token++) {
+		s->lane[token] = (uint32_t)(tokens->keys[token] >> 32);
+		out->name[token] = (uint32_t)tokens->keys[token];
+		const char *name = names_text(t->names, out->name[token]);
+		told[token] =
+			(classify_update(name) ? PATTERN_UPDATE : 0) | (classify_lookup(name) ? PATTERN_LOOKUP : 0);
+		s->of_pytorch = s->of_pytorch || strstr(name, "at::native::");
+	}
+	for (size_t k = 0; k < s->n; k++)
+		s->flags[k] |= told[s->token[k]];
+}
+
 void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, const struct spans *without,
                          struct arena *arena, struct pattern_ops *out)
 {
@@ -142,21 +165,7 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 		until = !k || end > until ? end : until;
 	}
 	s->n_lanes = lanes.n;
-	s->n_tokens = tokens.n;
-	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
-	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
-	uint8_t *told = ARENA_NEW(&scratch, tokens.n, uint8_t); /* by its name */
-	s->of_pytorch = t->source.kind == SOURCE_KINETO; /* or a kernel is its own: nothing else has such a name */
-	for (uint32_t token = 0; token < tokens.n; token++) {
-		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
-		out->name[token] = (uint32_t)tokens.keys[token];
-		const char *name = names_text(t->names, out->name[token]);
-		told[token] =
-			(classify_update(name) ? PATTERN_UPDATE : 0) | (classify_lookup(name) ? PATTERN_LOOKUP : 0);
-		s->of_pytorch = s->of_pytorch || strstr(name, "at::native::");
-	}
-	for (size_t k = 0; k < n; k++)
-		s->flags[k] |= told[s->token[k]];
+	tell_tokens(t, &tokens, arena, out);
 	arena_release(&scratch);
 	mark_calls(t, process, s);
 }

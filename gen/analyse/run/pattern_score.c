@@ -1,5 +1,7 @@
 #include "analyse/run/pattern_score.h"
 
+#include <math.h>
+
 /* Cycles one after the other that hold more than is usual: what ends a step. */
 struct end {
 	uint32_t others; /* ops that no usual cycle has */
@@ -97,10 +99,19 @@ static bool in_some(uint32_t n, uint32_t of)
 	return n >= RULE_CYCLES && !in_nearly_all(n, of);
 }
 
+/* `told`: each cycle has something to do with the host, or what a step ends with. */
+static enum pattern_level level_of(const struct seen *seen, const struct ends *ends, bool told)
+{
+	const uint32_t n = seen->cycles;
+	if (!n || !in_nearly_all(seen->work, n))
+		return LEVEL_PARTS;
+	const bool open = ends->n + 1 >= RULE_CYCLES && ends->n <= RULE_HALF * n && in_nearly_all(seen->sure, ends->n);
+	return open && !told && !in_nearly_all(seen->lookup, n) ? LEVEL_OPEN : LEVEL_STEP;
+}
+
 struct pattern_score pattern_score_of(const struct pattern_sequence *s, const struct pattern_found *f)
 {
 	struct pattern_score score = {.weight = f->ops * (double)f->n_ops,
-	                              .level = LEVEL_STEP,
 	                              .varied = f->same > 0,
 	                              .least = s->of_pytorch ? RULE_CYCLES : RULE_CYCLES_VARIED,
 	                              .cycles = f->cycles,
@@ -111,10 +122,9 @@ struct pattern_score pattern_score_of(const struct pattern_sequence *s, const st
 	for (uint32_t k = f->from; k + 1 < f->to; k++)
 		see(s, f, k, &seen);
 	uint32_t n = seen.cycles;
-	if (score.varied && named < score.weight)
-		score.weight = named + (score.weight - named) * RULE_NEARLY_ALL;
-	if (score.varied && seen.inside < score.weight)
-		score.weight = (double)seen.inside;
+	if (score.varied)
+		score.weight =
+			fmin(fmin(score.weight, named + (score.weight - named) * RULE_NEARLY_ALL), (double)seen.inside);
 	if (f->bursts)
 		score.weight = (double)seen.inside + (double)f->written;
 	bool host = in_nearly_all(seen.host, n);
@@ -126,25 +136,21 @@ struct pattern_score pattern_score_of(const struct pattern_sequence *s, const st
 	score.steps = by_input && seen.input > ends->n ? seen.input : ends->n;
 	score.fewest = ends->fewest;
 	score.most = ends->most;
-	if (by_update || by_input || !n || !in_nearly_all(seen.work, n))
-		score.level = LEVEL_PARTS;
-	else if (!score.told && !host && !in_nearly_all(seen.lookup, n) && ends->n + 1 >= RULE_CYCLES &&
-	         ends->n <= RULE_HALF * n && in_nearly_all(seen.sure, ends->n))
-		score.level = LEVEL_OPEN;
+	score.level = by_update || by_input ? LEVEL_PARTS : level_of(&seen, ends, score.told || host);
 	return score;
+}
+
+/* Whether there are enough of the steps for these parts: one for each end. */
+static bool are_enough(const struct pattern_score *step, const struct pattern_score *part)
+{
+	return step->weight >= RULE_MOST * part->weight && step->cycles <= (1 + RULE_QUARTER) * part->steps + 1 &&
+	       (step->cycles >= RULE_MANY || (step->cycles + 1 >= step->least && part->fewest == part->most));
 }
 
 bool pattern_score_is_better(const struct pattern_score *a, const struct pattern_score *b)
 {
-	if (a->level != b->level) {
-		const struct pattern_score *step = a->level > b->level ? a : b, *part = step == a ? b : a;
-		/* one for each end */
-		bool enough =
-			step->weight >= RULE_MOST * part->weight &&
-			step->cycles <= (1 + RULE_QUARTER) * part->steps + 1 &&
-			(step->cycles >= RULE_MANY || (step->cycles + 1 >= step->least && part->fewest == part->most));
-		return enough == (step == a);
-	}
+	if (a->level != b->level)
+		return a->level > b->level ? are_enough(a, b) : !are_enough(b, a);
 	/* of what the host has to do with several are no step; of what it has nothing to do with they are one that has
 	 * its input */
 	if (a->varied && !b->varied && a->cycles < b->cycles && (b->asked || (a->told && !b->told)))
