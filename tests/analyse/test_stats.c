@@ -34,6 +34,21 @@ static void order(void **unused)
 	near(stats_mad((double[]){-4, 1, 2, -3}, 4, 0, scratch), 2.5, 0);
 }
 
+/* Between two values where just that share lies below: turned round, the list has it at the other share. */
+static void weighed(void **unused)
+{
+	(void)unused;
+	struct stats_weighed x[] = {{4, 1}, {1, 1}, {3, 1}, {2, 1}}, y[] = {{-4, 1}, {-1, 1}, {-3, 1}, {-2, 1}};
+	near(stats_weighed_quantile(x, 4, 0.25), 1.5, 0);
+	near(stats_weighed_quantile(x, 4, 0.3), 2, 0);
+	near(stats_weighed_quantile(x, 4, 0.5), 2.5, 0);
+	near(stats_weighed_quantile(y, 4, 0.75), -1.5, 0);
+	/* 0.1 + 0.2 is not 0.3, and a third of 0.9 */
+	struct stats_weighed thirds[] = {{1, 0.1}, {2, 0.2}, {3, 0.6}};
+	near(stats_weighed_quantile(thirds, 3, 1 / 3.), 2.5, 0);
+	near(stats_weighed_quantile((struct stats_weighed[]){{7, 2}}, 1, 0.5), 7, 0);
+}
+
 static void location(void **unused)
 {
 	(void)unused;
@@ -197,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order),
+		cmocka_unit_test(weighed),
 		cmocka_unit_test(location),
 		cmocka_unit_test(equal_numbers),
 		cmocka_unit_test(cosines),

@@ -22,6 +22,7 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import check_real_pairs  # noqa: E402
 import check_untruths  # noqa: E402
+import made_host  # noqa: E402
 import made_pairs  # noqa: E402
 
 ONCE_WRONG = {"augmentation on the GPU instead of the host", "30 steps against 200", "tables are made before the loop, nothing is marked",
@@ -159,6 +160,27 @@ def contradicted(status, doc, texts):
 # ---- pairs ----
 
 
+def even_runs(folder):
+    """Launches of four kernels, of which three take longer on a side and one takes less time: the quartiles lie
+    between two of them."""
+    sides = []
+    for side, times in ("baseline", (1, 1, 1, 1)), ("fixed", (1.6, 1.4, 1.2, 0.9)):
+        for run in range(3):
+            host = made_host.Host(10 * run + len(side))
+            for _ in range(40):
+                host.begin("step")
+                for name, longer in zip("abcd", times):
+                    host.pace = longer
+                    host.kernel(f"{name}(float*)", 2_000)
+                    host.pace = 1
+                host.sync()
+                host.finish(4)
+            started = made_host.STARTED + (2 * run + (side == "fixed") ^ run % 2) * 60 * 10**9
+            host.write(folder / f"even-{side}-{run}.sqlite", started)
+            sides.append([f"--{side}", str(folder / f"even-{side}-{run}.sqlite")])
+    return sides
+
+
 def pairs(every, folder):
     """Of each: its name, sides, options."""
     for i, pair in enumerate(check_real_pairs.PAIRS):
@@ -167,6 +189,7 @@ def pairs(every, folder):
             yield pair.what, [list(side) for side in zip(words[::2], words[1::2])], list(pair.options)
     for kind in list(made_pairs.KINDS)[::every]:
         yield kind, [[str(w) for w in side] for side in made_pairs.pair(kind, 0).write(folder)], []
+    yield "four kernels, each launched as often, three runs", even_runs(folder), []
     runs = ROOT / "examples/training-step/runs"
     for n in 1, 3:
         yield f"the example, {n} runs", [[f"--{side}", str(runs / f"{side}-{k}.sqlite.gz")] for side in OTHER for k in range(1, n + 1)], []

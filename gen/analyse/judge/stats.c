@@ -5,6 +5,7 @@
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
+static const double TIE = 1e-9; /* of all weight: as far apart rounding takes two sums that are one */
 
 double stats_median(const double *sorted, size_t n)
 {
@@ -76,13 +77,16 @@ double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)
 double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share)
 {
 	double all = 0, below = 0;
-	size_t i = 0;
+	size_t low = 0, high = 0;
 	SORT(list, n, by_value);
 	for (size_t k = 0; k < n; k++)
 		all += list[k].weight;
-	for (; i + 1 < n && below + list[i].weight < share * all; i++)
-		below += list[i].weight;
-	return list[i].value;
+	for (size_t k = 0; k + 1 < n; k++) {
+		below += list[k].weight;
+		low += below < (share - TIE) * all;
+		high += below <= (share + TIE) * all;
+	}
+	return (list[low].value + list[high].value) / 2;
 }
 
 double stats_cosine_variance(const double *x, size_t n, int terms)

@@ -33,7 +33,8 @@ struct stats_weighed {
 	double value, weight;
 };
 
-/* The value below which `share` of the weight lies. Sorts the list; n >= 1. */
+/* The value below which `share` of the weight lies, or the middle of the two that it lies between: turned round, the
+ * list has it at 1 − share. Sorts the list; n >= 1. */
 double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share);
 
 /* The mean of the values between that quantile of `trim` < 1/2 and that of 1 − trim, by weight. Sorts the list. */
