@@ -314,6 +314,15 @@ def check_recorded(table, gapline):
     drafts = gapline.report(*[os.path.join(RECORDED, "drafts.gapline")] * 2)[1]["baseline"]["steps"]  # its own clock: 10.4232 ms
     table.check("rounds of speculative decoding behind the models' weights: a round is a step", drafts["measured"] == 17 and
                 abs(drafts["period_ms"]["mean"] / 10.4232 - 1) < 0.01, (drafts["measured"], drafts["period_ms"]["mean"]), 10.4232)
+    ensemble = [os.path.join(RECORDED, f"ensemble-{side}.gapline") for side in ("baseline", "fixed")]
+    intervals = []
+    for name, pair in ("eight models, one after the other, and all at once", ensemble), ("the other way", ensemble[::-1]):
+        verdict = gapline.report(*pair)[1]["verdict"]  # 23 times all of them: its own clock said 12.8878 and 3.6793 ms
+        table.check(f"{name}: an optimizer's step is no unit", verdict["result"] == "inconclusive" and verdict["why"]["parts"] == [] and
+                    verdict["reasons"][0].startswith("The steps are not marked."), (verdict["result"], verdict["reasons"]))
+        intervals.append(verdict["ci95"])
+    table.check("eight models: launches that weigh the same say the same of swapped sides", abs(intervals[0][0] * intervals[1][1] - 1) < 1e-9 and
+                abs(intervals[0][1] * intervals[1][0] - 1) < 1e-9, intervals)
     table.check("gradients that are not filled with zeros, and not added to them: unknown", work == "unknown", work)
 
 

@@ -246,6 +246,18 @@ def check_server(gapline):
     return []
 
 
+def check_rounds(gapline):
+    """Four tokens, one after the other, became a round that drafts four and checks them together, of which the step is longer and all
+    of it is faster: of one it is a token, of the other a round, and there is no direction in either order. What is wrong."""
+    wrong = []
+    for sides in ("baseline", "fixed"), ("fixed", "baseline"):
+        document = recorded_pair(gapline, "rounds", sides)
+        verdict, found = document["verdict"], sorted(document[side]["steps"]["measured"] for side in ("baseline", "fixed"))
+        if found != [18, 89] or verdict["result"] != "inconclusive" or verdict["reasons"][0]["id"] != "loops_of_other_number":
+            wrong.append(f"rounds, {sides}: {found}, {verdict['result']}, {verdict['reasons'][0]}")
+    return wrong
+
+
 def check_graphs_traced_whole(gapline):
     """A graph whose 40 nodes are set anew for each launch, and one that reads a number: nothing shows that they are alike, and the
     report says what would."""
@@ -269,7 +281,7 @@ def check_decoders(gapline):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1])
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1]) + check_rounds(sys.argv[1])
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -273,7 +273,8 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 }
 
 /* Two programs that have nothing in common but the name of their steps are nothing to compare, whatever they take: not
- * a kernel, no input, no operators that calculate as much, and what they run runs neither as often nor in one phase. */
+ * a kernel, no input, no operators that calculate as much, and what they run runs neither as often nor in one phase.
+ * Nor are such steps as nobody marked, where all of them together say the opposite. */
 static void doubt_programs(struct guard *c, const char *input, bool alike)
 {
 	const struct fact *why = FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = input);
@@ -282,6 +283,8 @@ static void doubt_programs(struct guard *c, const char *input, bool alike)
 	if (!alike && !hidden && c->a->steps.found && c->alike < GUARD_MATERIAL && c->placed < A_HALF &&
 	    c->out.result.state != RESULT_AGREES)
 		c->out.mismatch = why;
+	else if (!alike && c->a->steps.found)
+		guard_is_other_unit(c, guard_other_way_in_all(c));
 }
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same

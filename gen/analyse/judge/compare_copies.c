@@ -2,6 +2,7 @@
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work_multiple.h"
 #include "analyse/run/op_words.h"
+#include "trace/classify.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 static const double MOST = 0.9;             /* of a side's GPU work: so much is in what repeats */
 static const double HALF = 0.5;             /* of a side's kernels' time is of families that the other one has, too */
 static const double SEVERAL = 3, ABOUT = 4; /* times as many repetitions, each so much longer, more or less */
-static const double SOME = 4.5;             /* times in all that results are read back: fewer may be by chance */
+static const double TWICE = 1.9; /* times as many: each may be two of them, but for what the ends of a capture hold */
+static const double SOME = 4.5;  /* times in all that results are read back: fewer may be by chance */
 static const double BEYOND_ONE = 1.2; /* times by which the numbers would be apart: an edge of the window makes one */
 enum {
 	OFTEN = 8,    /* times: fewer are as many by chance */
@@ -193,6 +195,27 @@ static double shared_kernels(const struct guard *c)
 			shared[s] += there ? kernel->per_step : 0;
 		}
 	return all[0] > 0 && all[1] > 0 ? fmax(shared[0] / all[0], shared[1] / all[1]) : 0;
+}
+
+/* How often what is called a step came in a run of the side. */
+static double how_often(const struct side *side)
+{
+	return (double)(side->steps.measured / side->n_runs + side->runs[side->median_run].left_out);
+}
+
+const struct fact *guard_other_way_in_all(const struct guard *c)
+{
+	const double n[2] = {how_often(c->a), how_often(c->b)};
+	const int fewer = n[1] < n[0];
+	const double more = n[!fewer] / n[fewer], longer = c->side[fewer].steps.mean / c->side[!fewer].steps.mean;
+	for (int s = 0; s < 2; s++)
+		if (c->side[s].steps.origin == STEPS_BY_RANGE &&
+		    strcmp(names_text(c->names, c->side[s].steps.name), STEP_ADDED) != 0)
+			return NULL;
+	if (more < TWICE || longer <= 1 || longer >= more)
+		return NULL;
+	return FACT_NEW(c->arena, loops_of_other_number, fewer, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
+	                .longer = longer);
 }
 
 bool guard_goes_as_often(const struct guard *c, const struct side_facts facts[2])

@@ -225,8 +225,7 @@ static const struct fact *graphs_of_several(const struct guard *c, const double 
 	return FACT_NEW(c->arena, step_input_several, more, .times = (int64_t)round(k));
 }
 
-/* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
-static bool is_other_unit(struct guard *c, const struct fact *other)
+bool guard_is_other_unit(struct guard *c, const struct fact *other)
 {
 	if (!other || c->out.mismatch || c->a->items > 0)
 		return false;
@@ -244,7 +243,7 @@ static double change_over(const struct guard *c, double time, double all)
 }
 
 /* Work that chance may have made less. Where steps wander, it may have made all of the speedup, but for one that is
- * many times as large. */
+ * many times as large: nobody knows then that the work is the same. */
 static void add_by_chance(struct guard *c, const struct work_kernels *k, double all)
 {
 	const struct work_group *kernels = k->by_chance.time > GUARD_MATERIAL * all ? &k->by_chance : &k->wandering;
@@ -254,7 +253,7 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
 	if (c->variation.wanders && !c->out.mismatch && !(change_over(c, kernels->time, all) >= MANY_TIMES))
 		c->out.mismatch = why;
-	if (kernels == &k->by_chance)
+	if (kernels == &k->by_chance || c->out.mismatch == why)
 		guard_doubt(c, why);
 }
 
@@ -317,8 +316,8 @@ static void keep_numbers(struct guard *c, const struct work_kernels *k)
 static bool are_other_units(struct guard *c, const struct work_kernels *k)
 {
 	const bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k->blocks.n;
-	return is_other_unit(c, c->variation.turns == FACT_NO_SIDE ? other_unit(c, k) : NULL) ||
-	       is_other_unit(c, other ? guard_other_number(c) : NULL);
+	return guard_is_other_unit(c, c->variation.turns == FACT_NO_SIDE ? other_unit(c, k) : NULL) ||
+	       guard_is_other_unit(c, other ? guard_other_number(c) : NULL);
 }
 
 /* What one side lacks. Where graphs hide kernels they may do what is missing beside them. */
@@ -363,7 +362,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	struct work_kernels k;
 	const struct work_scale scale = scale_of(c);
 	const uint32_t before = c->out.differences.n;
-	if (is_other_unit(c, graphs_of_several(c, scale.input)))
+	if (guard_is_other_unit(c, graphs_of_several(c, scale.input)))
 		return;
 	if (amounts_hidden(c->a, c->b)) {
 		GUARD_DOUBT(c, kernels_in_graphs, FACT_NO_SIDE);

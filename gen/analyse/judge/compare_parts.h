@@ -78,6 +78,15 @@ const struct fact *guard_copies_of_loop(const struct guard *guard);
  */
 const struct fact *guard_other_number(const struct guard *guard);
 
+/* Whether the program marks no steps, what is called one comes twice as often and more on a side, and is shorter there
+ * by less: all of them together say the opposite of one. Where nothing shows the same work, either may be true. NULL:
+ * it is not so. */
+const struct fact *guard_other_way_in_all(const struct guard *guard);
+
+/* Whether the sides' steps are no unit of the same work, as `other` says (NULL: they are): then nothing tells whether
+ * the work is the same. */
+bool guard_is_other_unit(struct guard *guard, const struct fact *other);
+
 /* How often the judged loop of a side, which no range is, repeats; 0: there is none. */
 uint32_t guard_iterations(const struct side *side);
 
