@@ -212,6 +212,12 @@ def far_behind(steps):
     return edit
 
 
+def outlive(db):
+    """A kernel of the first step, on another stream, outlives the second step's: their ends are one, and both are there."""
+    (end,) = db.execute(f"SELECT max(end) FROM {KERNELS} WHERE correlationId < ?", (2 * PER_STEP,)).fetchone()
+    db.execute(f"UPDATE {KERNELS} SET end = ?, streamId = 8 WHERE correlationId = ?", (end + 1_000, PER_STEP - 1))
+
+
 def nothing(db):
     pass
 
@@ -257,6 +263,7 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "a clock set back": (nothing, clock_back(*range(5, 56, 5)), BACK, [], 3),
     "one row far behind": (lambda db: db.execute(f"UPDATE {KERNELS} SET start = start + 3600000000000, end = end + 3600000000000 WHERE correlationId = {30 * PER_STEP + 2}"), nothing, FAR, [], 1),
     "a step far behind": (nothing, far_behind(1), FAR, [], 1),
+    "work of the first step outlives the second": (nothing, outlive, None, [], 1),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant(), nothing, OTHER, [], 1),

@@ -339,15 +339,19 @@ static uint64_t count_of(uint64_t sum)
 	return sum & ((UINT64_C(1) << COUNT_BITS) - 1);
 }
 
-/* The usual length of a step's range, and in `length` that of each; 0: it has none. */
-static double find_lengths(const struct run *run, double *length, struct arena *arena)
+/* The usual length of a step's range, and in `length` that of each; 0: it has none. `ranges`: how many it has. */
+static double find_lengths(const struct run *run, double *length, uint32_t *ranges, struct arena *arena)
 {
 	const struct steps *s = &run->steps;
 	double *value = ARENA_NEW(arena, s->n, double);
 	for (uint32_t k = 0; k < s->n_threads; k++)
-		for (uint32_t i = 0; i < s->threads[k].n; i++)
-			if (s->threads[k].step[i] != TRACE_NONE)
-				length[s->threads[k].step[i]] = (double)(s->threads[k].end[i] - s->threads[k].start[i]);
+		for (uint32_t i = 0; i < s->threads[k].n; i++) {
+			const uint32_t step = s->threads[k].step[i];
+			if (step == TRACE_NONE)
+				continue;
+			length[step] = (double)(s->threads[k].end[i] - s->threads[k].start[i]);
+			ranges[step]++;
+		}
 	memcpy(value, length, s->n * sizeof *value);
 	sort_doubles(value, s->n);
 	return s->n ? value[s->n / 2] : 0;
@@ -386,7 +390,8 @@ static bool is_one(const struct holes *holes, uint32_t step, uint32_t usual, uin
 	                 (others && holes->others[step] <= others));
 }
 
-/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. */
+/* Steps that hold k times the kernels of most others, k > 1, or none though they took as long. Where a long op of the
+ * first step outlives the next one's, both are one, and their marks are there. */
 static void find_several(const struct holes *holes, struct run *run)
 {
 	uint32_t n = run->steps.n, usual = 0, same = 0;
@@ -403,13 +408,15 @@ static void find_several(const struct holes *holes, struct run *run)
 	struct run_holes *out = &run->holes;
 	for (size_t i = 0; i < holes->n_silent && !out->jumps; i++)
 		out->jumps += is_cut(holes, holes->silent[i], n, each);
-	double *length = ARENA_NEW(holes->work, n, double), as_long = AS_LONG * find_lengths(run, length, holes->work);
+	double *length = ARENA_NEW(holes->work, n, double);
+	uint32_t *ranges = ARENA_NEW(holes->work, n, uint32_t);
+	const double as_long = AS_LONG * find_lengths(run, length, ranges, holes->work);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t times = count_of(holes->sum[i]) / each;
 		bool nothing = !holes->sum[i] && !holes->others[i] && length[i] >= as_long;
 		if ((times < 2 && !nothing) || holes->sum[i] != times * holes->sum[usual])
 			continue;
-		if (is_one(holes, i, usual, times) || out->several++)
+		if (ranges[i] > ranges[usual] || is_one(holes, i, usual, times) || out->several++)
 			continue;
 		out->step = i + 1;
 		out->times = (int64_t)times;
