@@ -156,6 +156,19 @@ static struct table work_kernels(const struct changed *c)
 	return t;
 }
 
+/* What kernels that one side alone runs, and that take no one's place, change by together, but for one of them. */
+static double others_change(const struct changed *c, const struct table *t, const uint32_t *with, uint32_t but)
+{
+	double change = 0;
+	for (uint32_t k = 0; k < t->kept; k++) {
+		const int there = t->row[k].at[0] < 0;
+		if (k != but && with[k] == k && t->row[k].at[1 - there] < 0)
+			change += (there ? 1 : -1) * per_gpu(c->a, there, t->row[k].time[there]);
+	}
+	return change;
+}
+
+/* Names none where other kernels came, went, or became others, and that changed more. */
 static void find_kernel(const struct changed *c, bool owned, struct card_work *found)
 {
 	struct table t = work_kernels(c);
@@ -173,6 +186,8 @@ static void find_kernel(const struct changed *c, bool owned, struct card_work *f
 		most = share;
 		/* of one that took another's place: the name on the side where there is more of it */
 		found->kernel = (uint32_t)(c->part->delta > 0 && other->at[1] >= 0 ? other->key : row->key);
+		if (others_change(c, &t, with, i) / c->part->delta > share)
+			found->kernel = 0;
 	}
 }
 

@@ -280,11 +280,10 @@ static void doubt_programs(struct guard *c, const char *input, bool alike)
 	const struct fact *why = FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = input);
 	const bool hidden = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
 	guard_doubt(c, why);
-	if (!alike && !hidden && c->a->steps.found && c->alike < GUARD_MATERIAL && c->placed < A_HALF &&
-	    c->out.result.state != RESULT_AGREES)
+	if (alike || !c->a->steps.found || guard_is_other_unit(c, guard_other_way_in_all(c)))
+		return;
+	if (!hidden && c->alike < GUARD_MATERIAL && c->placed < A_HALF && c->out.result.state != RESULT_AGREES)
 		c->out.mismatch = why;
-	else if (!alike && c->a->steps.found)
-		guard_is_other_unit(c, guard_other_way_in_all(c));
 }
 
 /* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
