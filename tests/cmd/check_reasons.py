@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a change is said to be, of programs whose change is known: kernels that run at once, that are shorter, or that
-calculate in 16 bits; a pause every so many steps; a list that is made half as often; or one loop of two.
+calculate in 16 bits; a clock, or what is none; a pause every so many steps; a list that is made half as often; or one
+loop of two.
 
     check_reasons.py GAPLINE
 """
@@ -15,6 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import by_hand  # noqa: E402
+import made_host  # noqa: E402
 import made_program  # noqa: E402
 import tiny_profile  # noqa: E402
 from by_hand import check, near, report  # noqa: E402
@@ -90,6 +92,75 @@ def halves_are_said(folder):
     (folder / "fixed.sqlite").unlink()
     write(folder / "fixed.sqlite", True, names=("gemm_f32_other", "relu"), seed=2)
     check("16-bit" not in report(folder)[2], "nothing of 16 bits")
+
+
+def twice(program, seed, **how):
+    """60 steps: the same kernels in the encoder, and in the decoder."""
+    host = made_host.Host(seed)
+    for _ in range(60):
+        host.begin("step")
+        host.copy(1, 1 << 20)
+        for phase in "encoder", "decoder":
+            host.begin(phase)
+            program(host, phase, **how)
+            host.end()
+        host.finish(4)
+    return host
+
+
+def longer(host, phase, **times):
+    for _ in range(4):
+        for kernel, us in ("gemm", 90), ("attention", 60), ("norm", 20):
+            host.kernel(f"{kernel}(float*)", us * times.get(phase, 1) * 1000)
+
+
+def on_two_gpus(host, phase, first=1.0, other=1.0):
+    for device, times in (0, first), (1, other):
+        longer(host, phase, **{phase: times})
+        rows = host.rows["KERNEL"]
+        rows[-12:] = [(*row[:2], device, *row[3:]) for row in rows[-12:]]
+
+
+def of_streams(host, phase, streams=1, times=1.0):
+    for i in range(12):
+        host.kernel("left(float*)" if i % 2 else "right(float*)", 60_000 * times, 64, 7 + i % streams)
+    host.free = dict.fromkeys((7, 8), max(host.free.values()))
+
+
+def what_is_no_clock(folder):
+    """Kernels of one clock are longer everywhere: not in one phase, not on one GPU, and not where more run at once."""
+    clock = "as with a lower clock"
+    for what, program, before, after, is_clock in (
+        ("all", longer, {"encoder": 1.25, "decoder": 1.25}, {}, True),
+        ("one phase", longer, {"encoder": 1.5}, {}, False),
+        ("one longer, one shorter", longer, {"encoder": 1.6, "decoder": 0.9}, {}, False),
+        ("one GPU", on_two_gpus, {"other": 1.3}, {}, False),
+        ("both GPUs", on_two_gpus, {"first": 1.3, "other": 1.3}, {}, True),
+        ("at once", of_streams, {"streams": 2, "times": 1.3}, {}, False),
+        ("at once, all", of_streams, {"streams": 2, "times": 1.3}, {"streams": 2}, True),
+    ):
+        for sides in ("base", "fixed"), ("fixed", "base"):
+            twice(program, 1, **before).write(folder / f"{sides[0]}.sqlite")
+            twice(program, 2, **after).write(folder / f"{sides[1]}.sqlite", made_host.STARTED + 60 * 10**9)
+            doc = report(folder)[1]
+            check((clock in " ".join(doc["verdict"]["notes"])) == is_clock, what, sides, doc["verdict"]["notes"])
+            check((doc["verdict"]["same_work"] == "same") == is_clock, what, sides, doc["verdict"]["same_work"])
+
+
+def kernels_are_steady(folder):
+    """That a clock may be why makes the interval wide, where kernels take as long in every step; more steps do not help."""
+    for varies in False, True:
+        for seed, side, times in (1, "base", 1 if varies else 1.43), (2, "fixed", 1):
+            host = made_host.Host(seed)
+            for _ in range(60):
+                host.begin("step")
+                host.copy(1, 1 << 16)
+                longer(host, "step", step=times * (host.rng.uniform(0.4, 1.6) if varies else 1))
+                host.finish(4)
+            host.write(folder / f"{side}.sqlite", made_host.STARTED + seed * 60 * 10**9)
+        _, doc, text, *_ = report(folder)
+        check(doc["verdict"]["result"] == "inconclusive", text)
+        check(("Kernel time varies from step to step" in " ".join(text.split())) == varies, varies, text)
 
 
 def pauses_are_a_share(folder):
@@ -227,4 +298,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([what_is_no_clock, kernels_are_steady, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, pauses_are_a_share, streams_wait, kernels_are_shorter])

@@ -274,7 +274,7 @@ static void compare_precision(struct guard *c)
 
 static struct work_scale scale_of(const struct guard *c)
 {
-	return (struct work_scale){c->a->steps.found,
+	struct work_scale scale = {c->a->steps.found,
 	                           c->slack,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]},
@@ -284,7 +284,11 @@ static struct work_scale scale_of(const struct guard *c)
 	                           c->variation,
 	                           0,
 	                           {(double)c->a->steps.measured / (double)c->a->n_runs,
-	                            (double)c->b->steps.measured / (double)c->b->n_runs}};
+	                            (double)c->b->steps.measured / (double)c->b->n_runs},
+	                           {NAN, NAN}};
+	if (c->share[0] == c->share[1] && c->as_much == 1)
+		conditions_busier(c->side, scale.busier);
+	return scale;
 }
 
 bool guard_other_batch(const struct guard *c, const struct side_facts facts[2], double baseline, double fixed)

@@ -153,6 +153,17 @@ double conditions_clock(const struct side side[2])
 	return found.means ? log(b->mean / f->mean) : log(b->median / f->median);
 }
 
+void conditions_busier(const struct side side[2], double busier[2])
+{
+	busier[0] = busier[1] = NAN;
+	for (uint32_t d = 0; d < side[0].n_devices; d++) {
+		const struct device_result *device = &side[0].devices[d], *other = same_device(&side[1], device);
+		const double ln = other ? log(other->budget.compute / device->budget.compute) : NAN;
+		busier[0] = fmin(busier[0], ln); /* of a number and NAN, the number */
+		busier[1] = fmax(busier[1], ln);
+	}
+}
+
 /* ---- reasons ---- */
 
 /* How many samples of a side say what held its GPUs back, and in how many of them `limit` did. */

@@ -14,6 +14,10 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
  * apart; NAN: samples are too few, or not of the measured time. */
 double conditions_clock(const struct side side[2]);
 
+/* ln of how many times as long some kernel computes on a device on the fixed side: of the device where that is least,
+ * and where it is most; NAN: no device is on both. */
+void conditions_busier(const struct side side[2], double busier[2]);
+
 /* Whether the same was recorded on both of what tells why a thread of the host does nothing. */
 bool conditions_host_alike(const struct trace_source *a, const struct trace_source *b);
 

@@ -8,7 +8,8 @@
 /* A change beyond this is said as a factor: of a speedup of 2, "100 %" leaves open of what. */
 static const double SAID_IN_PERCENT = 0.3;
 
-/* Of what steps vary by: no quieter machine helps where it is kernels' own time. */
+/* Of what steps vary by: no quieter machine helps where it is kernels' own time. Of the interval: more steps do not
+ * make the rest of it narrower. */
 static const double MOST = 0.5;
 
 /* The side whose runs vary more: the one that more steps help. */
@@ -152,7 +153,8 @@ void plan_could(const struct proof *p, const struct verdict_conditions *conditio
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
 	const double change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer));
-	const bool kernels = conditions && p->one_run && conditions->kernels[noisy_side(p)] > MOST;
+	const bool by_steps = p->one_run && p->within > MOST * log(v->hi / v->lo) / 2;
+	const bool kernels = by_steps && conditions && conditions->kernels[noisy_side(p)] > MOST;
 	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,
 	                    .times = 1 + change, .halving = (int64_t)half,
 	                    .spread = v->unsteady ? expm1(spread(p)) : NAN, .kernels = kernels);

@@ -481,7 +481,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 		out->multiple = work_find_larger(scale, search.all, search.n);
 	out->seldom = work_find_seldom(search.all, search.n);
 	out->recut = work_find_recut(scale->repeats, search.all, search.n);
-	work_find_alike(scale, search.all, search.n, &scratch, out);
+	work_find_alike(scale, rows.row, rows.n, search.all, search.n, &scratch, out);
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {

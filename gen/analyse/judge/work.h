@@ -110,6 +110,7 @@ struct work_scale {
 	struct variation variation;
 	double alone;      /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
 	double repeats[2]; /* steps of a run that were measured, by side */
+	double busier[2];  /* conditions_busier */
 };
 
 /* Standard errors that chance may make of a mean that was seen `n` times: of few times an error is not known well. */

@@ -129,12 +129,38 @@ static double common_factor(const struct work_scale *s, const struct work_row *a
 		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0)
 			list[found++] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
 			                                       all[k].time[0] + all[k].time[1]};
-	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0;
+	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0, nearest = INFINITY;
+	for (size_t i = 0; i < found; i++)
+		nearest = fmin(nearest, fabs(list[i].value - factor));
 	*near = CLOSE;
 	for (size_t k = 0; k < n; k++)
-		if (is_common(s, &all[k]) && ln_ratio(s, &all[k], false, &slack) == factor)
+		if (is_common(s, &all[k]) && fabs(ln_ratio(s, &all[k], false, &slack) - factor) <= nearest)
 			*near = fmax(*near, CLOSE + slack);
 	return factor;
+}
+
+/* How far a kernel's times are from that factor, ns a step: of neither side's. */
+static double off_factor(const struct work_row *r, double factor)
+{
+	return fabs(r->time[1] * exp(-factor / 2) - r->time[0] * exp(factor / 2));
+}
+
+/* Whether that is so in each phase and on each GPU: what differs from one to the next, or lets kernels run at once, is
+ * no clock. `near`: what chance may make of it. */
+static bool is_everywhere(const struct work_scale *s, const struct work_row *row, size_t n, double factor, double near)
+{
+	double time[2] = {0}, off = 0, slack;
+	for (size_t i = 0; i < n; i++) {
+		const struct work_row *r = &row[i];
+		for (int side = 0; side < 2; side++)
+			time[side] += r->comm ? 0 : r->time[side];
+		if (is_common(s, r) && fabs(ln_ratio(s, r, false, &slack) - factor) > SAME_RATIO + slack)
+			off += off_factor(r, factor);
+	}
+	for (int end = 0; end < 2; end++)
+		if (fabs(s->busier[end] - factor) > SAME_RATIO + near) /* NAN is no distance */
+			return false;
+	return off <= CLOSE * fmax(time[0], time[1]);
 }
 
 /* Whether kernels besides the longest changed by that factor, too: of one alone faster code may be why. */
@@ -210,7 +236,7 @@ static void add_alike(const struct work_scale *s, const struct work_row *r, doub
 	double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
 	bool known = isfinite(ln) && (is_sized(r) || fabs(ln) <= SAME_RATIO + slack);
 	bool as_long = fabs(ln - factor) <= SAME_RATIO + slack;
-	const double beyond = fabs(r->time[1] - exp(factor) * r->time[0]);
+	const double beyond = off_factor(r, factor);
 	for (int side = 0; side < 2; side++) {
 		a->time[side] += r->comm ? 0 : r->time[side];
 		a->near[side] += known ? r->time[side] : 0;
@@ -226,14 +252,14 @@ static void add_alike(const struct work_scale *s, const struct work_row *r, doub
 }
 
 /* Fills k->alike, factor, by_chance, wandering. */
-void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
-                     struct work_kernels *k)
+void work_find_alike(const struct work_scale *s, const struct work_row *row, size_t n_rows, const struct work_row *all,
+                     size_t n, struct arena *arena, struct work_kernels *k)
 {
 	struct alike a = {0};
 	double chance_of;
 	double factor = common_factor(s, all, n, arena, &chance_of);
 	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN || /* NAN is no distance */
-	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)))
+	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)) || !is_everywhere(s, row, n_rows, factor, chance_of))
 		factor = 0;
 	k->as_clock = fabs(factor) > CLOSE ? -factor : 0; /* also where chance may be why: a clock that drifts */
 	factor = fabs(factor) <= chance_of ? 0 : factor;

@@ -73,10 +73,10 @@ static inline void work_group_add(struct work_group *g, const struct work_row *r
 		g->size[s] = sizes ? sizes[s] / r->instances[s] : 0;
 }
 
-/* Fills known, alike, factor, by_chance and wandering of `out` from the kernels of all phases, n of them. Blocks that
- * were not recorded may have changed where times did. `arena`: for the time of the call. */
-void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
-                     struct work_kernels *out);
+/* Fills known, alike, factor, by_chance and wandering of `out` from the kernels of all phases, n of them; `row`: in
+ * phases. Blocks that were not recorded may have changed where times did. `arena`: for the time of the call. */
+void work_find_alike(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
+                     const struct work_row *all, size_t n, struct arena *arena, struct work_kernels *out);
 
 /* The family of kernels that differs most. `arena`: as above. */
 void work_find_fall(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
