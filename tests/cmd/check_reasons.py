@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a change is said to be, of programs whose change is known: kernels that run at once, that are shorter, or that
-calculate in 16 bits; a clock, or what is none; a pause every so many steps; a list that is made half as often; or one
-loop of two.
+calculate in 16 bits; a clock, or what is none; work that other ranks may do; a pause every so many steps; a list that is
+made half as often; or one loop of two.
 
     check_reasons.py GAPLINE
 """
@@ -163,6 +163,38 @@ def kernels_are_steady(folder):
         check(("Kernel time varies from step to step" in " ".join(text.split())) == varies, varies, text)
 
 
+def work_of_other_ranks(folder):
+    """Of several ranks one updates a third of the weights and gathers the rest, or multiplies halves and sums them up: its
+    profile does not show that the others do what it has left. Without a collective more, the work is gone."""
+    collective = "ncclDevKernel_{}_Sum_bf16_RING_LL(P)"
+    def side(name, updates=12, blocks=2048, gathers=0, sums=0):
+        host = made_host.Host(len(name))
+        for _ in range(60):
+            host.begin("step")
+            host.copy(1, 1 << 20)
+            for layer in range(4):
+                for kernel, share in ("gemm(float*)", 8), ("attention(float*)", 2):
+                    host.kernel(kernel, 300_000 * share // 8 * blocks // 2048, blocks * share // 8)
+                for _ in range(sums):
+                    host.kernel(collective.format("AllReduce"), 60_000, 24)
+            host.kernel(collective.format("ReduceScatter"), 200_000, 24)
+            for _ in range(updates):
+                host.kernel("adam(float*)", 25_000, 320)
+            for _ in range(gathers):
+                host.kernel(collective.format("AllGather"), 100_000, 24)
+            host.finish(4)
+        host.write(folder / f"{name}.sqlite", made_host.STARTED + len(name) * 60 * 10**9)
+
+    side("base")
+    for how, others in (dict(updates=4, gathers=1), "Other ranks may do its work: the fixed side has more collectives"), (dict(updates=4), None), (
+            dict(blocks=1024, sums=1), "Other ranks may do the rest: the fixed side has more collectives"), (dict(blocks=1024), None):
+        side("fixed", **how)
+        v = report(folder)[1]["verdict"]
+        said = " ".join(v["differences"])
+        check(v["same_work"] == ("unknown" if others else "different"), how, v["same_work"], said)
+        check(others in said if others else "Other ranks" not in said, how, said)
+
+
 def pauses_are_a_share(folder):
     """88 steps of 1 ms, of which five take 100 ms: those are 495 ms more of 583, fewer than one in 15 would be."""
     for side, pause in ("base", 100), ("fixed", 1):
@@ -298,4 +330,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, kernels_are_steady, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([what_is_no_clock, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, pauses_are_a_share, streams_wait, kernels_are_shorter])

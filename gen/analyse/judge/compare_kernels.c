@@ -107,21 +107,35 @@ static bool runs_meet(const struct guard *c, const struct side_facts facts[2], c
 	return least[!less] - most[less] <= fmax(most[0] - least[0], most[1] - least[1]);
 }
 
+/* What one side has more of may bring what others did: ranks that share the work send each other what they have. */
+static void find_sends(struct guard *c)
+{
+	double n[2] = {0};
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < c->side[s].n_kernels; i++)
+			n[s] += c->side[s].kernels[i].comm ? c->share[s] * c->side[s].kernels[i].instances : 0;
+	const struct work_scale scale = {.steps = c->a->steps.found, .slack = c->slack, .chance = c->chance};
+	c->sends[n[1] > n[0]] = work_differs(&scale, n[0], n[1]);
+}
+
 /* `side` runs them less often. Whether fills and copies were needed no profile tells, nor whether what hardly runs does
- * the same, or the host, where more is copied to it or from it; and little is no other work. */
+ * the same, or the host, where more is copied to it or from it, or other ranks, where more is sent; and little is no
+ * other work. */
 static void add_left_out(struct guard *c, const struct side_facts facts[2], const struct work_left_out *l, int side,
                          double all)
 {
 	static const char *const place[] = {"nothing", "gathered", "beside", "elsewhere", "little", "anew"};
 	if (!l->n || (l->n == 1 && kernel_key_copies(l->name) && guard_copies_in_graph(c, !side)))
 		return;
-	const bool host = l->instead <= WORK_GATHERED && c->copies[side];
-	const bool much = l->time > GUARD_MATERIAL * all && !host && !runs_meet(c, facts, l->name, side);
+	const bool brought = l->instead <= WORK_GATHERED && (c->copies[side] || c->sends[side]);
+	const bool much = l->time > GUARD_MATERIAL * all && !brought && !runs_meet(c, facts, l->name, side);
 	c->different |= much;
 	c->doubtful |= !much;
 	GUARD_FIND(c, true, kernels_missing, side, .named = *l->name != 0, .kernel = l->name, .more = l->n - 1,
 	           .runs = l->with, .unit = guard_per(c), .some = l->without > 0, .instead = l->without,
-	           .place = host ? "host" : place[l->instead]);
+	           .place = !brought          ? place[l->instead]
+	                    : c->copies[side] ? "host"
+	                                      : "ranks");
 }
 
 static void add_fall(struct guard *c, const struct side_facts facts[2], const struct work_fall *f, double all)
@@ -129,13 +143,13 @@ static void add_fall(struct guard *c, const struct side_facts facts[2], const st
 	if (!f->n || f->time <= GUARD_MATERIAL * all)
 		return;
 	c->falls = !runs_meet(c, facts, f->name, f->less);
-	bool moved =
-		f->renamed || f->n == 1 || f->recut || (f->replaced && f->grown > GUARD_MATERIAL * all) || !c->falls;
+	bool moved = f->renamed || f->n == 1 || f->recut || (f->replaced && f->grown > GUARD_MATERIAL * all) ||
+	             !c->falls || c->sends[f->less];
 	c->doubtful |= moved;
 	c->different |= !moved;
 	if (!f->recut) /* else it is listed that they run in other blocks */
 		GUARD_FIND(c, true, kernels_do_less, f->less, .kernel = f->name, .others = f->n - 1,
-		           .renamed = f->renamed, .times = f->ratio, .unit = guard_per(c));
+		           .renamed = f->renamed, .times = f->ratio, .unit = guard_per(c), .ranks = c->sends[f->less]);
 }
 
 /* ms a step of CUDA graphs that were traced whole. */
@@ -377,6 +391,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	keep_numbers(c, &k);
 	if (are_other_units(c, &k))
 		return;
+	find_sends(c);
 	const bool hidden = graphs_hide(c);
 	add_missing(c, facts, &k, hidden, all);
 	const bool times = add_differing(c, &k, before, all);

@@ -30,6 +30,7 @@ struct guard {
 	bool other_loops; /* what repeats on the sides, unmarked, is no unit of the same work */
 	bool grows[2];    /* the side runs kernels that the other one does not */
 	bool copies[2];   /* the side copies more between host and device, either way */
+	bool sends[2];    /* the side runs more collectives */
 	bool falls;       /* one side does less of several kernels, in one ratio */
 	bool only_times_differ; /* the same kernels, as often */
 	bool different;         /* the work is not the same */
