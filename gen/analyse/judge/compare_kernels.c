@@ -21,20 +21,26 @@ static const double MOST_ALIKE = 0.5;    /* of the kernels' time: a larger batch
 static const double HALVES = 0.1;        /* of the kernels' time: so much in 16 bits is a change of precision */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 
+/* What kernels do is known outside graphs alone. */
+static bool graphs_are_whole(const struct guard *c)
+{
+	return c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
+}
+
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
 static bool graphs_hide(const struct guard *c)
 {
-	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
-	return whole && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
+	return graphs_are_whole(c) && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
 }
 
 static void add_group(struct guard *c, const struct work_group *g, const char *how, int side, double all)
 {
 	if (!g->n)
 		return;
-	GUARD_FIND(c, all > 0 && g->time / all > GUARD_MATERIAL, kernels_differ, side, .kernels = g->n, .how = how,
-	           .time = g->time, .unit = guard_per(c), .largest = g->name, .sized = g->size[0] > 0 && g->size[1] > 0,
-	           .baseline = g->size[0], .fixed = g->size[1]);
+	GUARD_FIND(c, all > 0 && g->time / all > GUARD_MATERIAL, kernels_differ, side, .kernels = g->n,
+	           .outside = graphs_are_whole(c), .how = how, .time = g->time, .unit = guard_per(c),
+	           .largest = g->name, .sized = g->size[0] > 0 && g->size[1] > 0, .baseline = g->size[0],
+	           .fixed = g->size[1]);
 }
 
 /* Kernels that run equally often but not equally long. Why no profile tells; what may be why depends on whether they
@@ -271,7 +277,8 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 		guard_doubt(c, why);
 }
 
-/* What is calculated with 16 bits on one side alone is no other job, and rounds otherwise. */
+/* What is calculated with 16 bits on one side alone is no other job, and rounds otherwise. A graph that was traced
+ * whole may do so. */
 static void compare_precision(struct guard *c)
 {
 	double all[2] = {0}, halves[2] = {0};
@@ -282,7 +289,8 @@ static void compare_precision(struct guard *c)
 			halves[s] += !k->comm && kernel_key_halves(names_text(c->names, k->name)) ? k->per_step : 0;
 		}
 	const int side = halves[1] > halves[0];
-	if (halves[side] > HALVES * all[side] && halves[!side] <= GUARD_MATERIAL * all[!side])
+	const double perhaps = halves[!side] + graph_time(&c->side[!side]);
+	if (halves[side] > HALVES * all[side] && perhaps <= GUARD_MATERIAL * all[!side])
 		GUARD_FIND(c, true, precision_differs, side, .share = halves[side] / all[side]);
 }
 
