@@ -93,7 +93,7 @@ const struct fact *words_in_all(const struct analysis *a, struct arena *arena)
 	const bool other_way =
 		v->result == VERDICT_FASTER ? all < 1 / clear : v->result == VERDICT_SLOWER && all > clear;
 	return other_way ? FACT_NEW(arena, in_all, FACT_NO_SIDE, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
-	                            .speedup = all)
+	                            .speedup = all, .faster = all > 1)
 	                 : NULL;
 }
 

@@ -318,7 +318,7 @@ class Sentences(unittest.TestCase):
             tiny.write(pair[1], steps=steps, seed=2, load=50_000)
             text, result = self.said(*pair, "--markdown", self.folder / "r.md")
             self.assertEqual(result["verdict"]["result"], "faster")
-            said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) steps: ([\d.]+)\u00d7", text)
+            said = re.search(r"Faster [\d.]+\u00d7 per step, .*?; all (\d+) and (\d+) steps: ([\d.]+)\u00d7, slower", text)
             self.assertEqual(bool(said), longer, text)
             self.assertEqual("; all " in (self.folder / "r.md").read_text(), longer)
             self.assertEqual("faster per step; all " in html.unescape((self.folder / "r.html").read_text()), longer)
