@@ -129,7 +129,9 @@ static void draw_interval(const struct analysis *a, const struct axis *axis, str
 		const struct fact *gate = FACT_NEW(arena, dots_gate, FACT_NO_SIDE, .asked = gates_times(arena, asked));
 		svg_rect(svg_group(svg, "ink"), at(axis, before / asked) - 1, y - 12, 2, 24,
 		         say_fact(gate, NULL, arena));
-		svg_text(ink, at(axis, before / asked), y + 22, ANCHOR_MIDDLE, say_form(gate, SAY_SHORT, NULL, arena));
+		/* on the side that the baseline's line is not on */
+		svg_text(ink, at(axis, before / asked), y + 22, asked > 1 ? ANCHOR_END : ANCHOR_START,
+		         say_form(gate, SAY_SHORT, NULL, arena));
 	}
 	svg_text(ink, 0, y + 4, ANCHOR_START, say_fact(FACT_NEW(arena, dots_interval, FACT_NO_SIDE), NULL, arena));
 }

@@ -161,6 +161,7 @@ static void what_the_page_says(void **state)
 	assert_int_equal(number(&r, "count(//figure//circle)"), 2);
 	assert_text(&r, "//figure//circle[1]/title", "baseline.sqlite: 55.64 ms");
 	assert_int_equal(number(&r, "count(//details[starts-with(@class, 'chip')])"), 3);
+	assert_int_equal(number(&r, "count(//*[local-name()='text'][.='gate'][@text-anchor='end'])"), 1);
 	assert_text(&r, "//details[2]/summary", "1 profiled run per side: 1 caveat");
 	assert_text(&r, "//details[3]/summary", "Prediction met");
 	assert_text(&r, "//ul[@class='parts']/li[1]/span/span[2]", "GPU waits for host code in data_load");
