@@ -170,7 +170,16 @@ static void add_work(const struct analysis *a, struct rows *chips)
 	         text, n);
 }
 
-/* What could turn the result round, then what was said of how sure it is, once each. */
+static bool is_listed(const char **list, size_t n, const char *text)
+{
+	bool found = false;
+	for (size_t i = 0; i < n && !found; i++)
+		found = strcmp(list[i], text) == 0;
+	return found;
+}
+
+/* What could turn the result round, then what was said of how sure it is, once each, and not what the work's chip says.
+ */
 static void add_runs(const struct analysis *a, struct rows *chips)
 {
 	struct arena *arena = chips->page->arena;
@@ -180,24 +189,27 @@ static void add_runs(const struct analysis *a, struct rows *chips)
 	for (int s = 0; s < 2; s++)
 		runs[s] = timed ? a->side[s].headline.n_stopwatch : a->side[s].n_runs;
 	size_t n_doubts, n = 0;
+	int64_t caveats = 0;
 	const char **doubts = words_doubts(a, arena, &n_doubts), **reasons = say_facts(&v->reasons, a->names, arena);
 	const char **text = ARENA_NEW(arena, n_doubts + v->reasons.n + a->gates.n + 2, const char *);
+	const struct facts *differences = &a->comparison.differences;
+	const char **work = say_facts(differences, a->names, arena);
+	const size_t shown = differences->n < MOST_DIFFERENCES ? differences->n : MOST_DIFFERENCES;
 	for (size_t i = 0; i < a->gates.n && a->gates.n > 1; i++)
 		text[n++] = say_fact(a->gates.gate[i].fact, a->names, arena);
 	for (size_t i = 0; i < n_doubts; i++)
-		text[n++] = doubts[i];
-	for (uint32_t i = 0; i < v->reasons.n; i++) {
-		bool said = false;
-		for (size_t k = 0; k < n; k++)
-			said = said || strcmp(text[k], reasons[i]) == 0;
-		if (!said)
+		if (!is_listed(work, shown, doubts[i])) {
+			text[n++] = doubts[i];
+			caveats++;
+		}
+	for (uint32_t i = 0; i < v->reasons.n; i++)
+		if (!is_listed(text, n, reasons[i]) && !is_listed(work, shown, reasons[i]))
 			text[n++] = reasons[i];
-	}
 	if (*words_recorded(a, arena))
 		text[n++] = words_recorded(a, arena);
-	add_chip(chips, n_doubts ? "unknown" : "passed",
+	add_chip(chips, caveats ? "unknown" : "passed",
 	         FACT_NEW(arena, chip_runs, FACT_NO_SIDE, .kind = timed ? "timed" : "profiled", .baseline = runs[0],
-	                  .fixed = runs[1], .equal = runs[0] == runs[1], .caveats = (int64_t)n_doubts),
+	                  .fixed = runs[1], .equal = runs[0] == runs[1], .caveats = caveats),
 	         text, n);
 }
 

@@ -21,7 +21,8 @@ struct sheet {
 	struct buf block;
 	struct markdown md; /* writes to `block` */
 	size_t begin;       /* where this document begins in `out` */
-	bool cut;
+	bool cut, caveats;  /* whether blocks were left out; whether there is a list of caveats */
+	const char *said;   /* the headline, and every caveat so far */
 };
 
 /* Ends a block; false where there is no room for it. */
@@ -57,7 +58,8 @@ static void put_verdict(struct sheet *s)
 		markdown_raw(&s->md, "\n\n");
 	}
 	markdown_raw(&s->md, "**");
-	markdown_text(&s->md, words_verdict(a, &s->arena));
+	s->said = words_verdict(a, &s->arena);
+	markdown_text(&s->md, s->said);
 	markdown_raw(&s->md, "**\n\n");
 	add(s);
 	paragraph(s, words_once(a, &s->arena));
@@ -206,30 +208,29 @@ static void put_findings(struct sheet *s)
 	add(s);
 }
 
-static void caveat(struct sheet *s, bool *said, const char *text)
+/* A text once: what the headline says is no news. */
+static void caveat(struct sheet *s, const char *text)
 {
-	if (!*text)
+	if (!*text || strstr(s->said, text))
 		return;
-	if (!*said)
+	if (!s->caveats)
 		buf_format(&s->block, "**%s**\n\n", say_word(WORDS_heading, "caveats"));
 	markdown_raw(&s->md, "- ");
 	markdown_text(&s->md, text);
 	markdown_raw(&s->md, "\n");
 	add(s);
-	*said = true;
+	s->caveats = true;
+	s->said = arena_format(&s->arena, "%s\n%s", s->said, text);
 }
 
-/* What the interval does not hold, or holds only as far as it is said; what was said as a doubt is not said again. */
-static void put_reasons(struct sheet *s, bool *said, const char *const *doubts, size_t n)
+/* What the interval does not hold, or holds only as far as it is said. */
+static void put_reasons(struct sheet *s)
 {
 	const struct verdict *v = &s->a->verdict;
 	for (uint32_t i = v->result == VERDICT_INCONCLUSIVE; i < v->reasons.n; i++) {
 		const struct fact *fact = v->reasons.list[i];
-		const char *text = say_fact(fact, s->a->names, &s->arena);
-		bool known = fact == v->typical_line || fact_info[fact->id].severity != FACT_CAVEAT;
-		for (size_t k = 0; k < n && !known; k++)
-			known = strcmp(doubts[k], text) == 0;
-		caveat(s, said, known ? "" : text);
+		if (fact != v->typical_line && fact_info[fact->id].severity == FACT_CAVEAT)
+			caveat(s, say_fact(fact, s->a->names, &s->arena));
 	}
 }
 
@@ -239,23 +240,20 @@ static void put_caveats(struct sheet *s)
 {
 	const struct analysis *a = s->a;
 	const struct verdict *v = &a->verdict;
-	bool said = false;
-	const char *first = "";
 	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
-		caveat(s, &said, arena_format(&s->arena, "%s.", words_comparable(a, &s->arena)));
-		first = a->comparison.differences.n ? say_fact(a->comparison.differences.list[0], a->names, &s->arena)
-		                                    : "";
-		caveat(s, &said, first);
+		caveat(s, arena_format(&s->arena, "%s.", words_comparable(a, &s->arena)));
+		if (a->comparison.differences.n)
+			caveat(s, say_fact(a->comparison.differences.list[0], a->names, &s->arena));
 	}
-	caveat(s, &said, words_same_result(a, &s->arena));
+	caveat(s, words_same_result(a, &s->arena));
 	size_t n;
 	const char **doubts = words_doubts(a, &s->arena, &n);
 	if (v->result == VERDICT_INCONCLUSIVE && v->reasons.n && !a->conditions.doubt)
-		caveat(s, &said, say_fact(v->reasons.list[0], a->names, &s->arena));
-	for (size_t i = 0; i < n; i++) /* what the sides differ in may be what there is to doubt */
-		caveat(s, &said, strcmp(doubts[i], first) ? doubts[i] : "");
-	put_reasons(s, &said, doubts, n);
-	markdown_raw(&s->md, said ? "\n" : "");
+		caveat(s, say_fact(v->reasons.list[0], a->names, &s->arena));
+	for (size_t i = 0; i < n; i++)
+		caveat(s, doubts[i]);
+	put_reasons(s);
+	markdown_raw(&s->md, s->caveats ? "\n" : "");
 	add(s);
 }
 

@@ -9,7 +9,6 @@
 #include <math.h>
 
 #define ARROW "\xE2\x86\x92"
-enum { SENTENCE = 600 };
 
 /* "18.0 to 41.3" with an arrow; from ten thousand on "73.8k to 169.1k"; NULL: not known */
 static const char *rate(struct arena *arena, const double per_second[2])
@@ -74,7 +73,17 @@ const char *words_once(const struct analysis *a, struct arena *arena)
 
 /* ---- how sure ---- */
 
-/* NULL: it has a place of its own. */
+/* The verdict's first reason of a kind; NULL: it has none. */
+static const struct fact *said(const struct analysis *a, enum fact_id id)
+{
+	const struct facts *reasons = &a->verdict.reasons;
+	for (uint32_t i = 0; i < reasons->n; i++)
+		if (reasons->list[i]->id == id)
+			return reasons->list[i];
+	return NULL;
+}
+
+/* What the verdict's reasons say is said in their words. NULL: it has a place of its own. */
 static const struct fact *doubt_of(const struct analysis *a, enum doubt doubt, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
@@ -82,21 +91,22 @@ static const struct fact *doubt_of(const struct analysis *a, enum doubt doubt, s
 	case DOUBT_DATA:
 		return a->conditions.doubt;
 	case DOUBT_WARMING:
-		return FACT_NEW(arena, side_was_warming, FACT_NO_SIDE);
+		return said(a, FACT_still_warming) ?: FACT_NEW(arena, side_was_warming, FACT_NO_SIDE);
 	case DOUBT_ONE_RUN:
-		return FACT_NEW(arena, only_one_run, FACT_NO_SIDE, .both = a->side[0].n_runs == a->side[1].n_runs,
-		                .known = v->state_line != NULL, .state = v->state_line);
+		return said(a, FACT_one_run_each)       ?: said(a, FACT_one_run_of_side)
+		       ?: said(a, FACT_one_timed_run)   ?: said(a, FACT_too_few_spans);
 	case DOUBT_SESSION:
-		return v->elsewhere;
+		return said(a, FACT_sessions_differ) ?: said(a, FACT_sessions_measured) ?: v->elsewhere;
 	case DOUBT_ORDER:
-		return FACT_NEW(arena, runs_in_order, FACT_NO_SIDE, .known = true);
+		return said(a, FACT_not_in_turns) ?: v->elsewhere ? NULL : FACT_NEW(arena, runs_in_order, FACT_NO_SIDE);
 	case DOUBT_NO_ORDER:
-		return FACT_NEW(arena, runs_in_order, FACT_NO_SIDE, .known = false);
+		return said(a, FACT_order_unknown);
 	case DOUBT_ASIDE:
-		return FACT_NEW(arena, set_aside, FACT_NO_SIDE, .steps = (int64_t)(v->aside[0] + v->aside[1]),
-		                .counted = v->counted);
+		return said(a, FACT_undecided_by_aside) ?: said(a, FACT_steps_set_aside)
+		       ?: FACT_NEW(arena, set_aside, FACT_NO_SIDE, .steps = (int64_t)(v->aside[0] + v->aside[1]),
+		                   .counted = v->counted);
 	case DOUBT_RECORDING:
-		return FACT_NEW(arena, only_profiled, FACT_NO_SIDE);
+		return said(a, FACT_recorded_speedup);
 	case DOUBT_OPPOSITE:
 		return a->turning.opposite;
 	case DOUBT_HELD_BACK:
@@ -106,8 +116,9 @@ static const struct fact *doubt_of(const struct analysis *a, enum doubt doubt, s
 	case DOUBT_SHARED:
 		return a->turning.shared;
 	case DOUBT_SHORT:
-		return FACT_NEW(arena, only_large_changes, FACT_NO_SIDE, .few = v->short_capture,
-		                .floor = expm1(fmax(v->floor, v->surer)));
+		return said(a, FACT_short_captures) ?: said(a, FACT_steps_vary)
+		       ?: FACT_NEW(arena, only_large_changes, FACT_NO_SIDE, .few = v->short_capture,
+		                   .floor = expm1(fmax(v->floor, v->surer)));
 	case DOUBT_WORK:
 	case DOUBT_CONDITIONS:
 	case DOUBT_COUNT:
@@ -124,7 +135,7 @@ const char **words_doubts(const struct analysis *a, struct arena *arena, size_t 
 	for (uint32_t i = 0; i < card.n_doubts; i++) {
 		const struct fact *doubt = doubt_of(a, card.doubt[i], arena);
 		if (doubt)
-			list[(*n)++] = format_name(arena, say_fact(doubt, a->names, arena), SENTENCE);
+			list[(*n)++] = say_fact(doubt, a->names, arena);
 	}
 	return list;
 }
@@ -196,6 +207,8 @@ static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
 		                                                                      : "mark");
 	const char *asked = open ? asked_of_work(&a->verdict) : NULL;
+	if (!asked && a->conditions.doubt)
+		asked = "again";
 	if (asked || card.by_item)
 		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = asked ? asked : "items");
 	if (card.next)

@@ -6,7 +6,7 @@
 Pairs in the spirit of real programs, pairs made to deceive and the examples; EVERY takes one in so many, besides those
 that were once wrong. Swapped sides say the same of each side, and of the change its mirror: the direction, work, reasons
 and differences, each part of a step, and what became of each cost. Within a report parts add up, the exit status is the
-gates', and no output has another direction than the JSON.
+gates', no output has another direction than the JSON, and none says a caveat twice.
 """
 import collections
 import json
@@ -157,6 +157,16 @@ def contradicted(status, doc, texts):
             yield f"{name}: {said}, the JSON: {result}"
 
 
+def repeated(texts):
+    """Caveats that begin alike, and those of the Markdown that its headline has."""
+    page = texts["r.html"].partition('id="findings"')[0]
+    for name, items in ("r.html", re.findall(r"<li>(.*?)</li>", page, re.DOTALL)), ("short.md", re.findall(r"^- (.*)$", texts["short.md"], re.MULTILINE)):
+        begin = collections.Counter(re.split(r"[:;.]\s|\.$", item)[0] for item in items)
+        yield from (f"{name}: {n} times: {words}" for words, n in begin.items() if n > 1)
+        headline = texts["short.md"].partition("\n\n")[2].partition("\n\n")[0]
+        yield from (f"{name}: in the headline, too: {item}" for item in items if name == "short.md" and item in headline)
+
+
 # ---- pairs ----
 
 
@@ -204,7 +214,7 @@ def main():
             status, doc, texts = report(gapline, folder, sides, *options)
             _, other, _ = report(gapline, folder, swapped(sides), *swapped_options(options))
             results[doc["verdict"]["result"]] += 1
-            for wrong in [*unmirrored(doc, other), *uneven(doc), *contradicted(status, doc, texts)]:
+            for wrong in [*unmirrored(doc, other), *uneven(doc), *contradicted(status, doc, texts), *repeated(texts)]:
                 print(f"{name}: {wrong}", flush=True)
                 bad += 1
     print(f"{sum(results.values())} pairs, {dict(results)}: {bad} contradictions")

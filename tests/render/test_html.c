@@ -287,6 +287,8 @@ static void doubts_are_caveats(void **state)
 		v->warming = with == WARMING;
 		v->one_run = with != ORDER && with != NO_ORDER;
 		v->exchange.known = with == ORDER;
+		if (with == NO_ORDER)
+			FACT_ADD(&v->reasons, &arena, order_unknown, FACT_NO_SIDE, .how = "recorded");
 		v->aside[0] = with == ASIDE;
 		v->counted = 1.5;
 		v->short_capture = true; /* a direction that it does not keep from counting is no doubt */

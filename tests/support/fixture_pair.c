@@ -101,8 +101,6 @@ void fixture_findings(struct maker *m, struct analysis *a)
 
 void fixture_judge(struct maker *m, struct analysis *a, const struct series *series[2])
 {
-	static const char one_run[] = "One run a side cannot see a clock or thermal state that differs between two "
-				      "captures; repeated, interleaved runs do.";
 	static const char few[] = "A step was measured 6 times in the baseline: too seldom.";
 	static const char launches[] = "kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)";
 	static const char version[] = "nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side";
@@ -128,8 +126,10 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	                      .one_run = m->which != FIXTURE_NO_STEPS,
 	                      .more_steps = few_steps ? 20 : 0,
 	                      .series = {series[0], series[1]}};
-	if (m->which != FIXTURE_NO_STEPS)
-		facts_add(&v->reasons, m->arena, fact_that_says(m->arena, few_steps ? few : one_run));
+	if (few_steps)
+		facts_add(&v->reasons, m->arena, fact_that_says(m->arena, few));
+	if (v->one_run)
+		FACT_ADD(&v->reasons, m->arena, one_run_each, FACT_NO_SIDE);
 	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
 	if (m->which == FIXTURE_STOPWATCH) {
 		v->measured = VERDICT_STOPWATCH;

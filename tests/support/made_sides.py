@@ -147,7 +147,7 @@ def throttled(p, r):
     if samples and apart > 0.05:
         p.says, p.never = ["SM clock under load"], ["explains no difference"]
     elif not samples:
-        p.says = ["a different GPU clock would look like a speedup"]
+        p.says = ["a different GPU clock would look like a change"]
 
 
 def killed(p, r):
