@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { COMMON_OPTIONS = 2 };
@@ -36,12 +37,21 @@ const struct cmd cmd_table[] = {
 
 const char *const cmd_colours[] = {"auto", "always", "never", NULL};
 
-bool cmd_use_colour(int colour, int fd)
+static bool use_colour(int colour, int fd)
 {
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 	if (colour != COLOUR_AUTO)
 		return colour == COLOUR_ALWAYS;
 	return !(no_colour && *no_colour) && term && strcmp(term, "dumb") && isatty(fd);
+}
+
+struct look cmd_look(int colour, int fd)
+{
+	struct look look = {use_colour(colour, fd), LOOK_MOST};
+	struct winsize size;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < LOOK_MOST)
+		look.columns = size.ws_col > LOOK_LEAST ? size.ws_col : LOOK_LEAST;
+	return look;
 }
 
 const char *cmd_harmless(struct arena *arena, const char *text)

@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "base/output.h"
 #include "cmd/error.h"
+#include "render/render.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -58,9 +59,9 @@ extern const char cmd_version[]; /* of gapline */
 enum cmd_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 extern const char *const cmd_colours[];
 
-/* Whether to colour what goes to `fd`. COLOUR_AUTO: on a terminal, unless NO_COLOR is set and not empty
- * (no-color.org) or TERM is dumb. */
-bool cmd_use_colour(int colour, int fd);
+/* How to show what goes to `fd`. COLOUR_AUTO: in colours on a terminal, unless NO_COLOR is set and not empty
+ * (no-color.org) or TERM is dumb. As wide as the terminal; what is no terminal is a log. */
+struct look cmd_look(int colour, int fd);
 
 /* What a command parses and helps with: its own `options` (borrowed), with the words that the catalogue has for them.
  */

@@ -7,21 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS = 100, INDENT = 18 };
+enum { INDENT = 18 };
 
 static const char *const levels[] = {[DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_FIX] = "fix"};
 
-static void put_line(struct buf *out, const struct doctor_line *line, bool colour, struct arena *arena)
+static void put_line(struct buf *out, const struct doctor_line *line, const struct look *look, struct arena *arena)
 {
 	static const char *const ink[] = {
 		[DOCTOR_OK] = "\033[32m", [DOCTOR_NOTE] = "\033[33m", [DOCTOR_FIX] = "\033[1;31m"};
-	buf_format(out, "%-11s %s%s%s%*s", line->what, colour ? ink[line->level] : "", levels[line->level],
-	           colour ? "\033[0m" : "", 6 - (int)strlen(levels[line->level]), "");
-	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, COLUMNS);
+	buf_format(out, "%-11s %s%s%s%*s", line->what, look->colour ? ink[line->level] : "", levels[line->level],
+	           look->colour ? "\033[0m" : "", 6 - (int)strlen(levels[line->level]), "");
+	opt_wrap(out, cmd_harmless(arena, line->text), INDENT, look->columns);
 	if (*line->advice) {
 		buf_format(out, "%*s", INDENT, "");
 		opt_wrap(out, cmd_harmless(arena, SAY(NULL, arena, doctor_advice, .advice = line->advice)), INDENT,
-		         COLUMNS);
+		         look->columns);
 	}
 }
 
@@ -54,8 +54,9 @@ static int doctor(int colour, struct result *result, struct arena *arena)
 	if (result_prepare(result, NULL, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	doctor_examine(&places, arena, &d);
+	const struct look look = cmd_look(colour, STDOUT_FILENO);
 	for (size_t i = 0; i < d.n; i++)
-		put_line(&text, &d.lines[i], cmd_use_colour(colour, STDOUT_FILENO), arena);
+		put_line(&text, &d.lines[i], &look, arena);
 	const char *where = access(".", W_OK | X_OK) ? "/tmp/" : "";
 	const char *next =
 		d.can_cupti || d.can_nsys

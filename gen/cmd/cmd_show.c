@@ -52,7 +52,8 @@ static int show(struct compare *c, const struct opt_list *operands)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	BUF_LOCAL(text); /* before anything is written: its memory may run out */
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
-	render_side(&analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
+	const struct look look = cmd_look(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO);
+	render_side(&analysis, &look, &text);
 	if (!c->quiet && !c->n_outputs)
 		cmd_add_hint(&text, "show");
 	if (output_write(c->outputs, c->n_outputs, &err))

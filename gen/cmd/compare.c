@@ -142,7 +142,8 @@ int compare_render(struct compare *c, const struct analysis *analysis, struct er
 static void say_verdict(const struct compare *c, const struct analysis *analysis, struct buf *text)
 {
 	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
-	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), text);
+	const struct look look = cmd_look(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO);
+	render_verdict(analysis, &look, text);
 	if (!c->n_outputs)
 		cmd_add_hint(text, "report");
 }

@@ -55,10 +55,18 @@ int render_error_json(const struct render_error *error, struct buf *out, struct 
 void render_error_markdown(const struct render_error *error, bool brief, struct buf *out);
 int render_error_junit(const struct render_error *error, struct buf *out, struct err *err);
 
-/* The short verdict for a terminal or a CI log. `colour`: ANSI colours. */
-void render_verdict(const struct analysis *analysis, bool colour, struct buf *out);
+/* How a terminal shows text. */
+struct look {
+	bool colour;      /* ANSI colours */
+	unsigned columns; /* lines are no longer, as far as words allow */
+};
+
+enum { LOOK_LEAST = 40, LOOK_MOST = 100 }; /* columns; a line that is longer than the latter is hard to read */
+
+/* The short verdict for a terminal. `look`: NULL for a CI log, which has no colours and LOOK_MOST columns. */
+void render_verdict(const struct analysis *analysis, const struct look *look, struct buf *out);
 
 /* `gapline show`: one side's budget, ten largest causes, phases, kernels, findings. */
-void render_side(const struct analysis *analysis, bool colour, struct buf *out);
+void render_side(const struct analysis *analysis, const struct look *look, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
+/* The verdict and one profile's summary for a terminal or a CI log: as wide as that, no control characters but the
  * colours that were asked for. */
 #include "analyse/say.h"
 #include "analyse/table.h"
@@ -13,13 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 100, MARGIN = 2, LABEL = 12 };
+enum { MARGIN = 2, LABEL = 12 };
+enum { ROW_LEAST = 80 }; /* columns of a table's row: of less of their names kernels look alike */
+
+static const struct look log_look = {false, LOOK_MOST};
 
 struct terminal {
 	const struct analysis *a;
 	struct arena arena;
 	struct buf *out;
-	bool colour;
+	const struct look *look;
 };
 
 enum ink { INK_BOLD, INK_MUTED, INK_GOOD, INK_BAD, INK_DOUBT };
@@ -46,10 +49,10 @@ static void put_ink(struct terminal *t, enum ink ink, const char *text)
 	                                   [INK_GOOD] = "\033[1;32m",
 	                                   [INK_BAD] = "\033[1;31m",
 	                                   [INK_DOUBT] = "\033[1;33m"};
-	if (t->colour)
+	if (t->look->colour)
 		buf_text(t->out, code[ink]);
 	put(t, text, strlen(text));
-	if (t->colour)
+	if (t->look->colour)
 		buf_text(t->out, "\033[0m");
 }
 
@@ -72,10 +75,10 @@ static void put_wrapped(struct terminal *t, unsigned at, unsigned indent, const 
 		size_t n = strcspn(text, " ");
 		const char *word = arena_copy(&t->arena, text, n);
 		unsigned width = format_length(word);
-		if (width > COLUMNS - indent)
-			word = format_name(&t->arena, word, COLUMNS - indent);
+		if (width > t->look->columns - indent)
+			word = format_name(&t->arena, word, t->look->columns - indent);
 		width = format_length(word);
-		if (!first && at + 1 + width > COLUMNS) {
+		if (!first && at + 1 + width > t->look->columns) {
 			end_line(t);
 			pad(t, (int)indent);
 			at = indent;
@@ -225,13 +228,13 @@ static void put_steps(struct terminal *t)
 	}
 }
 
-void render_verdict(const struct analysis *a, bool colour, struct buf *out)
+void render_verdict(const struct analysis *a, const struct look *look, struct buf *out)
 {
 	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
 	                               [VERDICT_FASTER] = INK_GOOD,
 	                               [VERDICT_SLOWER] = INK_BAD,
 	                               [VERDICT_UNCHANGED] = INK_BOLD};
-	struct terminal t = {.a = a, .out = out, .colour = colour};
+	struct terminal t = {.a = a, .out = out, .look = look ?: &log_look};
 	const struct verdict *v = &a->verdict;
 	put_ink(&t, ink[v->result], words_heading(a, &t.arena));
 	put(&t, ", ", 2);
@@ -288,7 +291,8 @@ static void put_row(struct terminal *t, struct unit unit, double ns, double of, 
 	pad(t, 9 - (int)format_length(share));
 	put_ink(t, INK_MUTED, share);
 	pad(t, 2);
-	const char *fitting = format_name(&t->arena, text, COLUMNS - MARGIN - 21);
+	const unsigned columns = t->look->columns > ROW_LEAST ? t->look->columns : ROW_LEAST;
+	const char *fitting = format_name(&t->arena, text, columns - MARGIN - 21);
 	put(t, fitting, strlen(fitting));
 	end_line(t);
 }
@@ -458,12 +462,12 @@ static void put_command(struct terminal *t)
 	end_line(t);
 }
 
-void render_side(const struct analysis *a, bool colour, struct buf *out)
+void render_side(const struct analysis *a, const struct look *look, struct buf *out)
 {
-	struct terminal t = {.a = a, .out = out, .colour = colour};
+	struct terminal t = {.a = a, .out = out, .look = look ?: &log_look};
 	const struct side *s = &a->side[0];
 	struct unit unit = format_unit(s->headline.step);
-	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, COLUMNS));
+	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, t.look->columns));
 	end_line(&t);
 	put_line(&t, view_unit(s),
 	         s->steps.found ? SAY(NULL, &t.arena, step_time, .step = s->headline.step,

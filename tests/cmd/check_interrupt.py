@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Interrupts gapline wherever it may be, and looks at its progress bar through a terminal.
+"""Interrupts gapline wherever it may be, and looks through a terminal at its progress bar and the width of its text.
 
     check_interrupt.py GAPLINE SLOW_LIBRARY anywhere|moments
 
@@ -8,6 +8,8 @@ SLOW_LIBRARY (standin_slow.c) is preloaded where something has to take long. An 
 as it was, nothing beside it and nothing in TMPDIR; the bar must come after a second, only on a terminal, and be gone at
 the end. Status 77 with a sanitizer, in front of which nothing can be loaded.
 """
+import contextlib
+import fcntl
 import gzip
 import os
 import pathlib
@@ -15,9 +17,11 @@ import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -269,13 +273,30 @@ def bar(place):
         expect(b"\x1b" not in arrived[at + len(error):], f"{what}: something is drawn after the error: {arrived[-200:]}")
 
 
+def narrow(place):
+    """Text is as wide as the terminal, which a pipe has none of."""
+    for columns, widest in (60, 60), (80, 80), (300, 100):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([GAPLINE, "report", "--color", "never", "-o", "out/r.html", "short.sqlite", "b.sqlite"], cwd=place.folder, stdout=slave)
+        os.close(slave)
+        text = ""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while more := os.read(master, 4096):
+                text += more.decode(errors="replace")
+        os.close(master)
+        expect(process.wait() == 0, f"{columns} columns: status {process.returncode}")
+        longest = max(len(line) for line in text.split("\r\n")[1:])
+        expect(widest - 20 < longest <= widest, f"{columns} columns: {longest}")
+
+
 def main():
     if b"__asan_init" in pathlib.Path(GAPLINE).read_bytes():
         print("built with a sanitizer: this is for the other build")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="gapline-interrupt-") as folder:
         place = Place(folder)
-        for check in {"anywhere": (at_any_time,), "moments": (while_unpacking, while_writing, ignored, bar)}[WHICH]:
+        for check in {"anywhere": (at_any_time,), "moments": (while_unpacking, while_writing, ignored, bar, narrow)}[WHICH]:
             began = time.monotonic()
             check(place)
             print(f"{check.__name__}: {time.monotonic() - began:.1f} s")

@@ -28,9 +28,9 @@ static void render_all(const struct analysis *analysis)
 	struct buf out = {0};
 	struct err err;
 	if (analysis->n_sides == 1) {
-		render_side(analysis, true, &out);
+		render_side(analysis, &(struct look){true, LOOK_MOST}, &out);
 	} else {
-		render_verdict(analysis, true, &out);
+		render_verdict(analysis, &(struct look){true, LOOK_MOST}, &out);
 		if (render_json(analysis, &out, &err) || render_html(analysis, &out, &err)) {
 			fprintf(stderr, "%s\n", err.text); /* a result that cannot be shown is a mistake */
 			abort();

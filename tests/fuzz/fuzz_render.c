@@ -288,7 +288,7 @@ static void render_one(const struct analysis *a, enum form form)
 		}
 		break;
 	default:
-		render_verdict(a, false, &out);
+		render_verdict(a, NULL, &out);
 		check_terminal(&out);
 		break;
 	}

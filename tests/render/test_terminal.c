@@ -14,14 +14,14 @@
 #define ARROW "\xE2\x86\x92"
 #define TIMES "\xC3\x97"
 
-static void print(enum fixture which, bool colour, struct arena *arena, struct buf *out)
+static void print(enum fixture which, const struct look *look, struct arena *arena, struct buf *out)
 {
 	struct analysis a;
 	fixture_analysis(which, arena, &a);
 	if (which == FIXTURE_ONE)
-		render_side(&a, colour, out);
+		render_side(&a, look, out);
 	else
-		render_verdict(&a, colour, out);
+		render_verdict(&a, look, out);
 }
 
 static void the_verdict_in_words(void **state)
@@ -29,7 +29,7 @@ static void the_verdict_in_words(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct buf out = {0};
-	print(FIXTURE_PAIR, false, &arena, &out);
+	print(FIXTURE_PAIR, NULL, &arena, &out);
 	assert_string_equal(
 		out.data,
 		"Faster 2.30" TIMES ", 95 % CI 2.22 to 2.38" TIMES ", one run per side\n"
@@ -66,7 +66,7 @@ static bool says_payback(bool whole, double profiler, double loading, const char
 	later->ns += 2000e6 + profiler;
 	later->row[0].ns += 2000e6;
 	later->row[later->n_rows++] = (struct startup_row){STARTUP_PROFILER, profiler};
-	render_verdict(&a, false, &out);
+	render_verdict(&a, NULL, &out);
 	for (char *end = out.data; (end = strstr(end, "\n              "));) /* a wrapped line is one */
 		memmove(end, end + 14, strlen(end + 14) + 1);
 	bool says = strstr(out.data, words) != NULL;
@@ -91,7 +91,7 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct buf out = {0};
-	print(FIXTURE_INCONCLUSIVE, false, &arena, &out);
+	print(FIXTURE_INCONCLUSIVE, NULL, &arena, &out);
 	assert_non_null(
 		strstr(out.data, "Inconclusive 2.30" TIMES ", measured 6 and 21 times: too few for an interval\n"));
 	assert_non_null(strstr(out.data, "  next        Capture at least 20 measured steps per side.\n"));
@@ -104,7 +104,7 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 static const char *printed(const struct analysis *a, struct buf *out)
 {
 	out->n = 0;
-	render_verdict(a, false, out);
+	render_verdict(a, NULL, out);
 	return out->data;
 }
 
@@ -116,11 +116,11 @@ static void what_stands_above_is_no_caveat(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_INCONCLUSIVE, &arena, &a);
 	const char *reason = say_fact(a.verdict.reasons.list[0], a.names, &arena);
-	render_verdict(&a, false, &out);
+	render_verdict(&a, NULL, &out);
 	assert_non_null(strstr(strstr(out.data, "  caveats"), arena_format(&arena, "%.30s", reason)));
 	buf_release(&out);
 	facts_add(&a.comparison.differences, &arena, a.verdict.reasons.list[0]);
-	render_verdict(&a, false, &out);
+	render_verdict(&a, NULL, &out);
 	const char *first = strstr(out.data, arena_format(&arena, "%.30s", reason));
 	assert_non_null(first);
 	assert_null(strstr(first + 1, arena_format(&arena, "%.30s", reason)));
@@ -225,13 +225,13 @@ static void clocks_are_one_line(void **state)
 	struct buf out = {0};
 	struct analysis a;
 	fixture_analysis(FIXTURE_ONE, &arena, &a);
-	render_side(&a, false, &out);
+	render_side(&a, NULL, &out);
 	assert_non_null(strstr(out.data, "\n  clocks      under load (40 samples), SM 1755 (1710 to 1980) MHz, 693 "
 	                                 "(612 to 701) W, 64 (58 to 66)\n              \xC2\xB0"
 	                                 "C; held back by: power cap in 60 %, heat in 5 %\n"));
 	a.side[0].devices[0].clocks.samples = 0;
 	out.n = 0;
-	render_side(&a, false, &out);
+	render_side(&a, NULL, &out);
 	assert_null(strstr(out.data, "clocks"));
 	buf_release(&out);
 	arena_release(&arena);
@@ -245,7 +245,7 @@ static void sums_over_gpus_have_no_share(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_DEVICES, &arena, &a);
 	a.side[0] = a.side[1]; /* the one with two GPUs */
-	render_side(&a, false, &out);
+	render_side(&a, NULL, &out);
 	const char *kernels = strstr(out.data, "Kernels and whole graph launches, summed over GPUs, ms per step\n"),
 		   *end = kernels ? strstr(kernels, "Findings") : NULL;
 	assert_non_null(end);
@@ -261,7 +261,7 @@ static void lines_fit_and_hold_no_control_characters(void **state)
 	for (int i = 0; i < FIXTURE_COUNT; i++) {
 		struct arena arena = {0};
 		struct buf out = {0};
-		print((enum fixture)i, false, &arena, &out);
+		print((enum fixture)i, NULL, &arena, &out);
 		for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
 			if (format_length(line) > 100)
 				fail_msg("%s: %u columns: %s", fixture_name((enum fixture)i), format_length(line),
@@ -286,7 +286,7 @@ static void escapes_from_elsewhere_are_stopped(void **state)
 	facts_add(&a.verdict.reasons, &arena,
 	          fact_that_says(&arena, "\033[2Jgone \xC2\x9B"
 	                                 "31m \x7F"));
-	render_verdict(&a, false, &out);
+	render_verdict(&a, NULL, &out);
 	assert_non_null(strstr(out.data, "  caveats     ?[2Jgone ?31m ?\n"));
 	buf_release(&out);
 	arena_release(&arena);
@@ -297,8 +297,8 @@ static void colour_only_when_asked_for(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct buf plain = {0}, coloured = {0};
-	print(FIXTURE_ONE, false, &arena, &plain);
-	print(FIXTURE_ONE, true, &arena, &coloured);
+	print(FIXTURE_ONE, NULL, &arena, &plain);
+	print(FIXTURE_ONE, &(struct look){true, LOOK_MOST}, &arena, &coloured);
 	assert_null(strchr(plain.data, '\033'));
 	assert_non_null(strstr(coloured.data, "\033[1mBudget, mean over GPUs, ms per step\033[0m\n"));
 	buf_release(&plain);
@@ -311,7 +311,7 @@ static void one_profile(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct buf out = {0};
-	print(FIXTURE_ONE, false, &arena, &out);
+	print(FIXTURE_ONE, NULL, &arena, &out);
 	assert_non_null(strstr(out.data, "       31.88   56.6 %  GPU idle\n"));
 	assert_non_null(strstr(out.data, "       31.04   55.1 %  host code in data_load\n"));
 	assert_non_null(strstr(out.data, "        0.36    0.6 %  host code between phases\n"));
@@ -344,7 +344,7 @@ static void headings_say_the_same(void **state)
 		assert_non_null(strstr(html.data, ">2.30\xC3\x97 faster<"));
 		assert_int_equal(strstr(html.data, "<li>This is the speedup of the profiled programs.") != NULL,
 		                 recorded);
-		render_verdict(&a, false, &terminal);
+		render_verdict(&a, NULL, &terminal);
 		assert_memory_equal(terminal.data, heading[recorded], strlen(heading[recorded]));
 		assert_int_equal(render_markdown(&a, &(struct markdown_wish){0}, &markdown, &err), 0);
 		assert_memory_equal(markdown.data, title[recorded], strlen(title[recorded]));
@@ -356,10 +356,43 @@ static void headings_say_the_same(void **state)
 	}
 }
 
+/* The words of a text, one blank between them. */
+static const char *words_of(struct arena *arena, const char *text)
+{
+	const char *out = "";
+	for (size_t n; *(text += strspn(text, " \n")); text += n) {
+		n = strcspn(text, " \n");
+		out = arena_format(arena, "%s %.*s", out, (int)n, text);
+	}
+	return out;
+}
+
+static void narrow_terminals_show_the_same_words(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf wide = {0};
+	print(FIXTURE_PAIR, NULL, &arena, &wide);
+	for (unsigned columns = LOOK_LEAST; columns < LOOK_MOST; columns += 20) {
+		struct buf out = {0};
+		print(FIXTURE_PAIR, &(struct look){false, columns}, &arena, &out);
+		assert_string_equal(words_of(&arena, out.data), words_of(&arena, wide.data));
+		const char *line = strchr(out.data, '\n') + 1; /* the heading stays whole */
+		for (size_t n; *line; line += n + 1) {
+			n = strcspn(line, "\n");
+			assert_true(format_length(arena_copy(&arena, line, n)) <= columns);
+		}
+		buf_release(&out);
+	}
+	buf_release(&wide);
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_verdict_in_words),
+		cmocka_unit_test(narrow_terminals_show_the_same_words),
 		cmocka_unit_test(a_later_start_is_won_back_in_steps),
 		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
 		cmocka_unit_test(what_stands_above_is_no_caveat),

@@ -20,9 +20,9 @@ static int print(const struct analysis *a, const char *format, struct buf *out, 
 	if (strcmp(format, "junit") == 0)
 		return render_junit(a, out, err);
 	if (strcmp(format, "side") == 0)
-		render_side(a, false, out);
+		render_side(a, NULL, out);
 	else
-		render_verdict(a, strcmp(format, "colour") == 0, out);
+		render_verdict(a, strcmp(format, "colour") == 0 ? &(struct look){true, LOOK_MOST} : NULL, out);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static void render(const struct analysis *a, struct buf out[FORMS])
 		fprintf(stderr, "%s\n", err.text);
 		exit(2);
 	}
-	render_verdict(a, true, &out[5]);
+	render_verdict(a, &(struct look){true, LOOK_MOST}, &out[5]);
 }
 
 static void report(char *const paths[2], struct buf out[FORMS])

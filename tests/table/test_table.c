@@ -26,7 +26,7 @@ static void say(const struct analysis *a, struct buf out[FORMS])
 	assert_int_equal(render_json(a, &out[0], &err), 0);
 	assert_int_equal(render_markdown(a, &wish, &out[1], &err), 0);
 	assert_int_equal(render_junit(a, &out[2], &err), 0);
-	render_verdict(a, false, &out[3]);
+	render_verdict(a, NULL, &out[3]);
 }
 
 /* Writes the tables of an analysis and judges what is read of them: the same words, and the same bytes again. Returns
