@@ -116,7 +116,7 @@ bool opt_near(const char *given, const char *meant)
 				now[j] = least(now[j], upper[j - 2] + 1);
 		}
 	}
-	return row[n % 3][m] <= (m > 4 ? 2 : 1);
+	return row[n % 3][m] <= (m > 4 ? 2 : m > 1); /* of one letter, every other one is near */
 }
 
 /* `dashes`: as they were given. */

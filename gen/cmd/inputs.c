@@ -253,7 +253,9 @@ static int missing(const char *path, struct err *err)
 	const char *name = file_name(path);
 	size_t n = (size_t)(name - path);
 	buf_add(&folder, n ? path : "./", n ? n : 2);
-	if (lstat(path, &file) == 0)
+	if (strcmp(path, "-") == 0)
+		err_set(err, "%s: standard input is not read; save the profile to a file first", path);
+	else if (lstat(path, &file) == 0)
 		err_set(err, "%s: links to a file that does not exist", path);
 	else if (page_is_side(path))
 		err_set(err, "%s: no such file; sides of reports are for gapline report and gapline history", path);

@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include "base/file.h"
+#include "base/output.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -176,9 +177,13 @@ static int check(const struct store *s, bool write, struct err *err)
 static int look(const char *path, bool write, struct err *err)
 {
 	struct stat file;
+	struct output made;
 	if (stat(path, &file)) {
-		if (errno == ENOENT && write)
-			return 0;
+		if (errno == ENOENT && write) {
+			const int rc = output_prepare(&made, path, err);
+			output_release(&made);
+			return rc;
+		}
 		return errno == ENOENT ? err_set(err,
 		                                 "%s: no such file; 'gapline save' and 'gapline history add' make one, "
 		                                 "and --db names it",

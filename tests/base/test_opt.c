@@ -239,6 +239,7 @@ static void test_near(void **state)
 	assert_true(opt_near("shwo", "show"));
 	assert_false(opt_near("shell", "show")); /* three letters */
 	assert_false(opt_near("", "show"));
+	assert_false(opt_near("-", "p"));
 	assert_false(opt_near("version", "report"));
 	assert_false(opt_near("a-name-that-is-far-longer-than-any-option-could-be", "report"));
 }

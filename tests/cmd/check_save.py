@@ -281,12 +281,15 @@ def check_read_only(folder):
     tiny_profile.write(folder / "q.sqlite", steps=12)
     tiny_profile.write(folder / "f.sqlite", steps=12, load=50_000, seed=2)
     run("save", "main", folder / "q.sqlite", "--db", db, "-q")
+    missing = folder / "nowhere" / "store.db"
+    assert f"{missing}: its folder does not exist; create it first" in run("save", "b", folder / "f.sqlite", "--db", missing, "-q", status=2)
     db.chmod(0o444)
     place.chmod(0o555)
     try:
         run("report", "@main", folder / "f.sqlite", "--db", db, "-q")
         if os.geteuid():
-            assert "Permission denied" in run("save", "b", folder / "f.sqlite", "--db", db, "-q", status=2)
+            for path in db, place / "new.db":
+                assert "Permission denied" in run("save", "b", folder / "f.sqlite", "--db", path, "-q", status=2)
     finally:
         place.chmod(0o755)
 
