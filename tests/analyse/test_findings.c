@@ -45,6 +45,12 @@ static void test_input_starvation(void **state)
 	assert_null(finding_of(a, "input_starvation", 0));
 	assert_null(finding_of(a, "host_before_copy", 0));
 	assert_float_equal(finding_of(a, "sync_every_step", 0)->per_step[0], 1900 * US, 150 * US);
+	slow.polls = true; /* for those who make the input: most of the time, or less than half of it */
+	for (int most = 0; most < 2; most++) {
+		slow.blocked = (most ? 1900 : 900) * US;
+		f = finding_of(compare_programs(*state, slow, fast), "input_starvation", 0);
+		assert_int_equal(strstr(f->advice, "waits for its producer") != NULL, most);
+	}
 }
 
 static void test_allocation(void **state)
@@ -55,6 +61,10 @@ static void test_allocation(void **state)
 	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
 	assert_non_null(strstr(f->text, "Most of the time is in cudaMalloc."));
 	assert_non_null(strstr(f->advice, "allocate from a pool"));
+	slow.mixed = true;
+	f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
+	assert_null(strstr(f->text, "Most of the time"));
+	slow.mixed = false;
 	slow.pool = true;
 	f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
 	assert_non_null(strstr(f->advice, "Let the pool keep its memory"));

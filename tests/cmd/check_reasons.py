@@ -213,6 +213,14 @@ def graphs_hide_kernels(folder):
     check("1 kernel runs outside CUDA graphs only in the baseline: 0.5" in text and "16-bit" not in text, text)
 
 
+def runs_ask_for_runs(folder):
+    """Nothing repeats: only whole runs can be timed."""
+    for side, load in ("base", 40_000_000), ("fixed", 20_000_000):
+        tiny_profile.write(folder / f"{side}.sqlite", steps=3, kernels=1, load=load, nvtx=False)
+    text = " ".join(report(folder)[2].split())
+    check(text.startswith("Inconclusive") and "next Whole runs, without a profiler: gapline run" in text, text)
+
+
 def pauses_are_a_share(folder):
     """88 steps of 1 ms, of which five take 100 ms: those are 495 ms more of 583, fewer than one in 15 would be."""
     for side, pause in ("base", 100), ("fixed", 1):
@@ -348,4 +356,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([what_is_no_clock, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])

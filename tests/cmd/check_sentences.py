@@ -325,6 +325,7 @@ class Sentences(unittest.TestCase):
             if said:
                 self.assertEqual(abs(int(said[1]) - STEPS) <= 1 and abs(int(said[2]) - steps) <= 1, True, said[0])
                 self.assertAlmostEqual(float(said[3]), 1 / 1.5, delta=0.03)
+                self.assertRegex(self.said(*pair[::-1])[0], r"^Slower .*?; all \d+ and \d+ steps: 1\.[45]\d?\u00d7 faster")
             for path in pair:
                 path.unlink()
 

@@ -14,6 +14,9 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import tiny_profile  # noqa: E402
+
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 ALLOWED = set("h3 p strong code table thead tbody tr th td ul li img a".split())
 URLS = {"https://example.org/report.html", "https://example.org/gaps.svg?a=1&b=(2)"}
@@ -150,6 +153,7 @@ def check_junit(what, text, result, folder):
         assert case.get("name") == gate["name"] and case.find("system-out").text == gate["text"], what
     findings = [case for case in root.iter("testcase") if case.get("classname") == "gapline.findings"]
     assert len(findings) == len(result["findings"]), what
+    assert len({case.get("name") for case in findings}) == len(findings), f"{what}: two findings of one name"
     assert int(root.get("failures")) == sum(g["result"] == "failed" for g in result["verdict"]["gates"]), what
 
 
@@ -197,6 +201,17 @@ def check_command(gapline, folder):
     assert done.returncode == 2, "a summary without a place"
 
 
+def check_apart(gapline, folder):
+    """A step and a whole run have no finding in common: each side has its own, of one name."""
+    for side, steps in ("steps", 60), ("run", 3):
+        tiny_profile.write(folder / f"{side}.sqlite", steps=steps, load=1000, kernel=2_000_000, nvtx=side == "steps")
+    outputs = "--json", folder / "apart.json", "--junit", folder / "apart.xml"
+    subprocess.run([gapline, "report", folder / "steps.sqlite", folder / "run.sqlite", "--quiet", *outputs], check=True)
+    result = json.loads((folder / "apart.json").read_text())
+    assert len({f["id"] for f in result["findings"]}) < len(result["findings"]), [f["id"] for f in result["findings"]]
+    check_junit("a step and a run", (folder / "apart.xml").read_bytes(), result, folder)
+
+
 def check_full(gapline, folder):
     """More gates than a comment has room for: as many as fit, and that there are more is said."""
     gates = [word for i in range(700) for word in ("--gate", f'phase:"{i:03} {"x" * 60}".cost<5%')]
@@ -217,6 +232,7 @@ def main():
         check_fixtures(pathlib.Path(sys.argv[2]), pathlib.Path(folder))
         check_command(sys.argv[1], pathlib.Path(folder))
         check_full(sys.argv[1], pathlib.Path(folder))
+        check_apart(sys.argv[1], pathlib.Path(folder))
     print(f"{len(FIXTURES)} fixtures and {len(HOSTILE)} hostile names, rendered and read back")
     return 0
 

@@ -4,6 +4,7 @@ enum { US = 1000, STEPS = 40 };
 
 const struct trace *scene_program(struct scene *s, const struct program *p)
 {
+	static const char *const kinds[] = {"cudaMalloc", "cudaFree", "cudaHostAlloc"};
 	int64_t t = 0, gpu = 0, epoch = 0, launch = p->launch ? p->launch : 2 * US;
 	uint32_t stream = 7;
 	scene_trace_begin(s);
@@ -13,12 +14,13 @@ const struct trace *scene_program(struct scene *s, const struct program *p)
 		if (p->host) {
 			scene_range(s, s->main, t, t + p->host, "load");
 			if (p->blocked)
-				maker_os_call(&s->m, s->main, t, t + p->blocked, "fsync", OS_OUTPUT);
+				maker_os_call(&s->m, s->main, t, t + p->blocked, p->polls ? "poll" : "fsync",
+				              p->polls ? OS_OTHER : OS_OUTPUT);
 			t += p->host;
 		}
 		if (p->alloc) {
-			maker_call(&s->m, s->main, t, t + p->alloc, p->pool ? "cudaMallocAsync" : "cudaMalloc",
-			           CALL_ALLOC, ++s->correlation);
+			const char *name = p->mixed ? kinds[i % 3] : p->pool ? "cudaMallocAsync" : kinds[0];
+			maker_call(&s->m, s->main, t, t + p->alloc, name, CALL_ALLOC, ++s->correlation);
 			t += p->alloc;
 		}
 		if (p->copy) {

@@ -12,7 +12,8 @@ struct program {
 	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
 	int syncs, of;                     /* sync: in the last so many of so many steps, 0: in each */
 	bool pool;                         /* the allocation is one from a pool */
-	int64_t blocked;                   /* ns of the host work that are in fsync */
+	int64_t blocked;                   /* ns of the host work that are in fsync, … */
+	bool polls, mixed;                 /* … or in poll; allocations are calls of three kinds in turn */
 };
 
 /* Runs it for 40 steps, each in a range "step": another trace of the scene, linked. */
