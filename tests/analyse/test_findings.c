@@ -65,6 +65,12 @@ static void test_allocation(void **state)
 	f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
 	assert_null(strstr(f->text, "Most of the time"));
 	slow.mixed = false;
+	/* a host that also waits for the GPU does not run ahead without them: 11 ms, of which these are 6 */
+	struct program waits = slow;
+	waits.host = 2 * MS;
+	waits.sync = true;
+	f = finding_of(compare_programs(*state, waits, waits), "alloc_in_step", 0);
+	assert_float_equal(f->ceiling_step, 5 * MS, 200 * US);
 	slow.pool = true;
 	f = expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
 	assert_non_null(strstr(f->advice, "Let the pool keep its memory"));

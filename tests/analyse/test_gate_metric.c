@@ -341,6 +341,16 @@ static void the_same_work_is_no_proof_without_a_speedup(void **state)
 		bool conditions = strstr(said(other.gate[0].fact, NULL), "conditions") != NULL;
 		assert_int_equal(conditions, c.same_work != SAME_WORK_DIFFERENT);
 	}
+	/* of an end near 0 as many digits as of one near 1 */
+	struct verdict slow = {.has_speedup = true,
+	                       .has_interval = true,
+	                       .judged = true,
+	                       .result = VERDICT_SLOWER,
+	                       .speedup = 0.5,
+	                       .lo = 0.00123,
+	                       .hi = 0.9};
+	const struct gates_asked faster = {.min_speedup = 1.05, .max_regression = -1};
+	assert_non_null(strstr(said(gates_judge(&slow, &c, &faster, &arena).gate[0].fact, NULL), "(0.00123 to"));
 	v.has_speedup = false; /* what failed, failed */
 	c = (struct comparison){.same_work = SAME_WORK_DIFFERENT};
 	assert_int_equal(gates_judge(&v, &c, &asked, &arena).result, GATE_FAILED);
