@@ -265,10 +265,11 @@ static void recording_has_its_own_piece(void **state)
 static void doubts_are_caveats(void **state)
 {
 	(void)state;
-	enum { DATA, WARMING, ORDER, NO_ORDER, ASIDE, SHORT, OPPOSITE, HELD_BACK, BROKEN_OFF, SHARED, DOUBTS };
+	enum { DATA, WARMING, SESSION, ORDER, NO_ORDER, ASIDE, SHORT, OPPOSITE, HELD_BACK, BROKEN_OFF, SHARED, DOUBTS };
 	static const char *const words[DOUBTS] = {
 		[DATA] = "12 of 900 rows of kernels make no sense",
 		[WARMING] = "A side was still warming up when its capture ended.",
+		[SESSION] = "measured on another day.", /* and not in turns, of course */
 		[ORDER] = "The sides were not measured in turns",
 		[NO_ORDER] = "The order of the runs is unknown",
 		[ASIDE] = "1 step is set aside; with it the speedup is 1.50\xC3\x97.",
@@ -285,8 +286,9 @@ static void doubts_are_caveats(void **state)
 		a.conditions.doubt =
 			with == DATA ? fact_that_says(&arena, "12 of 900 rows of kernels make no sense.") : NULL;
 		v->warming = with == WARMING;
-		v->one_run = with != ORDER && with != NO_ORDER;
-		v->exchange.known = with == ORDER;
+		v->one_run = with != SESSION && with != ORDER && with != NO_ORDER;
+		v->exchange.known = with == SESSION || with == ORDER;
+		v->elsewhere = with == SESSION ? fact_that_says(&arena, words[with]) : NULL;
 		if (with == NO_ORDER)
 			FACT_ADD(&v->reasons, &arena, order_unknown, FACT_NO_SIDE, .how = "recorded");
 		v->aside[0] = with == ASIDE;
