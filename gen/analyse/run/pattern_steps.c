@@ -337,6 +337,35 @@ static bool is_about_as_long(const struct run_loop *a, const struct run_loop *b)
 
 enum agreement { AGREED, OTHERS_CHANGED, NOT_AGREED };
 
+/* Of loops that were matched one is a rest: whether what both runs spend their time on is compared instead, if that is
+ * about as long, or alike (a graph is one operation). NOT_AGREED: it is not. */
+static enum agreement take_most(const struct run *first, const struct run *run, uint32_t mine, bool *instead)
+{
+	const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
+	const bool rest = is_a_rest(&run->loops, mine), rest_of_first = is_a_rest(&first->loops, first->loop);
+	const bool alike = is_about_as_long(mine_most, most) || pattern_alike(mine_most, most, run->trace->names);
+	const bool with_most = (rest && first->loops.list[first->loop].share >= MOST) ||
+	                       (rest_of_first && run->loops.list[mine].share >= MOST);
+	*instead = with_most || (rest && rest_of_first && alike);
+	return *instead && !alike ? NOT_AGREED : AGREED;
+}
+
+/* Makes the steps of both as large, if they are of the same work: `same`, or what is matched with nothing, for another
+ * loop is more like it, may still be of these kernels. `mine`: the run's loop. */
+static enum agreement take_unit(struct run *first, struct run *run, bool same, uint32_t *mine)
+{
+	const struct run_loop *like = &first->loops.list[first->loop], *own = &run->loops.list[*mine];
+	const struct names *names = run->trace->names;
+	if ((!same && !pattern_alike(like, own, names) && !pattern_is_outer(like, own)) ||
+	    pattern_same_unit(like, own, names))
+		return AGREED;
+	if (!group_like(run, *mine, like))
+		return group_like(first, first->loop, own) ? OTHERS_CHANGED : NOT_AGREED;
+	if (run->steps.origin == STEPS_BY_PATTERN)
+		*mine = run->loop;
+	return AGREED;
+}
+
 /* Lets a run have the steps of the first one; OTHERS_CHANGED: it was the first one's that had to hold more. `of_first`:
  * it is of the first run's side; `side`: the first run of its own. */
 static enum agreement agree_with(struct run *first, struct run *run, bool of_first, const struct run *side,
@@ -344,36 +373,22 @@ static enum agreement agree_with(struct run *first, struct run *run, bool of_fir
 {
 	const struct run_loop *like = &first->loops.list[first->loop];
 	uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
-	bool same = mine != UINT32_MAX;
-	/* what they spend their time on, if that is about as long, or alike: a graph is one operation */
-	const struct run_loop *mine_most = &run->loops.list[0], *most = &first->loops.list[0];
-	const bool rest = same && is_a_rest(&run->loops, mine), rest_of_first = is_a_rest(&first->loops, first->loop);
-	const bool most_alike = is_about_as_long(mine_most, most) || pattern_alike(mine_most, most, run->trace->names);
-	const bool with_most =
-		(rest && like->share >= MOST) || (same && rest_of_first && run->loops.list[mine].share >= MOST);
-	if (!wanted && (with_most || (rest && rest_of_first && most_alike))) {
-		if (!most_alike)
-			return NOT_AGREED;
-		if (first->loop != 0) {
-			pattern_steps(first, 0);
-			return OTHERS_CHANGED;
-		}
-		same = false;
+	bool same = mine != UINT32_MAX, instead = false;
+	if (same && !wanted && take_most(first, run, mine, &instead) == NOT_AGREED)
+		return NOT_AGREED;
+	if (instead && first->loop != 0) {
+		pattern_steps(first, 0);
+		return OTHERS_CHANGED;
 	}
-	if (!same)
-		mine = 0;
+	same = same && !instead;
+	mine = same ? mine : 0;
 	const struct run_loop *own = &run->loops.list[mine];
 	/* of many loops two that are little of either side, and not as long, may be anything */
 	if (!wanted && like->share < RULE_HALF && own->share < RULE_HALF && !is_about_as_long(like, own))
 		return NOT_AGREED;
-	/* what is matched with nothing, for another loop is more like it, may still be of these kernels */
-	if ((same || pattern_alike(like, own, run->trace->names) || pattern_is_outer(like, own)) &&
-	    !pattern_same_unit(like, own, run->trace->names)) {
-		if (!group_like(run, mine, like))
-			return group_like(first, first->loop, own) ? OTHERS_CHANGED : NOT_AGREED;
-		if (run->steps.origin == STEPS_BY_PATTERN)
-			mine = run->loop;
-	}
+	const enum agreement unit = take_unit(first, run, same, &mine);
+	if (unit != AGREED)
+		return unit;
 	if (run->loop != mine || run->steps.origin != STEPS_BY_PATTERN)
 		pattern_steps(run, mine);
 	/* one name: of two kernels that weigh about the same either may come first */
@@ -390,63 +405,78 @@ static bool leads(const struct run_loop *a, const struct run_loop *b)
 	return a->ops < b->ops || (a->ops == b->ops && a->share > b->share);
 }
 
-int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
+/* What is left of the sides where some run repeats nothing: runs of a side have steps all of them, or none, and the
+ * same. */
+static int agree_apart(const struct pattern_side *sides, int n_sides, struct err *err)
 {
-	struct run *first = &sides[0].runs[0];
-	uint32_t index = 0;
-	int lead = 0; /* the side whose first run the others agree with */
-	if (wanted) {
-		ask_small(sides, n_sides, wanted);
-		const struct run *with = first; /* a run that repeats nothing says nothing of it */
-		for (size_t r = 1; r < sides[0].n && !with->loops.n; r++)
-			with = &sides[0].runs[r];
-		index = named(&with->loops, wanted);
-		if (index == UINT32_MAX)
-			return no_such_loop(&with->loops, wanted, err);
-	}
-	if (!all_repeat(sides, n_sides)) {
-		bool ranges = false;
-		for (int s = 0; s < n_sides; s++)
-			mark_alone(&sides[s]);
-		for (int s = 0; s < n_sides; s++)
-			for (size_t r = 0; r < sides[s].n; r++)
-				ranges = ranges || sides[s].runs[r].steps.origin == STEPS_BY_RANGE;
-		/* runs of a side have steps all of them, or none */
-		for (int s = 0; s < n_sides; s++)
-			for (size_t r = 0; r < sides[s].n; r++)
-				if (ranges || !sides[s].runs[r].steps.found)
-					forget(&sides[s], 1);
-		/* what is left still has to be the same steps in all runs of a side */
-		for (int s = 0; s < n_sides && n_sides > 1; s++)
-			if (sides[s].runs[0].steps.found && sides[s].runs[0].steps.origin == STEPS_BY_PATTERN &&
-			    pattern_agree(&sides[s], 1, NULL, err) < 0)
-				return -1;
+	bool ranges = false;
+	for (int s = 0; s < n_sides; s++)
+		mark_alone(&sides[s]);
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			ranges = ranges || sides[s].runs[r].steps.origin == STEPS_BY_RANGE;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			if (ranges || !sides[s].runs[r].steps.found)
+				forget(&sides[s], 1);
+	for (int s = 0; s < n_sides && n_sides > 1; s++)
+		if (sides[s].runs[0].steps.found && sides[s].runs[0].steps.origin == STEPS_BY_PATTERN &&
+		    pattern_agree(&sides[s], 1, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* The side whose first run the others agree with, and which of its loops. Without a wish the shorter cycle leads:
+ * either side may be the baseline. */
+static int find_lead(const struct pattern_side *sides, int n_sides, const char *wanted, uint32_t *index)
+{
+	const struct run_loops *first = &sides[0].runs[0].loops;
+	uint32_t most[2] = {0};
+	*index = wanted ? named(first, wanted) : 0; /* the run may not have it */
+	*index = *index == UINT32_MAX ? 0 : *index;
+	if (wanted || n_sides < 2)
 		return 0;
-	}
-	if (wanted) { /* by now the first run may have loops that it had not */
-		index = named(&first->loops, wanted);
-		index = index == UINT32_MAX ? 0 : index;
-	}
-	if (!wanted && n_sides == 2) { /* the shorter cycle leads: either side may be the baseline */
-		struct run *const firsts[2] = {first, &sides[1].runs[0]};
-		uint32_t most[2] = {0};
-		pattern_match_most(&firsts[0]->loops, &firsts[1]->loops, most);
-		lead = leads(&firsts[1]->loops.list[most[1]], &firsts[0]->loops.list[most[0]]);
-		first = firsts[lead];
-		index = most[lead];
-	}
-	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
-		pattern_steps(first, index);
-	enum agreement with = OTHERS_CHANGED;
-	while (with == OTHERS_CHANGED) { /* each time the first run's steps hold twice as much, or more */
+	const struct run_loops *other = &sides[1].runs[0].loops;
+	pattern_match_most(first, other, most);
+	const int lead = leads(&other->list[most[1]], &first->list[most[0]]);
+	*index = most[lead];
+	return lead;
+}
+
+/* Each time that others change, the first run's steps hold twice as much, or more. */
+static enum agreement agree_all(const struct pattern_side *sides, int n_sides, int lead, const char *wanted)
+{
+	struct run *first = &sides[lead].runs[0];
+	enum agreement with;
+	do {
 		with = AGREED;
 		for (int s = 0; s < n_sides && with == AGREED; s++)
 			for (size_t r = 0; r < sides[s].n && with == AGREED; r++)
 				if (&sides[s].runs[r] != first)
 					with = agree_with(first, &sides[s].runs[r], s == lead, &sides[s].runs[0],
 					                  wanted);
+	} while (with == OTHERS_CHANGED);
+	return with;
+}
+
+int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
+{
+	if (wanted) {
+		ask_small(sides, n_sides, wanted);
+		const struct run *with = &sides[0].runs[0]; /* a run that repeats nothing says nothing of it */
+		for (size_t r = 1; r < sides[0].n && !with->loops.n; r++)
+			with = &sides[0].runs[r];
+		if (named(&with->loops, wanted) == UINT32_MAX)
+			return no_such_loop(&with->loops, wanted, err);
 	}
-	if (with == NOT_AGREED) { /* steps that are not the same are not compared */
+	if (!all_repeat(sides, n_sides))
+		return agree_apart(sides, n_sides, err);
+	uint32_t index;
+	const int lead = find_lead(sides, n_sides, wanted, &index);
+	struct run *first = &sides[lead].runs[0];
+	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
+		pattern_steps(first, index);
+	if (agree_all(sides, n_sides, lead, wanted) == NOT_AGREED) { /* steps that are not the same are not compared */
 		forget(sides, n_sides);
 		return 0;
 	}
