@@ -29,12 +29,41 @@ static void put(struct markdown *md, uint32_t code)
 	buf_add(md->out, bytes, utf8_put(code, bytes));
 }
 
-/* Markdown's own signs get a backslash or are written by number. A sign that starts something with what follows
- * (@name, #1, !1, ~label, $x$, :sign:, %1 and &1 of GitLab, http://, www.) is set apart from it; so is "GH-1". At the
- * start of a text, where a block may begin, that holds for its signs, too. */
+static bool is_among(const char *signs, char sign)
+{
+	return sign && strchr(signs, sign);
+}
+
+/* Whether a sign starts something with what follows: @name, #1, !1, ~label, $x$, :sign:, %1 and &1 of GitLab, http://
+ * and "GH-1". */
+static bool starts_something(char sign, const char *rest)
+{
+	if (sign == '-')
+		return is_among("0123456789", *rest);
+	if (sign == '%' && is_among(")],.;", *rest))
+		return false;
+	return is_among("@#!~$:%&", sign) && *rest && *rest != ' ';
+}
+
+/* Whether it is the last w of "www.", as far as two of them tell. */
+static bool is_www(const char *at)
+{
+	return is_among("wW", at[-1]) && is_among("wW", at[0]) && at[1] == '.';
+}
+
+/* Whether it begins a list or the like at the start of a text, or behind nothing but digits: "1." */
+static bool begins_block(char sign, const char *rest, bool first, bool digits)
+{
+	if (first)
+		return is_among("-+=/:", sign);
+	return digits && is_among(".)", sign) && (!*rest || *rest == ' ');
+}
+
+/* Markdown's own signs get a backslash or are written by number. A sign that starts something with what follows is set
+ * apart from it. At the start of a text, where a block may begin, that holds for its signs, too. */
 void markdown_text(struct markdown *md, const char *text)
 {
-	bool first = true, digits = true; /* nothing but digits so far: "1." begins a list */
+	bool digits = true; /* nothing else so far */
 	for (size_t n = 0; *text; n++) {
 		uint32_t code;
 		if (n == MOST_CHARACTERS) {
@@ -42,23 +71,16 @@ void markdown_text(struct markdown *md, const char *text)
 			return;
 		}
 		const char *rest = text + next(text, &code);
-		bool follows = *rest && *rest != ' ', digit = code >= '0' && code <= '9';
 		char sign = code < 0x80 ? (char)code : 0;
-		if (sign == '<' || sign == '>' || sign == '&' || sign == '$' || sign == '|')
+		if (is_among("<>&$|", sign))
 			buf_format(md->out, "&#%d;", sign);
-		else if ((sign && strchr("\\`*_{}[]~#!@^", sign)) || (first && sign && strchr("-+=/:", sign)) ||
-		         (digits && !first && !follows && sign && strchr(".)", sign)))
+		else if (is_among("\\`*_{}[]~#!@^", sign) || begins_block(sign, rest, !n, digits))
 			buf_format(md->out, "\\%c", sign);
 		else
 			put(md, code);
-		bool dot = n && (sign == 'w' || sign == 'W') && *rest == '.' && strchr("wW", text[-1]); /* "www." */
-		if (sign == '%' && strchr(")],.;", *rest))
-			follows = false;
-		bool issue = sign == '-' && *rest >= '0' && *rest <= '9';
-		if ((follows && sign && strchr("@#!~$:%&", sign)) || dot || issue)
+		if (starts_something(sign, rest) || (n && is_www(text)))
 			buf_text(md->out, APART);
-		digits = digits && digit;
-		first = false;
+		digits = digits && is_among("0123456789", sign);
 		text = rest;
 	}
 }
