@@ -89,6 +89,39 @@ static int prepare(struct collector_job *job, struct err *err)
 	return 0;
 }
 
+/* Says what is missing in a profile. */
+static void say_losses(struct collector_job *job, const struct convert_result *result, bool nothing)
+{
+	if (result->unwritten && !nothing)
+		collector_say(job, "%s (what it had written before is used)", result->unwritten);
+	if (result->skipped)
+		collector_say(job, "%lld records made no sense and were left out", (long long)result->skipped);
+	if (result->sample_ns && result->samples_torn > result->samples / 50)
+		collector_say(job, "of %lld samples of Python %lld could not be read",
+		              (long long)result->samples + (long long)result->samples_torn,
+		              (long long)result->samples_torn);
+	if (!result->ops && !nothing)
+		collector_say(job, "CUDA calls were recorded, but nothing from the GPU");
+}
+
+/* Fills err with why there is neither a call nor anything from the GPU. */
+static int refuse_nothing(const struct capture_options *options, const struct convert_result *result, struct err *err)
+{
+	if (result->worst == SPOOL_ERROR)
+		return err_set(err, "nothing could be recorded: %s", result->messages[0]);
+	if (result->unwritten || result->empty)
+		return err_set(err, "nothing was recorded: %s", result->unwritten ? result->unwritten : result->empty);
+	if (options->profiler_range)
+		return err_set(err, "nothing was recorded: the program never called cudaProfilerStart, or used no CUDA "
+		                    "between it and cudaProfilerStop");
+	if (options->delay > 0 || options->duration > 0)
+		return err_set(err, "nothing was recorded: the program used no CUDA in the time asked for (--delay, "
+		                    "--duration)");
+	return err_set(err,
+	               "nothing was recorded: the program never used CUDA, or could not reach the output's folder; "
+	               "gapline doctor says whether it could here");
+}
+
 static int finish(struct collector_job *job, struct err *err)
 {
 	const struct convert_request request = {
@@ -113,37 +146,14 @@ static int finish(struct collector_job *job, struct err *err)
 	job->incomplete = result.incomplete;
 	job->sample_ns = result.sample_ns;
 	job->samples_torn = result.samples_torn;
-	if (!result.ops && !result.calls && result.skipped)
+	const bool nothing = !result.ops && !result.calls;
+	if (nothing && result.skipped)
 		return err_set(err,
 		               "nothing could be recorded: of %lld records none has times within the program's run; "
 		               "take --collector nsys",
 		               (long long)result.skipped);
-	if (result.unwritten && (result.ops || result.calls))
-		collector_say(job, "%s (what it had written before is used)", result.unwritten);
-	if (result.skipped)
-		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
-	if (result.sample_ns && result.samples_torn > result.samples / 50)
-		collector_say(job, "of %lld samples of Python %lld could not be read",
-		              (long long)result.samples + (long long)result.samples_torn,
-		              (long long)result.samples_torn);
-	if (result.ops || result.calls) {
-		if (!result.ops)
-			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");
-		return 0;
-	}
-	if (result.worst == SPOOL_ERROR)
-		return err_set(err, "nothing could be recorded: %s", result.messages[0]);
-	if (result.unwritten || result.empty)
-		return err_set(err, "nothing was recorded: %s", result.unwritten ? result.unwritten : result.empty);
-	if (job->options->profiler_range)
-		return err_set(err, "nothing was recorded: the program never called cudaProfilerStart, or used no CUDA "
-		                    "between it and cudaProfilerStop");
-	if (job->options->delay > 0 || job->options->duration > 0)
-		return err_set(err, "nothing was recorded: the program used no CUDA in the time asked for (--delay, "
-		                    "--duration)");
-	return err_set(err,
-	               "nothing was recorded: the program never used CUDA, or could not reach the output's folder; "
-	               "gapline doctor says whether it could here");
+	say_losses(job, &result, nothing);
+	return nothing ? refuse_nothing(job->options, &result, err) : 0;
 }
 
 static void release(struct collector_job *job)
