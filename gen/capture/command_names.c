@@ -340,6 +340,12 @@ static const char *value_shown(const char *value, const struct named *other, str
 	return file;
 }
 
+/* Whether the word behind it may be its value. */
+static bool is_open_option(const char *word)
+{
+	return scrub_command_is_option(word) && !strchr(word, '=');
+}
+
 /* `--name`, `--name=value`, `NAME=value` or a value. NULL: not shown. */
 static const char *word_shown(const struct named *side, size_t i, const struct named *other, struct arena *arena)
 {
@@ -354,10 +360,15 @@ static const char *word_shown(const struct named *side, size_t i, const struct n
 	if (scrub_command_is_option(word))
 		return scrub_command_has_value(word) ? arena_copy(arena, word, 2) : word;
 	/* -c CODE of an interpreter is no name */
-	if (!strcmp(before, "-c") ||
-	    (scrub_command_is_option(before) && !strchr(before, '=') && !scrub_command_may_show(before, word)))
+	if (!strcmp(before, "-c") || (is_open_option(before) && !scrub_command_may_show(before, word)))
 		return NULL;
 	return value_shown(word, other, arena);
+}
+
+static void join(struct buf *line, const char *text)
+{
+	buf_text(line, line->n ? " " : "");
+	buf_text(line, text);
 }
 
 /* Adds a word to a line, within what may be shown of all of them; false: it had no room. */
@@ -366,8 +377,7 @@ static bool add(struct buf *line, const char *word, size_t most, struct arena *a
 	const char *shown = format_name(arena, word, WORD);
 	if (line->n + strlen(shown) + 1 > most)
 		return false;
-	buf_text(line, line->n ? " " : "");
-	buf_text(line, shown);
+	join(line, shown);
 	return true;
 }
 
@@ -383,10 +393,10 @@ static const char *with_differences(const struct named *side, const struct named
 		const char *word = c->word[i];
 		if (!side->differs[i] || i == c->program)
 			continue;
-		bool of_option = i && i - 1 != c->program && !scrub_command_is_option(word) &&
-		                 scrub_command_is_option(c->word[i - 1]) && !strchr(c->word[i - 1], '=');
+		bool is_option = scrub_command_is_option(word);
+		bool of_option = !is_option && i && i - 1 != c->program && is_open_option(c->word[i - 1]);
 		const char *shown = word_shown(side, i, other, arena);
-		bool leads = i < c->program && !scrub_command_is_option(word) && !of_option;
+		bool leads = i < c->program && !is_option && !of_option;
 		struct buf *line = leads ? &before : &behind;
 		size_t most = DIFFERENCES - (leads ? behind.n : before.n);
 		if (!shown || !*shown)
@@ -396,9 +406,11 @@ static const char *with_differences(const struct named *side, const struct named
 		fits = fits && add(line, shown, most, arena);
 	}
 	if (!fits)
-		buf_text(&behind, behind.n ? " \xE2\x80\xA6" : "\xE2\x80\xA6");
-	return arena_format(arena, "%s%s%s%s%s", before.n ? before.data : "", before.n ? " " : "", program,
-	                    behind.n ? " " : "", behind.n ? behind.data : "");
+		join(&behind, "\xE2\x80\xA6");
+	join(&before, program);
+	if (behind.n)
+		join(&before, behind.data);
+	return arena_copy(arena, before.data, before.n);
 }
 
 void command_names(const char *const *const words[2], const char *names[2], struct arena *arena)
