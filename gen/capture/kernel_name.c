@@ -213,6 +213,20 @@ static piece *scoped(struct mangled_parser *p, piece *scope, piece *name)
 	return made;
 }
 
+/* The first component of a nested name; `is_new`: it cannot be referred to yet. */
+static piece *parse_first(struct mangled_parser *p, bool *is_new)
+{
+	*is_new = false;
+	if (take(p, "St"))
+		return class_name(p, "std");
+	if (take(p, "S"))
+		return mangled_met(p);
+	if (*p->at == 'D' && (p->at[1] == 't' || p->at[1] == 'T'))
+		return mangled_type(p); /* which has remembered it */
+	*is_new = true;
+	return *p->at == 'T' ? mangled_param(p) : parse_unqualified(p, NULL);
+}
+
 /* Behind the 'N', with its 'E'. Every prefix of it can be referred to later. */
 static piece *parse_nested(struct mangled_parser *p, unsigned *qualifiers)
 {
@@ -224,25 +238,14 @@ static piece *parse_nested(struct mangled_parser *p, unsigned *qualifiers)
 	piece *scope = NULL;
 	while (!p->failed && !take(p, "E")) {
 		bool is_new = true;
-		if (!scope && take(p, "St")) {
-			scope = class_name(p, "std");
-			is_new = false;
-		} else if (!scope && take(p, "S")) {
-			scope = mangled_met(p);
-			is_new = false;
-		} else if (!scope && *p->at == 'T') {
-			scope = mangled_param(p);
-		} else if (!scope && *p->at == 'D' && (p->at[1] == 't' || p->at[1] == 'T')) {
-			scope = mangled_type(p);
-			is_new = false; /* mangled_type has remembered it */
-		} else if (scope && *p->at == 'I') {
+		if (!scope)
+			scope = parse_first(p, &is_new);
+		else if (*p->at == 'I')
 			scope = mangled_template(p, scope);
-		} else if (scope && take(p, "M")) {
+		else if (take(p, "M"))
 			continue; /* the member whose initialiser a lambda is in */
-		} else {
-			piece *name = parse_unqualified(p, scope);
-			scope = scope ? scoped(p, scope, name) : name;
-		}
+		else
+			scope = scoped(p, scope, parse_unqualified(p, scope));
 		if (is_new && *p->at != 'E' && *p->at != 'M')
 			mangled_remember(p, scope, false);
 	}
