@@ -182,13 +182,29 @@ const struct suite_run *suite_first(const struct suite *suite, int side)
 
 /* ---- files ---- */
 
+/* What follows a side's key in the name of one of its files: ".sqlite" of "baseline-2.sqlite" and of
+ * "nodes-baseline.sqlite". NULL: it is none of this side. */
+static const char *behind_key(const char *name, const char *key)
+{
+	static const char *const fronts[] = {"discarded-" /* of gapline 0.1 */, "nodes-"};
+	size_t n = strlen(key);
+	int number, end = 0;
+	for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+		size_t front = strlen(fronts[i]);
+		if (!strncmp(name, fronts[i], front))
+			return strncmp(name + front, key, n) ? NULL : name + front + n;
+	}
+	if (strncmp(name, key, n) || sscanf(name + n, "-%d%n", &number, &end) != 1 || number < 1)
+		return NULL;
+	return name + n + end;
+}
+
 /* Whether a suite writes files of this name, those that a killed gapline left behind included. */
 static bool is_ours(const char *name)
 {
 	static const char *const fixed_names[] = {"run.json", "report.html", "report.json"};
 	static const char *const endings[] = {".log", ".stopwatch.log", ".unprofiled.log", ".sqlite",
 	                                      ".sqlite-journal"};
-	int number, end = 0;
 	if (!strcmp(name, LOCK_NAME))
 		return true;
 	for (size_t i = 0; i < sizeof fixed_names / sizeof *fixed_names; i++)
@@ -198,15 +214,9 @@ static bool is_ours(const char *name)
 	const char *at = name + (*name == '.');
 	for (int s = -1; s < SUITE_SIDES_MOST; s++) {
 		const char *key = s < 0 ? suite_side_key(2, SUITE_FIXED) : suite_side_key(SUITE_SIDES_MOST, s);
-		size_t n = strlen(key);
-		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 /* of gapline 0.1 */
-		                   : !strncmp(at, "nodes-", 6)    ? at + 6
-		                                                  : at;
-		if (strncmp(rest, key, n))
+		const char *rest = behind_key(at, key);
+		if (!rest)
 			continue;
-		if (rest == at && (sscanf(rest + n, "-%d%n", &number, &end) != 1 || number < 1))
-			continue;
-		rest += n + (rest == at ? (size_t)end : 0);
 		if (*name == '.' && (!strncmp(rest, ".sqlite.", 8) || !strncmp(rest, ".stopwatch.", 11)))
 			return true;
 		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
