@@ -75,30 +75,44 @@ const struct err *cmd_failed(void)
 
 /* ---- what the text begins with ---- */
 
-/* Bytes of `path` where `text` begins with it as err_set writes it, or with a file below it or that it is the front of
- * (PREFIX_name.csv), or that it is a side of (FILE:fixed), or with one that it is a pattern of; else 0. */
-static size_t begins_with(const char *text, const char *path)
+/* How many bytes of `path` the text begins with, as err_set writes them. */
+static size_t bytes_alike(const char *text, const char *path)
 {
 	size_t n = 0;
-	for (; path && path[n]; n++) {
+	for (; path[n]; n++) {
 		unsigned char c = (unsigned char)path[n];
 		if (text[n] != (c < 0x20 || c == 0x7f ? '?' : path[n]))
 			break;
 	}
+	return n;
+}
+
+/* How many bytes of the text in front are the name of a file that a pattern matches. */
+static size_t begins_with_match(const char *text, const char *pattern)
+{
+	const char *end = strpbrk(pattern, "*?[") ? strstr(text, ": ") : NULL;
+	char name[sizeof last.err.text];
+	if (!end)
+		return 0;
+	snprintf(name, sizeof name, "%.*s", (int)(end - text), text);
+	return fnmatch(pattern, name, 0) ? 0 : (size_t)(end - text);
+}
+
+/* Bytes of `path` where `text` begins with it as err_set writes it, or with a file below it or that it is the front of
+ * (PREFIX_name.csv), or that it is a side of (FILE:fixed), or with one that it is a pattern of; else 0. */
+static size_t begins_with(const char *text, const char *path)
+{
+	if (!path || !*path)
+		return 0;
+	size_t n = bytes_alike(text, path);
 	if (n && path[n - 1] == ':' && text[n] == ' ' && (!strcmp(path + n, "fixed") || !strcmp(path + n, "baseline")))
 		return n - 1;
-	if (path && path[n]) {
-		const char *end = strpbrk(path, "*?[") ? strstr(text, ": ") : NULL;
-		char name[sizeof last.err.text];
-		if (!end)
-			return 0;
-		snprintf(name, sizeof name, "%.*s", (int)(end - text), text);
-		return fnmatch(path, name, 0) ? 0 : (size_t)(end - text);
-	}
-	const char *end = n && (text[n] == '/' || text[n] == '_' || path[n - 1] == '/') ? strstr(text + n, ": ") : NULL;
+	if (path[n])
+		return begins_with_match(text, path);
+	const char *end = text[n] == '/' || text[n] == '_' || path[n - 1] == '/' ? strstr(text + n, ": ") : NULL;
 	if (end)
 		return (size_t)(end - text);
-	return n && !strncmp(text + n, ": ", 2) ? n : 0;
+	return strncmp(text + n, ": ", 2) ? 0 : n;
 }
 
 static size_t longer(size_t n, const char *text, const char *path)
