@@ -80,6 +80,12 @@ static void list_add(struct opt_list *list, const char *text, struct arena *aren
 	LIST_PUT(arena, list->item, list->n, text);
 }
 
+static void list_join(struct opt_list *list, const struct opt_list *more, struct arena *arena)
+{
+	for (size_t i = 0; i < more->n; i++)
+		list_add(list, more->item[i], arena);
+}
+
 static void add_outdated(struct opt_list *list, const char *export, const char *report, struct arena *arena)
 {
 	const char *text = SAY(NULL, arena, export_outdated, .export = export, .report = report);
@@ -161,6 +167,27 @@ static void list_sort(struct opt_list *list)
 	SORT(list->item, list->n, by_text);
 }
 
+/* What lies in a folder: profiles, exports of which the report was recorded anew since, and anything else. */
+struct contents {
+	struct opt_list profiles, outdated, others;
+};
+
+static void contents_add(struct contents *in, const char *path, struct arena *arena)
+{
+	struct stat file;
+	bool there = !stat(path, &file);
+	const char *report = there ? find_younger_report(path, &file, arena) : NULL;
+	bool named = is_named_like_an_export(path) || (there && is_report_without_export(path, &file, arena));
+	if (report)
+		add_outdated(&in->outdated, path, report, arena);
+	else if (there && S_ISDIR(file.st_mode))
+		list_add(&in->others, arena_format(arena, "%s/", path), arena);
+	else if (there && S_ISREG(file.st_mode) ? named || begins_like_a_profile(path) : named)
+		list_add(&in->profiles, path, arena);
+	else
+		list_add(&in->others, path, arena);
+}
+
 /* What only looks like a profile is kept, so that reading it gives the reason: a capture that failed must not vanish
  * from the runs without a word. */
 static int add_folder(struct inputs *in, const char *folder, struct arena *arena, struct err *err)
@@ -168,46 +195,31 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	DIR *dir = opendir(folder);
 	if (!dir)
 		return CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", folder, err_reason(errno));
-	struct opt_list found = {0}, others = {0}, outdated = {0};
+	struct contents found = {0};
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		struct stat file;
-		if (entry->d_name[0] == '.')
-			continue;
-		const char *path = arena_format(arena, "%s%s%s", folder, slash, entry->d_name);
-		bool there = !stat(path, &file);
-		const char *report = there ? find_younger_report(path, &file, arena) : NULL;
-		bool named = is_named_like_an_export(path) || (there && is_report_without_export(path, &file, arena));
-		if (report)
-			add_outdated(&outdated, path, report, arena);
-		else if (there && S_ISDIR(file.st_mode))
-			list_add(&others, arena_format(arena, "%s/", path), arena);
-		else if (there && S_ISREG(file.st_mode) ? named || begins_like_a_profile(path) : named)
-			list_add(&found, path, arena);
-		else
-			list_add(&others, path, arena);
-	}
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			contents_add(&found, arena_format(arena, "%s%s%s", folder, slash, entry->d_name), arena);
 	closedir(dir);
-	list_sort(&found);
-	list_sort(&others);
-	list_sort(&outdated);
+	list_sort(&found.profiles);
+	list_sort(&found.others);
+	list_sort(&found.outdated);
 	in->folder = in->n_folders++;
-	for (size_t i = 0; i < others.n; i++)
-		list_add(&in->passed_over, others.item[i], arena);
-	for (size_t i = 0; i < outdated.n; i++)
-		list_add(&in->outdated, outdated.item[i], arena);
+	list_join(&in->passed_over, &found.others, arena);
+	list_join(&in->outdated, &found.outdated, arena);
 	int status = CMD_DONE;
-	for (size_t i = 0; i < found.n && !status; i++) {
+	for (size_t i = 0; i < found.profiles.n && !status; i++) {
+		const char *path = found.profiles.item[i];
 		struct stat file;
-		if (!stat(found.item[i], &file)) {
-			status = add(in, found.item[i], &file, arena, err);
+		if (!stat(path, &file)) {
+			status = add(in, path, &file, arena, err);
 			continue;
 		}
-		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", found.item[i],
+		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", path,
 		                   errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
 	}
 	in->folder = TRACE_NONE;
-	if (!found.n) {
+	if (!found.profiles.n) {
 		BUF_LOCAL(word);
 		buf_word(&word, folder, "");
 		return CMD_ERROR(
