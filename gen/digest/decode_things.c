@@ -100,41 +100,41 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 	             {"driver", &s->driver},        {"cuda_driver", &s->cuda_driver}, {"captured_by", &s->captured_by},
 	             {"cupti", &s->cupti},          {"traced", &s->traced},           {"sampled_by", &s->sampled_by},
 	             {"incomplete", &s->incomplete}};
+	const struct {
+		const char *name;
+		bool *to;
+	} flags[] = {{"has_calls", &s->has_calls},
+	             {"has_ranges", &s->has_ranges},
+	             {"has_os_calls", &s->has_os_calls},
+	             {"has_overheads", &s->has_overheads},
+	             {"has_lock", &s->has_lock}};
+	const struct {
+		const char *name;
+		int64_t *to, low, high, other;
+	} numbers[] = {{"lost", &s->lost, 0, FAR, 0},
+	               {"lost_events", &s->lost_events, 0, FAR, 0},
+	               {"sample_ns", &s->sample_ns, 0, FAR, 0},
+	               {"samples_torn", &s->samples_torn, 0, FAR, 0},
+	               {"others", &s->others, 0, FAR, 0},
+	               {"ranges_ns", &s->ranges_ns, 0, FAR, 0},
+	               {"started", &s->started, 1, CLOCK_FAR, TRACE_NO_TIME},
+	               {"began", &s->began, -FAR, FAR, TRACE_NO_TIME},
+	               {"last_range_time", &d->trace->ranges.last_time, -FAR, FAR, 0}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (is(name, n, texts[i].name))
 			*texts[i].to = keep_text(d, names_add(d->names, value, m));
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (is(name, n, flags[i].name))
+			*flags[i].to = true;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (is(name, n, numbers[i].name))
+			*numbers[i].to = number_of(value, m, numbers[i].low, numbers[i].high, numbers[i].other);
 	if (is(name, n, "kind"))
 		s->kind = is(value, m, "gapline")  ? SOURCE_GAPLINE
 		          : is(value, m, "kineto") ? SOURCE_KINETO
 		                                   : SOURCE_NSYS_SQLITE;
 	else if (is(name, n, "graphs"))
 		s->graphs = is(value, m, "whole") ? GRAPHS_WHOLE : is(value, m, "node") ? GRAPHS_BY_NODE : GRAPHS_NONE;
-	else if (is(name, n, "has_calls"))
-		s->has_calls = true;
-	else if (is(name, n, "has_ranges"))
-		s->has_ranges = true;
-	else if (is(name, n, "has_os_calls"))
-		s->has_os_calls = true;
-	else if (is(name, n, "has_overheads"))
-		s->has_overheads = true;
-	else if (is(name, n, "has_lock"))
-		s->has_lock = true;
-	else if (is(name, n, "lost"))
-		s->lost = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "lost_events"))
-		s->lost_events = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "sample_ns"))
-		s->sample_ns = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "samples_torn"))
-		s->samples_torn = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "others"))
-		s->others = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "ranges_ns"))
-		s->ranges_ns = number_of(value, m, 0, FAR, 0);
-	else if (is(name, n, "started"))
-		s->started = number_of(value, m, 1, CLOCK_FAR, TRACE_NO_TIME);
-	else if (is(name, n, "began"))
-		s->began = number_of(value, m, -FAR, FAR, TRACE_NO_TIME);
 	else if (is(name, n, "rank"))
 		s->rank = (int32_t)number_of(value, m, 0, RANKS_MAX, -1);
 	else if (is(name, n, "ranks"))
@@ -143,8 +143,6 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->host = hash_of(value, m);
 	else if (is(name, n, "job"))
 		s->job = hash_of(value, m);
-	else if (is(name, n, "last_range_time"))
-		d->trace->ranges.last_time = number_of(value, m, -FAR, FAR, 0);
 }
 
 static int take_source(struct decoder *d)
