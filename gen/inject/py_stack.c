@@ -208,6 +208,24 @@ static bool frame_read(const struct py_layout *l, uintptr_t at, unsigned char *c
 	return true;
 }
 
+/* The frame at `at`, in a block or copied to `copy`; NULL: none can be read, or it does not lie where its owner has it.
+ * Frames of generators and of C lie in no block; whoever owns the frame is in the frame. */
+static const unsigned char *frame_at(const struct py_layout *l, uintptr_t at, unsigned char *copy, size_t *block)
+{
+	const unsigned char *frame = frame_in_blocks(at, false, block);
+	if (!frame) {
+		bool idle;
+		if (!frame_read(l, at, copy, &idle) || idle)
+			return NULL;
+		unsigned char owner = copy[l->frame_owner];
+		if (owner == OWNED_BY_GENERATOR || owner == OWNED_BY_C || owner == OWNED_BY_C_TOO)
+			return copy;
+		if (owner == OWNED_BY_THREAD)
+			frame = frame_in_blocks(at, true, block);
+	}
+	return frame && frame[l->frame_owner] == OWNED_BY_THREAD ? frame : NULL;
+}
+
 /* Code addresses of the frames from `at` on; those beyond `last`, if it lies in the newest block, are left out. A
  * generator that nobody goes on with does not run, and who called it is not known. (In 3.11 that is also one that C
  * code without any Python below it goes on with.) */
@@ -228,24 +246,12 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 			s->outermost = 0;
 			return true;
 		}
-		/* Frames of generators and of C lie elsewhere; whoever owns the frame is in the frame. */
-		const unsigned char *frame = frame_in_blocks(at, false, &block);
-		if (!frame) {
-			bool idle;
-			if (!frame_read(l, at, copy, &idle) || idle)
-				return false;
-			frame = copy;
-			if (copy[l->frame_owner] == OWNED_BY_THREAD && !(frame = frame_in_blocks(at, true, &block)))
-				return false;
-		}
+		const unsigned char *frame = frame_at(l, at, copy, &block);
+		if (!frame)
+			return false;
 		unsigned char owner = frame[l->frame_owner];
 		uintptr_t code = py_word(frame + l->frame_code) & ~l->frame_flags;
 		uintptr_t previous = py_word(frame + l->frame_previous);
-		bool of_c = owner == OWNED_BY_C || owner == OWNED_BY_C_TOO;
-		if (owner != OWNED_BY_THREAD && owner != OWNED_BY_GENERATOR && !of_c)
-			return false;
-		if ((owner == OWNED_BY_THREAD) == (frame == copy))
-			return false;
 		if (owner == OWNED_BY_THREAD) { /* they lie in the order in which they were called */
 			if (block < above_block || (block == above_block && at >= above))
 				return false;
@@ -253,7 +259,7 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 			above_block = block;
 		}
 		bool over = owner == OWNED_BY_THREAD && block == 0 && in_newest(last) && at > last;
-		if (!of_c && !over) {
+		if (owner != OWNED_BY_C && owner != OWNED_BY_C_TOO && !over) {
 			if (!is_pointer(code))
 				return false;
 			s->at[s->n] = py_word(frame + l->frame_at);
@@ -392,6 +398,19 @@ static char *utf8(char *to, uint32_t c)
 	return to;
 }
 
+/* A character of so many bytes; what is none, U+FFFD. */
+static uint32_t character(const unsigned char *bytes, uint32_t kind)
+{
+	uint32_t c = *bytes;
+	uint16_t two;
+	if (kind == 2) {
+		memcpy(&two, bytes, 2);
+		c = two;
+	} else if (kind == 4)
+		memcpy(&c, bytes, 4);
+	return c == 0 || (c >= 0xD800 && c < 0xE000) || c > 0x10FFFF ? 0xFFFD : c;
+}
+
 bool py_text_read(const struct py_runtime *py, uintptr_t address, bool tail, uint32_t most, char *text)
 {
 	enum { CHARACTERS_MOST = 1024, LONGEST = 1 << 20 };
@@ -414,18 +433,8 @@ bool py_text_read(const struct py_runtime *py, uintptr_t address, bool tail, uin
 		from += (length - n) * kind;
 	if (n && !py_read(from, data, (size_t)n * kind))
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t c = data[i];
-		uint16_t two;
-		if (kind == 2) {
-			memcpy(&two, data + 2 * (size_t)i, 2);
-			c = two;
-		} else if (kind == 4)
-			memcpy(&c, data + 4 * (size_t)i, 4);
-		if (c == 0 || (c >= 0xD800 && c < 0xE000) || c > 0x10FFFF)
-			c = 0xFFFD;
-		text = utf8(text, c);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		text = utf8(text, character(data + (size_t)i * kind, kind));
 	*text = 0;
 	return true;
 }
