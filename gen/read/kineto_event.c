@@ -75,32 +75,38 @@ static size_t digits_of(const char *text, size_t n)
 	return i;
 }
 
+/* What is left of a number, "e-3", or nothing; false: neither. */
+static bool take_exponent(const char *text, size_t n, int64_t *exponent)
+{
+	enum { EXPONENT_MAX = 1000 };
+	*exponent = 0;
+	if (!n)
+		return true;
+	size_t at = 1 + (n > 1 && memchr("+-", text[1], 2));
+	if (!memchr("eE", text[0], 2) || at == n || digits_of(text + at, n - at) != n - at)
+		return false;
+	for (; at < n; at++)
+		*exponent = *exponent > EXPONENT_MAX ? *exponent : *exponent * 10 + (text[at] - '0');
+	if (text[1] == '-')
+		*exponent = -*exponent;
+	return true;
+}
+
 /* The value of a JSON number times 10^scale, rounded half away from zero. */
 static bool scaled(const char *text, size_t n, int scale, int64_t max, int64_t *value)
 {
-	enum { EXPONENT_MAX = 1000 };
 	bool negative = n && text[0] == '-';
 	text += negative;
 	n -= negative;
 	const char *whole = text, *part = text;
 	size_t n_whole = digits_of(text, n), n_part = 0, at = n_whole;
-	int64_t exponent = 0, result = 0;
+	int64_t exponent, result = 0;
 	if (at < n && text[at] == '.') {
 		part = text + at + 1;
 		n_part = digits_of(part, n - at - 1);
 		at += 1 + n_part;
 	}
-	if (n_whole + n_part && at < n && (text[at] == 'e' || text[at] == 'E')) {
-		bool down = ++at < n && text[at] == '-';
-		at += at < n && (text[at] == '-' || text[at] == '+');
-		size_t end = at + digits_of(text + at, n - at);
-		if (end == at)
-			return false;
-		for (; at < end; at++)
-			exponent = exponent > EXPONENT_MAX ? exponent : exponent * 10 + (text[at] - '0');
-		exponent = down ? -exponent : exponent;
-	}
-	if (at != n || n_whole + n_part == 0)
+	if (n_whole + n_part == 0 || !take_exponent(text + at, n - at, &exponent))
 		return false;
 	/* How many of the digits stand before the point of the result. */
 	int64_t keep = (int64_t)n_whole + exponent + scale;
@@ -427,31 +433,55 @@ static void keep_memory(struct kineto *k, const struct kineto_event *e)
 	}
 }
 
+/* An arrow from an operator to its own of the backward pass: where it begins, or where it ends. */
+static void keep_link(struct kineto *k, const struct kineto_event *e)
+{
+	if (e->category >= CATEGORIES_N || CATEGORIES[e->category].category != LINK || !e->start.there)
+		return;
+	const struct kineto_link link = {.time = e->start.value,
+	                                 .id = e->link.there ? e->link.value : -1,
+	                                 .thread = thread_index(k, e->process.value, e->thread.value)};
+	if (e->phase == 's') {
+		LIST_ADD(&k->scratch, k->links, k->n_links, k->link_room, link);
+	} else if (link.id >= 0) {
+		LIST_ADD(&k->scratch, k->backs, k->n_backs, k->back_room, link);
+	}
+}
+
+/* What a process or a thread is called. */
+static void keep_name(struct kineto *k, const struct kineto_event *e)
+{
+	if (!e->meta_n || !e->process.there)
+		return;
+	uint32_t text = names_add(k->names, e->meta, e->meta_n);
+	if (kineto_is("process_name", e->name, e->name_n)) {
+		uint32_t process = process_index(k, e->process.value); /* may move the list */
+		k->processes[process].name = text;
+	} else if (kineto_is("thread_name", e->name, e->name_n) && e->thread.there) {
+		uint32_t thread = thread_index(k, e->process.value, e->thread.value);
+		k->threads[thread].name = text;
+	}
+}
+
 void kineto_event_keep(struct kineto *k, const struct kineto_event *e)
 {
 	k->events += e->phase != 0;
-	if (e->phase == 'X' && e->category < CATEGORIES_N) {
-		keep_complete(k, e);
-	} else if ((e->phase == 'i' || e->phase == 'I') && e->name_n == 8 && memcmp(e->name, "[memory]", 8) == 0) {
-		keep_memory(k, e);
-	} else if ((e->phase == 's' || e->phase == 'f') && e->category < CATEGORIES_N &&
-	           CATEGORIES[e->category].category == LINK && e->start.there) {
-		const struct kineto_link link = {.time = e->start.value,
-		                                 .id = e->link.there ? e->link.value : -1,
-		                                 .thread = thread_index(k, e->process.value, e->thread.value)};
-		if (e->phase == 's') {
-			LIST_ADD(&k->scratch, k->links, k->n_links, k->link_room, link);
-		} else if (link.id >= 0) {
-			LIST_ADD(&k->scratch, k->backs, k->n_backs, k->back_room, link);
-		}
-	} else if (e->phase == 'M' && e->meta_n && e->process.there) {
-		uint32_t text = names_add(k->names, e->meta, e->meta_n);
-		if (e->name_n == 12 && memcmp(e->name, "process_name", 12) == 0) {
-			uint32_t process = process_index(k, e->process.value); /* may move the list */
-			k->processes[process].name = text;
-		} else if (e->name_n == 11 && memcmp(e->name, "thread_name", 11) == 0 && e->thread.there) {
-			uint32_t thread = thread_index(k, e->process.value, e->thread.value);
-			k->threads[thread].name = text;
-		}
+	switch (e->phase) {
+	case 'X':
+		if (e->category < CATEGORIES_N)
+			keep_complete(k, e);
+		break;
+	case 'i':
+	case 'I':
+		if (kineto_is("[memory]", e->name, e->name_n))
+			keep_memory(k, e);
+		break;
+	case 's':
+	case 'f':
+		keep_link(k, e);
+		break;
+	case 'M':
+		keep_name(k, e);
+		break;
 	}
 }
