@@ -169,42 +169,56 @@ static void add(struct phases *p, struct items *to, const struct kineto_span *s)
 	LIST_ADD(&p->k->scratch, to->list, to->n, to->room, (struct item){s->start, s->end, s->name, s->thread});
 }
 
+/* Until when the latest of each kind lasts, of a thread. */
+struct lasting {
+	int64_t step, note, op;
+};
+
+static void look_at_annotation(struct phases *p, const struct kineto_span *s, struct lasting *until)
+{
+	enum name_class class = class_of(p, s->name);
+	give_annotation(p, s);
+	p->named = p->named || class == PLAIN || class == LIBRARY || class == BACKWARD;
+	if (class == STEP)
+		until->step = s->end;
+	else if (s->end > until->note)
+		until->note = s->end;
+	if (p->is_main[s->thread])
+		add(p, &p->notes, s);
+}
+
+/* An outermost one. */
+static void look_at_operator(struct phases *p, const struct kineto_span *s, struct lasting *until)
+{
+	until->op = s->end;
+	if (s->start < until->note)
+		return;
+	if (class_of(p, s->name) == BACKWARD)
+		add(p, &p->backward, s);
+	else if (p->is_main[s->thread] && s->start < until->step)
+		add(p, &p->plain, s);
+}
+
 /* Spans that nest, in the order of their starts. */
 static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t n)
 {
-	int64_t in_step = p->k->n_steps ? INT64_MAX : INT64_MIN, in_note = INT64_MIN,
-		in_operator = INT64_MIN; /* until when */
+	struct lasting until = {p->k->n_steps ? INT64_MAX : INT64_MIN, INT64_MIN, INT64_MIN};
 	for (; n--; s++) {
+		bool annotation = s->kind == KINETO_ANNOTATION;
 		if (s->kind == KINETO_FUNCTION)
 			give(p, s->thread, s->start, s->end, function_name(p, s), FUNCTIONS);
-		if (s->kind != KINETO_OPERATOR && s->kind != KINETO_ANNOTATION)
+		if (s->kind != KINETO_OPERATOR && !annotation)
 			continue;
 		enum name_class class = class_of(p, s->name);
 		if (class == COLLECTIVE)
 			give_collective(p, s);
-		if (s->kind == KINETO_ANNOTATION && class == COLLECTIVE)
+		if (annotation && class == COLLECTIVE)
 			continue;
-		bool outermost = s->start >= in_operator;
-		bool annotation = s->kind == KINETO_ANNOTATION || class == STEP || class == OWN ||
-		                  (p->k->old_spelling && outermost && class == PLAIN);
-		if (annotation) {
-			give_annotation(p, s);
-			p->named = p->named || class == PLAIN || class == LIBRARY || class == BACKWARD;
-			if (class == STEP)
-				in_step = s->end;
-			else if (s->end > in_note)
-				in_note = s->end;
-			if (p->is_main[s->thread])
-				add(p, &p->notes, s);
-			continue;
-		}
-		if (!outermost)
-			continue;
-		in_operator = s->end;
-		if (class == BACKWARD && s->start >= in_note)
-			add(p, &p->backward, s);
-		else if (class != BACKWARD && p->is_main[s->thread] && s->start < in_step && s->start >= in_note)
-			add(p, &p->plain, s);
+		bool outermost = s->start >= until.op;
+		if (annotation || class == STEP || class == OWN || (p->k->old_spelling && outermost && class == PLAIN))
+			look_at_annotation(p, s, &until);
+		else if (outermost)
+			look_at_operator(p, s, &until);
 	}
 }
 
