@@ -1,6 +1,7 @@
 /* Numbers and units as ncu prints them, in whatever locale. */
 #include "read/ncu.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,33 +9,31 @@
 
 enum { ROOM = 64 };
 
-/* Without spaces, of the no-break kinds too, and apostrophes, which stand between thousands. False: nothing that could
- * be a number. */
+/* Bytes of what may stand between digits, if a text begins with it: a space, of the no-break kinds too, or an
+ * apostrophe. */
+static size_t between_digits(const char *text)
+{
+	static const char *const signs[] = {" ", "'", "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x89", "\xE2\x80\x99"};
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (!strncmp(text, signs[i], strlen(signs[i])))
+			return strlen(signs[i]);
+	return 0;
+}
+
+/* Without what stands between digits. False: nothing that could be a number. */
 static bool strip(const char *text, char *to)
 {
 	size_t n = 0;
 	bool digit = false;
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c == ' ' || c == '\'')
+	for (size_t skip; *text; text += skip ? skip : 1) {
+		skip = between_digits(text);
+		if (skip)
 			continue;
-		if (c == 0xC2 && (unsigned char)text[1] == 0xA0) {
-			text++;
-			continue;
-		}
-		if (c == 0xE2 && (unsigned char)text[1] == 0x80 &&
-		    ((unsigned char)text[2] == 0xAF || (unsigned char)text[2] == 0x89 ||
-		     (unsigned char)text[2] == 0x99)) {
-			text += 2;
-			continue;
-		}
-		bool sign = (c == '-' || c == '+') && (n == 0 || to[n - 1] == 'e' || to[n - 1] == 'E');
-		if (!(c >= '0' && c <= '9') && c != '.' && c != ',' && c != 'e' && c != 'E' && !sign)
+		bool sign = strchr("-+", *text) && (n == 0 || strchr("eE", to[n - 1]));
+		if ((!strchr("0123456789.,eE", *text) && !sign) || n + 1 >= ROOM)
 			return false;
-		digit = digit || (c >= '0' && c <= '9');
-		if (n + 1 >= ROOM)
-			return false;
-		to[n++] = (char)c;
+		digit = digit || isdigit((unsigned char)*text);
+		to[n++] = *text;
 	}
 	to[n] = 0;
 	return digit;
