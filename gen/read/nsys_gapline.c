@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "read/nsys.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,44 +53,55 @@ static int64_t record_count(const char *value)
 	return n < most ? n : most;
 }
 
-int nsys_read_notes(struct nsys *r)
+static int64_t any_number(const char *value)
+{
+	return strtoll(value, NULL, 10);
+}
+
+static void read_note(struct nsys *r, const struct scan_option *note)
 {
 	struct trace_source *source = &r->trace->source;
+	const char *name = note->name, *value = note->value;
+	const struct {
+		const char *name, **to;
+	} texts[] = {{"gapline", &source->captured_by},
+	             {"cupti", &source->cupti},
+	             {"trace", &source->traced},
+	             {"gpu_state", &source->sampled_by}};
+	const struct {
+		const char *name;
+		int64_t *to;
+		int64_t (*read)(const char *value);
+	} numbers[] = {{"dropped", &source->lost, record_count},
+	               {"dropped_events", &source->lost_events, record_count},
+	               {"sample_ns", &source->sample_ns, sample_distance},
+	               {"samples_torn", &source->samples_torn, any_number},
+	               {"ranges_ns", &source->ranges_ns, any_number}};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(name, texts[i].name) == 0)
+			*texts[i].to = harmless(r, value, note->n);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (strcmp(name, numbers[i].name) == 0 && isdigit((unsigned char)*value))
+			*numbers[i].to = numbers[i].read(value);
+	if (strcmp(name, "collector") == 0)
+		nsys_note_collector(r, harmless(r, value, note->n));
+	else if (strcmp(name, "graphs") == 0)
+		nsys_note_graph_mode(r, value);
+	else if (strcmp(name, "complete") == 0)
+		source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, note->n);
+	else if (strcmp(name, "launcher") == 0)
+		r->launcher = any_number(value);
+	else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)
+		source->began = 0;
+}
+
+int nsys_read_notes(struct nsys *r)
+{
 	struct scan s;
 	struct scan_option o;
 	scan_open_options(&s, &r->db, "GAPLINE_CAPTURE");
-	while (scan_option(&s, &o)) {
-		const char *name = o.name, *value = o.value;
-		const size_t n = o.n;
-		if (strcmp(name, "collector") == 0)
-			nsys_note_collector(r, harmless(r, value, n));
-		else if (strcmp(name, "graphs") == 0)
-			nsys_note_graph_mode(r, value);
-		else if (strcmp(name, "gapline") == 0)
-			source->captured_by = harmless(r, value, n);
-		else if (strcmp(name, "cupti") == 0)
-			source->cupti = harmless(r, value, n);
-		else if (strcmp(name, "trace") == 0)
-			source->traced = harmless(r, value, n);
-		else if (strcmp(name, "gpu_state") == 0)
-			source->sampled_by = harmless(r, value, n);
-		else if (strcmp(name, "complete") == 0)
-			source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, n);
-		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->lost = record_count(value);
-		else if (strcmp(name, "dropped_events") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->lost_events = record_count(value);
-		else if (strcmp(name, "sample_ns") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->sample_ns = sample_distance(value);
-		else if (strcmp(name, "samples_torn") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->samples_torn = strtoll(value, NULL, 10);
-		else if (strcmp(name, "ranges_ns") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->ranges_ns = strtoll(value, NULL, 10);
-		else if (strcmp(name, "launcher") == 0)
-			r->launcher = strtoll(value, NULL, 10);
-		else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)
-			source->began = 0;
-	}
+	while (scan_option(&s, &o))
+		read_note(r, &o);
 	return scan_close(&s);
 }
 
