@@ -270,6 +270,40 @@ static int map_cuda_gpus(struct nsys *r, const struct gpu_row *rows)
 	return scan_close(&s);
 }
 
+/* The GPU that CUDA counts so, as far as the rows say it. */
+static uint32_t gpu_by_ordinal(const struct gpu_row *rows, uint32_t n, int64_t ordinal)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (rows[i].cuda && rows[i].cuda_device == ordinal)
+			return i;
+	for (uint32_t i = 0; i < n; i++)
+		if (rows[i].cuda && rows[i].cuda_device < 0 && rows[i].id == ordinal)
+			return i;
+	return TRACE_NONE;
+}
+
+/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them; with
+ * several processes each may count from 0 (CUDA_VISIBLE_DEVICES), and a guess could make two ranks share a GPU that
+ * they do not share. */
+static void assign_others(struct trace *t, const struct gpu_row *rows)
+{
+	uint32_t usable = 0, only = TRACE_NONE;
+	for (uint32_t i = 0; i < t->n_gpus; i++) {
+		usable += rows[i].cuda;
+		only = rows[i].cuda ? i : only;
+	}
+	bool one_process = true;
+	for (uint32_t d = 1; d < t->n_devices; d++)
+		one_process = one_process && t->devices[d].process == t->devices[0].process;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		struct trace_device *device = &t->devices[d];
+		if (device->gpu == TRACE_NONE && usable == 1)
+			device->gpu = only;
+		else if (device->gpu == TRACE_NONE && one_process)
+			device->gpu = gpu_by_ordinal(rows, t->n_gpus, device->ordinal);
+	}
+}
+
 int nsys_read_gpus(struct nsys *r)
 {
 	struct trace *t = r->trace;
@@ -285,28 +319,7 @@ int nsys_read_gpus(struct nsys *r)
 		r->gpu_number[i] = rows[i].id;
 		t->gpus[i].id = nsys_gpu_id(r, rows[i].uuid, rows[i].bus);
 	}
-	/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them;
-	 * with several processes each may count from 0 (CUDA_VISIBLE_DEVICES), and a guess could make two ranks share
-	 * a GPU that they do not share. */
-	uint32_t usable = 0, only = TRACE_NONE;
-	for (uint32_t i = 0; i < t->n_gpus; i++) {
-		usable += rows[i].cuda;
-		only = rows[i].cuda ? i : only;
-	}
-	bool one_process = true;
-	for (uint32_t d = 1; d < t->n_devices; d++)
-		one_process = one_process && t->devices[d].process == t->devices[0].process;
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		struct trace_device *device = &t->devices[d];
-		if (device->gpu == TRACE_NONE && usable == 1)
-			device->gpu = only;
-		for (uint32_t i = 0; i < t->n_gpus && device->gpu == TRACE_NONE && one_process; i++)
-			if (rows[i].cuda && rows[i].cuda_device == device->ordinal)
-				device->gpu = i;
-		for (uint32_t i = 0; i < t->n_gpus && device->gpu == TRACE_NONE && one_process; i++)
-			if (rows[i].cuda && rows[i].cuda_device < 0 && rows[i].id == device->ordinal)
-				device->gpu = i;
-	}
+	assign_others(t, rows);
 	return 0;
 }
 
