@@ -63,8 +63,28 @@ static size_t digits_at(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* The number whose digits end at `end` for strtod, where it goes on as others write it: 1,234,567.8 and 1'234'567.8,
- * 12,5, Fortran's 1.5D+03. Up to `limit`. */
+static const char *take_fraction(const char *mark, const char *limit, char *to, size_t *n)
+{
+	to[(*n)++] = '.';
+	return take_digits(mark + 1, limit, to, n);
+}
+
+/* How a number goes on behind `before` digits: 1,234,567.8 and 1'234'567.8, or 12,5. Returns where that ends. */
+static const char *take_marked(const char *at, size_t before, const char *limit, char *to, size_t *n)
+{
+	const char mark = *at;
+	if (mark != ',' && mark != '\'')
+		return at;
+	size_t behind = digits_at(at + 1);
+	if (before > 3 || behind != 3)
+		return mark == ',' && behind && at[1 + behind] != ',' ? take_fraction(at, limit, to, n) : at;
+	while (*at == mark && digits_at(at + 1) == 3 && at < limit)
+		at = take_digits(at + 1, limit, to, n);
+	return *at == '.' ? take_fraction(at, limit, to, n) : at;
+}
+
+/* The number whose digits end at `end` for strtod, where it goes on as others write it: with marks between digits, or
+ * Fortran's 1.5D+03. Up to `limit`. */
 static const char *number_goes_on(const char *text, const char *end, const char *limit, double *out)
 {
 	char spelt[SPELT];
@@ -73,20 +93,8 @@ static const char *number_goes_on(const char *text, const char *end, const char 
 	if (n > SPELT / 2 || end >= limit)
 		return end;
 	memcpy(spelt, text, n);
-	if (digits_at(digits) == (size_t)(end - digits) && (*at == ',' || *at == '\'')) {
-		const char mark = *at;
-		if (digits_at(digits) <= 3 && digits_at(at + 1) == 3) {
-			while (*at == mark && digits_at(at + 1) == 3 && at < limit)
-				at = take_digits(at + 1, limit, spelt, &n);
-			if (*at == '.') {
-				spelt[n++] = '.';
-				at = take_digits(at + 1, limit, spelt, &n);
-			}
-		} else if (mark == ',' && digits_at(at + 1) && (at[1 + digits_at(at + 1)] != ',')) {
-			spelt[n++] = '.';
-			at = take_digits(at + 1, limit, spelt, &n);
-		}
-	}
+	if (digits_at(digits) == (size_t)(end - digits))
+		at = take_marked(at, (size_t)(end - digits), limit, spelt, &n);
 	if ((*at == 'D' || *at == 'd') && (at[1] == '+' || at[1] == '-') && digits_at(at + 2) && at < limit) {
 		spelt[n++] = 'e';
 		spelt[n++] = at[1];
