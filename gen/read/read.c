@@ -125,6 +125,46 @@ static int refuse_with(const char *path, const char *inside, const char *what, s
 	return -1;
 }
 
+/* What a file of Nsight Compute is, in words; NULL: it is none. */
+static const char *of_ncu(const struct file_head *head)
+{
+	if (BEGINS(head, "NVR\0"))
+		return "a Nsight Compute report (single kernels), which goes beside a profile: --baseline-ncu or "
+		       "--fixed-ncu ";
+	if (BEGINS(head, "\"ID\",\"Process ID\"") || BEGINS(head, "==PROF=="))
+		return "what Nsight Compute measured of single kernels, which goes beside a profile: "
+		       "--baseline-ncu or --fixed-ncu ";
+	return NULL;
+}
+
+static int refuse_packed(const char *path, const char *inside, const struct foreign *as, bool twice, struct err *err)
+{
+	char what[80];
+	if (twice) /* what comes out of it has a name that only its owner knows */
+		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, as->name);
+	snprintf(what, sizeof what, "packed with %s; unpack it first: %s", as->name, as->unpacked);
+	return refuse_with(path, inside, what, err);
+}
+
+/* Nobody knows what it is: with a command that may. */
+static int refuse_unknown(const char *path, const char *inside, enum packing packing, struct err *err)
+{
+	BUF_LOCAL(command);
+	if (read_is_report(path)) { /* a newer kind, or a damaged one: nsys will say */
+		read_export_command(&command, path, "");
+		return err_set(err,
+		               "%s: %sno profile that gapline reads; if it is an nsys report, as its name says, export "
+		               "it with: %s",
+		               path, inside, command.data);
+	}
+	buf_text(&command, packing == PACKING_NONE ? "file " : packing == PACKING_GZIP ? "gzip -dc < " : "zstd -dc < ");
+	buf_word(&command, path, "");
+	return err_set(err,
+	               "%s: %sno profile that gapline reads; it reads nsys exports (nsys export --type sqlite), traces "
+	               "of the PyTorch profiler and its own captures; identify the file with: %s%s",
+	               path, inside, command.data, packing == PACKING_NONE ? "" : " | file -");
+}
+
 /* Fills err with what the file is instead of a profile. The head is of what is packed in it, if it is packed. */
 static int refuse(const char *path, const struct source *source, struct err *err)
 {
@@ -140,25 +180,12 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		return pointer_refuse(path, inside, err);
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
 		return refuse_report(path, source->packing, err);
-	if (BEGINS(head, "NVR\0"))
-		return refuse_with(
-			path, inside,
-			"a Nsight Compute report (single kernels), which goes beside a profile: --baseline-ncu or "
-			"--fixed-ncu ",
-			err);
-	if (BEGINS(head, "\"ID\",\"Process ID\"") || BEGINS(head, "==PROF=="))
-		return refuse_with(path, inside,
-		                   "what Nsight Compute measured of single kernels, which goes beside a profile: "
-		                   "--baseline-ncu or --fixed-ncu ",
-		                   err);
+	const char *kernels = of_ncu(head);
+	if (kernels)
+		return refuse_with(path, inside, kernels, err);
 	const struct foreign *foreign = packed_as(head);
-	if (foreign && packed) /* what comes out of it has a name that only its owner knows */
-		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, foreign->name);
-	if (foreign) {
-		char what[80];
-		snprintf(what, sizeof what, "packed with %s; unpack it first: %s", foreign->name, foreign->unpacked);
-		return refuse_with(path, inside, what, err);
-	}
+	if (foreign)
+		return refuse_packed(path, inside, foreign, packed, err);
 	if (head->n < sizeof SOURCE_SQLITE && begins(head, SOURCE_SQLITE, head->n))
 		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
 		               head->n);
@@ -172,26 +199,7 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		               "%s: %san XPlane trace of XLA (JAX, TensorFlow), which is not read; record the program "
 		               "again with: gapline capture -o FILE -- COMMAND",
 		               path, inside);
-	if (read_is_report(path)) { /* a newer kind, or a damaged one: nsys will say */
-		BUF_LOCAL(command);
-		read_export_command(&command, path, "");
-		err_set(err,
-		        "%s: %sno profile that gapline reads; if it is an nsys report, as its name says, export it "
-		        "with: %s",
-		        path, inside, command.data);
-		return -1;
-	}
-	BUF_LOCAL(command);
-	if (packed)
-		buf_text(&command, source->packing == PACKING_GZIP ? "gzip -dc < " : "zstd -dc < ");
-	else
-		buf_text(&command, "file ");
-	buf_word(&command, path, "");
-	err_set(err,
-	        "%s: %sno profile that gapline reads; it reads nsys exports (nsys export --type sqlite), traces of "
-	        "the PyTorch profiler and its own captures; identify the file with: %s%s",
-	        path, inside, command.data, packed ? " | file -" : "");
-	return -1;
+	return refuse_unknown(path, inside, source->packing, err);
 }
 
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err)
