@@ -114,18 +114,23 @@ static bool is_source(const char *name, size_t n)
 	                         strncmp);
 }
 
+/* So many digits of a port stand there: two to five, with nothing behind them that they could belong to. */
+static size_t port_of(const char *bytes, size_t n, size_t at)
+{
+	size_t end = at;
+	while (end - at < 6 && end < n && isdigit((unsigned char)bytes[end]))
+		end++;
+	bool goes_on = end < n && strchr(".:", bytes[end]) && is_word(bytes, n, end + 1);
+	return end - at < 2 || end - at > 5 || goes_on || is_word(bytes, n, end) ? 0 : end - at;
+}
+
 static size_t host_before_port(const char *bytes, size_t n, size_t at)
 {
-	size_t host = run_of(bytes, n, at, "-.", HOST_MOST), port = 0;
+	size_t host = run_of(bytes, n, at, "-.", HOST_MOST);
 	if (!host || host > HOST_MOST || at + host + 1 >= n || bytes[at + host] != ':')
 		return 0;
-	while (port < 6 && at + host + 1 + port < n && isdigit((unsigned char)bytes[at + host + 1 + port]))
-		port++;
-	size_t end = at + host + 1 + port;
-	if (port < 2 || port > 5 || is_word(bytes, n, end) ||
-	    (end < n && strchr(".:", bytes[end]) && is_word(bytes, n, end + 1)))
-		return 0;
-	if (!has_letter(bytes + at, host) || is_source(bytes + at, host) ||
+	size_t port = port_of(bytes, n, at + host + 1);
+	if (!port || !has_letter(bytes + at, host) || is_source(bytes + at, host) ||
 	    (host == 9 && !strncasecmp(bytes + at, "localhost", host)))
 		return 0;
 	bool is_url = at >= 3 && !memcmp(bytes + at - 3, "://", 3);

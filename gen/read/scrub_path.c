@@ -114,14 +114,20 @@ static size_t part_with_spaces(const char *bytes, size_t n, size_t end)
 	return end;
 }
 
+/* The length of "~", or of "~somebody", before a separator. */
+static size_t home_of(const char *bytes, size_t n, size_t at)
+{
+	size_t end = at + 1;
+	if (bytes[at] != '~')
+		return 0;
+	while (end < n && (isalnum((unsigned char)bytes[end]) || strchr("_-.", bytes[end])))
+		end++;
+	return end < n && scrub_path_is_separator(bytes[end]) ? end - at : 0;
+}
+
 size_t scrub_path_folder(const struct scrub_roots *roots, const char *bytes, size_t n, size_t at)
 {
-	size_t tilde = bytes[at] == '~'; /* or with somebody's name behind it */
-	while (tilde && at + tilde < n &&
-	       (isalnum((unsigned char)bytes[at + tilde]) || strchr("_-.", bytes[at + tilde])))
-		tilde++;
-	if (tilde && (at + tilde == n || !scrub_path_is_separator(bytes[at + tilde])))
-		tilde = 0;
+	size_t tilde = home_of(bytes, n, at);
 	if ((!tilde && !scrub_path_is_separator(bytes[at])) || !begins_path(bytes, at))
 		return 0;
 	size_t i = at + tilde, folder = 0, parts = tilde > 0, last = 0, last_n = 0, before_last = 0, before_last_n = 0;
