@@ -81,6 +81,25 @@ static const char *gate_of(const struct analysis *a, struct arena *arena)
 	return gates->n ? say_fact(gates->gate[i].fact, a->names, arena) : "";
 }
 
+/* The time per step on both sides, and by how much it changed. */
+static const char *times_of(const struct analysis *a, struct page *page, double before, double after)
+{
+	bool one = !a->verdict.has_speedup || a->comparison.other_unit || !view_is_pair(a) ||
+	           before <= 0; /* a capture beside itself, a step beside a run */
+	const double change = fabs(after / before - 1);
+	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);
+	return say(FACT_NEW(page->arena, headline_times, FACT_NO_SIDE, .times = times,
+	                    .of = a->items_name     ? "item"
+	                          : view_is_pair(a) ? view_unit(&a->side[0])
+	                                            : "both",
+	                    .item = view_item(a, page->arena),
+	                    .way = one || a->verdict.result == VERDICT_SLOWER || change < UNSEEN ? "same"
+	                           : after < before                                              ? "less"
+	                                                                                         : "more",
+	                    .change = change),
+	           page);
+}
+
 static void fill_headline(const struct analysis *a, struct page *page)
 {
 	const struct verdict *v = &a->verdict;
@@ -96,20 +115,7 @@ static void fill_headline(const struct analysis *a, struct page *page)
 	                      .other_work = other, .in_all = in_all),
 	             page));
 	page_attribute(&page->top, "headline", "class", other || in_all ? "result long" : "result");
-	bool one = !v->has_speedup || a->comparison.other_unit || !view_is_pair(a) ||
-	           before <= 0; /* a capture beside itself, a step beside a run */
-	const char *times = before == after ? format_time(page->arena, before) : brief_pair(page->arena, before, after);
-	page_fill(&page->top, "times",
-	          say(FACT_NEW(page->arena, headline_times, FACT_NO_SIDE, .times = times,
-	                       .of = a->items_name     ? "item"
-	                             : view_is_pair(a) ? view_unit(&a->side[0])
-	                                               : "both",
-	                       .item = view_item(a, page->arena),
-	                       .way = one || slower || fabs(after / before - 1) < UNSEEN ? "same"
-	                              : after < before                                   ? "less"
-	                                                                                 : "more",
-	                       .change = fabs(after / before - 1)),
-	              page));
+	page_fill(&page->top, "times", times_of(a, page, before, after));
 	const char *runs = v->measured == VERDICT_STOPWATCH ? "timed" : "profiled", *gate = gate_of(a, page->arena);
 	page_fill(&page->top, "interval",
 	          say(v->has_interval

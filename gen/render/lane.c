@@ -115,26 +115,13 @@ static void add_columns(struct canvas *c)
 	}
 }
 
-/* Where the next label may start, so that labels do not overlap. */
-static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, const struct segment *s, double spent)
+/* A gap's cause, and below it its phase and the time. */
+static void add_gap_label(struct canvas *c, xmlNode *parent, double x, double room, const struct segment *s,
+                          double spent)
 {
-	const struct lane *lane = c->lane;
-	const double left = 0.6, least = 90; /* of stripes so much may be under a label's ground: they mean something */
-	bool striped = palette(s->which)->striped;
-	bool meant = striped && lane->kind != LANE_CALLS; /* a waiting call is one by its name, too */
-	double room = meant ? left * (x1 - x0) : x1 - x0 - 8, x = c->axis->x + x0 + 4,
-	       middle = lane->y + lane->height / 2;
+	const double middle = c->lane->y + c->lane->height / 2;
+	const bool striped = palette(s->which)->striped;
 	const char *phase = s->phase || view_has_phases(c->a) ? view_phase(c->a, s->phase) : "";
-	if (meant && room < least)
-		return;
-	if (lane->kind != LANE_GAPS) {
-		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
-		if (*text && striped)
-			svg_plate(parent, x, middle + 4, svg_text_width(text) * SVG_SMALL / SVG_TEXT);
-		if (*text)
-			svg_text(parent, x, middle + 4, ANCHOR_START, text);
-		return;
-	}
 	const char *time = format_short_time(c->arena, spent);
 	const char *first = svg_fit(c->arena, cause_label((enum cause)s->which), room * 0.92);
 	const char *fitting = svg_fit(c->arena, phase, room - svg_text_width(time) - 12);
@@ -153,6 +140,28 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 		svg_attribute(svg_text(node, x, y1, ANCHOR_START, first), "font-weight", "bold");
 	if (*second)
 		svg_text(node, x, y2, ANCHOR_START, second);
+}
+
+/* For what lies from x0 to x1, within that, so that labels do not overlap. */
+static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, const struct segment *s, double spent)
+{
+	const struct lane *lane = c->lane;
+	const double left = 0.6, least = 90; /* of stripes so much may be under a label's ground: they mean something */
+	bool striped = palette(s->which)->striped;
+	bool meant = striped && lane->kind != LANE_CALLS; /* a waiting call is one by its name, too */
+	double room = meant ? left * (x1 - x0) : x1 - x0 - 8, x = c->axis->x + x0 + 4;
+	if (meant && room < least)
+		return;
+	if (lane->kind == LANE_GAPS) {
+		add_gap_label(c, parent, x, room, s, spent);
+		return;
+	}
+	double y = lane->y + lane->height / 2 + 4;
+	const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
+	if (*text && striped)
+		svg_plate(parent, x, y, svg_text_width(text) * SVG_SMALL / SVG_TEXT);
+	if (*text)
+		svg_text(parent, x, y, ANCHOR_START, text);
 }
 
 /* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */

@@ -32,6 +32,18 @@ static const char *interval(const struct trend_change *c, struct arena *arena)
 	           .high = trend_percent(arena, c->change.hi));
 }
 
+/* What compares the commits before and after a change; without one, the last two. "": there are none. */
+static const char *command_of(const struct trend *t, const struct trend_change *c, struct arena *arena)
+{
+	const struct trend_series *s = &t->series[0];
+	const struct trend_pair *last = t->last;
+	if (!c && !last)
+		return "";
+	return arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
+	                    c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
+	                    c ? trend_commit_at(t, s, c->change.at)->name : last->after);
+}
+
 /* The series of the latest commit, as it is now beside what it was before its latest change. */
 static const char *fill_card(const struct trend *t, struct page *page)
 {
@@ -56,11 +68,7 @@ static const char *fill_card(const struct trend *t, struct page *page)
 	          : last ? trend_last(t, arena)
 	                 : trend_quiet(t, s, arena));
 	page_fill(&page->top, "what", *what ? SAY(NULL, arena, change_is, .what = what) : "");
-	page_fill_if(&page->top, "command", c || last,
-	             c || last ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
-	                                      c ? trend_commit_at(t, s, c->change.at - 1)->name : last->before,
-	                                      c ? trend_commit_at(t, s, c->change.at)->name : last->after)
-	                       : "");
+	page_fill_if(&page->top, "command", c || last, command_of(t, c, arena));
 	const bool level = s->n - s->since > 3; /* fewer have no noise to speak of */
 	page_fill(&page->top, "sure",
 	          SAY(NULL, arena, trend_now, .now = trend_commit_at(t, s, s->n - 1)->step,
