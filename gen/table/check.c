@@ -184,16 +184,22 @@ static bool adds_up(const struct side *side, const struct side_facts *facts)
 	return true;
 }
 
-static const char *check_side(const struct side *side, const struct side_facts *facts)
+/* Whether what is said of ranks is of the side's devices. */
+static bool has_ranks(const struct side *side)
 {
 	const struct ranks_result *ranks = &side->ranks;
-	bool good =
-		side->n_devices && facts->comm.n == side->n_devices && fits(ranks->straggler.device, side->n_devices);
+	bool good = fits(ranks->straggler.device, side->n_devices);
 	for (uint32_t i = 0; i < ranks->n; i++)
 		good = good && ranks->list[i].device < side->n_devices && fits(ranks->list[i].partner, side->n_devices);
 	good = good && (!ranks->n || ranks->n == side->n_devices);
 	for (uint32_t i = 0; i < ranks->n_comms; i++)
 		good = good && fits(ranks->comms[i].last, side->n_devices);
+	return good;
+}
+
+static const char *check_side(const struct side *side, const struct side_facts *facts)
+{
+	bool good = side->n_devices && facts->comm.n == side->n_devices && has_ranks(side);
 	for (uint32_t i = 0; i < facts->n_idle; i++)
 		good = good && facts->idle[i].phase_slot < facts->n_idle;
 	for (uint32_t i = 0; i < facts->places.n; i++)
