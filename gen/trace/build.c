@@ -309,16 +309,26 @@ static const enum row_kind ROWS_OF_KIND[] = {[OP_KERNEL] = ROWS_KERNELS,
                                              [OP_COPY] = ROWS_COPIES,
                                              [OP_MEMSET] = ROWS_MEMSETS};
 
+static bool is_kernel(const struct build_op *row)
+{
+	return row->kind == OP_KERNEL || row->kind == OP_COMM;
+}
+
+static const char *op_flaw(const struct build_op *row)
+{
+	const char *flaw = first_flaw(row->flaw, row->start, row->end, true);
+	if (flaw)
+		return flaw;
+	if (row->device < 0 || row->device > UINT32_MAX || row->stream < 0)
+		return "has an impossible device or stream";
+	return !is_kernel(row) && (row->bytes < 0 || row->bytes > BYTES_MAX) ? "has an impossible size" : NULL;
+}
+
 void build_op(struct build *b, const struct build_op *row)
 {
 	struct trace_ops *o = &b->trace->ops;
-	const char *flaw = first_flaw(row->flaw, row->start, row->end, true);
-	if (!flaw && (row->device < 0 || row->device > UINT32_MAX || row->stream < 0))
-		flaw = "has an impossible device or stream";
-	bool kernel = row->kind == OP_KERNEL || row->kind == OP_COMM;
-	if (!flaw && !kernel && (row->bytes < 0 || row->bytes > BYTES_MAX))
-		flaw = "has an impossible size";
-	if (!usable(b, ROWS_OF_KIND[row->kind], flaw))
+	bool kernel = is_kernel(row);
+	if (!usable(b, ROWS_OF_KIND[row->kind], op_flaw(row)))
 		return;
 	uint8_t flags = row->kind == OP_COPY ? copy_flags(row) : row->flags;
 	size_t i = new_row(b, ROWS_OF_OPS, &o->n);

@@ -300,6 +300,19 @@ static int64_t shift_by_time(const struct seen *a, const struct seen *b)
 	return end < start ? 0 : (int64_t)j - (int64_t)k;
 }
 
+/* Of the shifts, from `low` to `high`, with which both leave alike, the one nearest to what the clocks say. */
+static int64_t nearest_alike(const double *leaves, int64_t low, int64_t high, int64_t by_time, double alike)
+{
+	int64_t best = low;
+	for (int64_t s = low; s <= high; s++) {
+		int64_t here = llabs(s - by_time), there = llabs(best - by_time);
+		bool nearer = here < there || (here == there && llabs(s) < llabs(best));
+		if (leaves[s - low] <= alike && (leaves[best - low] > alike || nearer))
+			best = s;
+	}
+	return best;
+}
+
 bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift)
 {
 	size_t shorter = a->n < b->n ? a->n : b->n;
@@ -328,13 +341,7 @@ bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, 
 	/* One that is clearly better than all others; else, where both have as many, as recorded, unless the clocks
 	 * are for another one that fits as well. */
 	if (second <= alike || (a->n == b->n && leaves[-low] <= alike)) {
-		best = low;
-		for (int64_t s = low; s <= high; s++) {
-			int64_t here = llabs(s - by_time), there = llabs(best - by_time);
-			bool nearer = here < there || (here == there && llabs(s) < llabs(best));
-			if (leaves[s - low] <= alike && (leaves[best - low] > alike || nearer))
-				best = s;
-		}
+		best = nearest_alike(leaves, low, high, by_time, alike);
 		if (best || a->n != b->n)
 			return false;
 	}
