@@ -61,6 +61,7 @@ CASES = {  # name: how long a step loads, ns; what both sides' profiles get; wha
     "calls of the system, a sleep": (2_500_000, [waits("nanosleep")], without("OSRT_API"), {"paced"}, 3),
     "calls of the system, a short sleep": (700_000, [waits("nanosleep")], without("OSRT_API"), {"paced"}, 1),
     "copies": (400_000, [copies()], without(COPIES), {"input_starvation"}, 1),
+    "launches of copies": (400_000, [copies()], lambda db: db.execute(f"DELETE FROM {CALLS} WHERE nameId = 80"), {"input_starvation"}, 1),
     "when they began": (400_000, [copies(), same_gpu], without("TARGET_INFO_SESSION_START_TIME"), {"input_starvation"}, 3),
 }
 

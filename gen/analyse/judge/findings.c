@@ -61,7 +61,9 @@ struct pair {
 	struct arena *arena;
 	uint32_t *key[2]; /* by fact of idle time: a number for its cause, phase and lock, the same on both sides */
 	uint32_t n_keys;
-	double *all[2]; /* by key: idle time, ns of as much */
+	double *all[2];    /* by key: idle time, ns of as much */
+	double idle[2][2]; /* all of it, by whether the launch of the op that ended it was recorded: else anything may
+	                    * be its cause */
 };
 
 /* Idle time of side `s` by key, ns of as much: what `claims` has, or all of it but what comes only once, which no step
@@ -94,6 +96,8 @@ static void find_keys(struct pair *p)
 			                               ? CAUSE_HOST_CODE << 1
 			                               : (uint64_t)key->cause << 1 | key->mutex;
 			p->key[s][i] = keymap_add(&keys, calls ? phase << 32 | cause : 0);
+			p->idle[s][key->cause != CAUSE_UNATTRIBUTED] +=
+				key->once ? 0 : p->as_much[s] * facts->idle[i].per_step;
 		}
 	}
 	p->n_keys = keys.n;
@@ -215,14 +219,25 @@ static enum finding_status status_if(const struct pair *p, size_t r, bool alike)
 	                                       : FINDING_REMAINING;
 }
 
-/* What fell or rose by most of itself, and may have because recording took more on one side, was not measured in the
- * same way on both. */
+/* Whether most of the idle time that the rule claims on one side may be there on the other one, where one of them does
+ * not say why it waits. */
+static bool is_untold(const struct pair *p, size_t r)
+{
+	const struct cost *cost = &p->cost[r];
+	const int s = cost->amount[1] > cost->amount[0];
+	const bool told = rules[r].finding == FACT_idle_unattributed;
+	const double untold = rules[r].gpu == PLACE_IDLE ? fmax(0, p->idle[!s][told] - p->idle[s][told]) : 0;
+	return untold > 0 && cost->amount[!s] + cost->moved[!s] + untold > LESS * cost->amount[s];
+}
+
+/* What fell or rose by most of itself, and may have because recording took more on one side, or since one side does not
+ * say what launched its work, was not measured in the same way on both. */
 static enum finding_status status_of(const struct pair *p, size_t r)
 {
 	const enum finding_status recorded = status_if(p, r, false), alike = status_if(p, r, true);
 	const bool is_gone = recorded == FINDING_RESOLVED || recorded == FINDING_NEW;
 	const bool is_as_it_was = alike == FINDING_REMAINING && !is_left(p, r, 1, LESS, true);
-	return is_gone && is_as_it_was ? FINDING_SEEN : alike;
+	return is_gone && (is_as_it_was || is_untold(p, r)) ? FINDING_SEEN : alike;
 }
 
 /* ---- what is said ---- */
@@ -258,7 +273,8 @@ static void add_doubts(struct finding *f, const struct pair *p, size_t r, const 
 		         .unit = rule_unit(e));
 	if (is_unknown(p, e->rule))
 		FACT_ADD(said, e->arena, ranks_missing_there, 1);
-	if (p->unrecorded && p->cost[r].moved[!f->side] > 0)
+	const bool untold = f->status != status_if(p, r, true) && is_untold(p, r);
+	if ((p->unrecorded && p->cost[r].moved[!f->side] > 0) || untold)
 		FACT_ADD(said, e->arena, calls_not_recorded, !f->side);
 }
 
