@@ -192,25 +192,30 @@ static bool larger_batch(const struct analysis *a)
 	return a->comparison.other_batch && !a->comparison.mismatch;
 }
 
+/* What has to be measured before anything is advised; NULL: nothing has. */
+static const char *what_to_measure(const struct analysis *a, const struct card *card)
+{
+	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
+	if (a->verdict.has_speedup && larger_batch(a))
+		return "items";
+	if (a->conditions.nothing && a->conditions.nothing->id == FACT_ranks_of_one_run)
+		return "ranks";
+	if (!a->verdict.has_speedup)
+		return view_is_pair(a) && !a->comparison.strangers ? "capture" : "mark";
+	if (open && !a->side[0].steps.found)
+		return "runs";
+	const char *asked = open ? asked_of_work(&a->verdict) : NULL;
+	if (!asked && a->conditions.doubt)
+		return "again";
+	return asked ? asked : card->by_item ? "items" : NULL;
+}
+
 static const struct fact *next_of(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
-	const char *where = a->side[0].phases_by_work ? "before" : "in";
-	const bool open = a->verdict.result == VERDICT_INCONCLUSIVE;
-	if (a->verdict.has_speedup && larger_batch(a))
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "items");
-	if (a->conditions.nothing && a->conditions.nothing->id == FACT_ranks_of_one_run)
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = "ranks");
-	if (!a->verdict.has_speedup || (open && !a->side[0].steps.found))
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE,
-		                .what = a->verdict.has_speedup                        ? "runs"
-		                        : view_is_pair(a) && !a->comparison.strangers ? "capture"
-		                                                                      : "mark");
-	const char *asked = open ? asked_of_work(&a->verdict) : NULL;
-	if (!asked && a->conditions.doubt)
-		asked = "again";
-	if (asked || card.by_item)
-		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = asked ? asked : "items");
+	const char *where = a->side[0].phases_by_work ? "before" : "in", *what = what_to_measure(a, &card);
+	if (what)
+		return FACT_NEW(arena, next_measure, FACT_NO_SIDE, .what = what);
 	if (card.next)
 		return FACT_NEW(arena, next_finding, FACT_NO_SIDE, .speedup = card.next_speedup,
 		                .profiled = a->recorded_apart, .title = inside(arena, card.next->title),
