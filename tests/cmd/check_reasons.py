@@ -147,6 +147,24 @@ def what_is_no_clock(folder):
             check((doc["verdict"]["same_work"] == "same") == is_clock, what, sides, doc["verdict"]["same_work"])
 
 
+def spares_one(host, phase, times=1.0):
+    """A short kernel takes as long at any clock: 3.5 % of the others' time."""
+    longer(host, phase, **{phase: times})
+    host.kernel("wait_for_memory(float*)", 24_000)
+
+
+def both_ways_as_far(folder):
+    """How far a kernel is from what all others have in common is the same, whichever side comes first."""
+    twice(spares_one, 1, times=1.5).write(folder / "base.sqlite")
+    twice(spares_one, 2).write(folder / "fixed.sqlite", made_host.STARTED + 60 * 10**9)
+    one = report(folder)[1]["verdict"]
+    (folder / "base.sqlite").rename(folder / "x")
+    (folder / "fixed.sqlite").rename(folder / "base.sqlite")
+    (folder / "x").rename(folder / "fixed.sqlite")
+    other = report(folder)[1]["verdict"]
+    check(one["same_work"] == other["same_work"], one["same_work"], other["same_work"])
+
+
 def kernels_are_steady(folder):
     """That a clock may be why makes the interval wide, where kernels take as long in every step; more steps do not help."""
     for varies in False, True:
@@ -185,14 +203,19 @@ def work_of_other_ranks(folder):
             host.finish(4)
         host.write(folder / f"{name}.sqlite", made_host.STARTED + len(name) * 60 * 10**9)
 
-    side("base")
-    for how, others in (dict(updates=4, gathers=1), "Other ranks may do its work: the fixed side has more collectives"), (dict(updates=4), None), (
-            dict(blocks=1024, sums=1), "Other ranks may do the rest: the fixed side has more collectives"), (dict(blocks=1024), None):
-        side("fixed", **how)
-        v = report(folder)[1]["verdict"]
-        said = " ".join(v["differences"])
-        check(v["same_work"] == ("unknown" if others else "different"), how, v["same_work"], said)
-        check(others in said if others else "Other ranks" not in said, how, said)
+    for less, full, name in ("fixed", "base", "the fixed side"), ("base", "fixed", "the baseline"):
+        side(full)
+        for how, others in (
+            (dict(updates=4, gathers=1), "Other ranks may do its work"),
+            (dict(updates=4), None),
+            (dict(blocks=1024, sums=1), "Other ranks may do the rest"),
+            (dict(blocks=1024), None),
+        ):
+            side(less, **how)
+            v = report(folder)[1]["verdict"]
+            said = " ".join(v["differences"])
+            check(v["same_work"] == ("unknown" if others else "different"), how, v["same_work"], said)
+            check(f"{others}: {name} has more collectives" in said if others else "Other ranks" not in said, how, said)
 
 
 def graphs_hide_kernels(folder):
@@ -356,4 +379,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([what_is_no_clock, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
