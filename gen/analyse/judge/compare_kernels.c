@@ -263,7 +263,7 @@ static double change_over(const struct guard *c, double time, double all)
 }
 
 /* Work that chance may have made less. Where steps wander, it may have made all of the speedup, but for one that is
- * many times as large: nobody knows then that the work is the same, unless a clock that drifts tells why. */
+ * many times as large: nobody knows then that the work is the same, where kernels differ by more than clocks. */
 static void add_by_chance(struct guard *c, const struct work_kernels *k, double all)
 {
 	const struct work_group *kernels = k->by_chance.time > GUARD_MATERIAL * all ? &k->by_chance : &k->wandering;
@@ -273,7 +273,8 @@ static void add_by_chance(struct guard *c, const struct work_kernels *k, double 
 	                                  .time = kernels->time, .unit = guard_per(c), .largest = kernels->name);
 	if (c->variation.wanders && !c->out.mismatch && !(change_over(c, kernels->time, all) >= MANY_TIMES))
 		c->out.mismatch = why;
-	if (kernels == &k->by_chance || (c->out.mismatch == why && k->as_clock == 0))
+	const bool beyond = all > MOST_OF_A_CLOCK * fmin(k->time[0], k->time[1]);
+	if (kernels == &k->by_chance || (c->out.mismatch == why && beyond))
 		guard_doubt(c, why);
 }
 
