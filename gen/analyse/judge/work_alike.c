@@ -259,10 +259,11 @@ void work_find_alike(const struct work_scale *s, const struct work_row *row, siz
 	double chance_of;
 	double factor = common_factor(s, all, n, arena, &chance_of);
 	if (fabs(factor) > log(MOST_CLOCK) || fabs(factor - s->clock) > CLOCK_UNSEEN || /* NAN is no distance */
-	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)) || !is_everywhere(s, row, n_rows, factor, chance_of))
+	    (isnan(s->clock) && !is_borne_out(s, all, n, factor)))
 		factor = 0;
 	k->as_clock = fabs(factor) > CLOSE ? -factor : 0; /* also where chance may be why: a clock that drifts */
-	factor = fabs(factor) <= chance_of ? 0 : factor;
+	if (fabs(factor) <= chance_of || !is_everywhere(s, row, n_rows, factor, chance_of))
+		factor = 0;
 	for (size_t i = 0; i < n; i++)
 		add_alike(s, &all[i], factor, &a, k);
 	bool little = a.off <= CLOSE * fmax(a.time[0], a.time[1]);
