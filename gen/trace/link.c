@@ -115,9 +115,11 @@ static void join_ops(struct linker *l)
 			o->creator[i] = find_call(&t->calls, of, o->creation[i]);
 		uint32_t launch = o->launch[i] = managed ? TRACE_NONE : find_call(&t->calls, of, o->correlation[i]);
 		unlaunched += launch == TRACE_NONE && !managed;
-		if (launch != TRACE_NONE)
-			t->calls.queues[launch] =
-				o->kind[i] == OP_GRAPH || o->flags[i] & OPF_GRAPH_NODE ? QUEUES_GRAPH : QUEUES_ONE;
+		if (launch == TRACE_NONE)
+			continue;
+		const bool graph = o->kind[i] == OP_GRAPH || o->flags[i] & OPF_GRAPH_NODE;
+		if (graph || !t->calls.queues[launch]) /* whichever row comes first */
+			t->calls.queues[launch] = graph ? QUEUES_GRAPH : QUEUES_ONE;
 	}
 	t->n_unlaunched = unlaunched;
 }
