@@ -35,20 +35,16 @@ static struct captured *find_captured(const struct trace *t, uint8_t *said, stru
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN, false};
-	uint32_t thread = TRACE_NONE;
-	int64_t *last = NULL; /* of its process */
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t launch = t->ops.launch[i];
+	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.kind[i] == OP_COPY)
 			by_process[t->devices[t->ops.device[i]].process].copies = true;
-		if (launch == TRACE_NONE)
-			continue;
-		if (!last || t->calls.thread[launch] != thread) {
-			thread = t->calls.thread[launch];
-			last = &by_process[t->threads[thread].process].last;
-		}
-		if (t->calls.start[launch] > *last)
-			*last = t->calls.start[launch];
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		int64_t *last = &by_process[t->threads[thread].process].last;
+		uint32_t end = t->first_call[thread + 1];
+		while (end > t->first_call[thread] && !t->calls.queues[end - 1])
+			end--;
+		if (end > t->first_call[thread] && t->calls.start[end - 1] > *last)
+			*last = t->calls.start[end - 1];
 	}
 	uint8_t any = 0;
 	for (size_t i = 0; i < t->calls.n; i++) {
