@@ -86,6 +86,7 @@ def profile(options, target, mode):
 
         while size() == before:
             time.sleep(0.01)
+        time.sleep(0.2)  # who started it notes that a moment later
         os.kill(os.getpid(), signal.SIGKILL)
     status = ended(child, duration)
     if status is None and "--kill=none" not in options:
