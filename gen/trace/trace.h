@@ -109,10 +109,10 @@ static inline int64_t trace_flops(int64_t n, enum flop_format format)
  * (docs/method/analysis.md, Causes). Told by the call's name: classify_call. */
 enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
 
-/* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */
 /* What GPU work of the profile a call queued. */
 enum call_queues { QUEUES_NONE, QUEUES_ONE, QUEUES_GRAPH };
 
+/* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */
 struct trace_calls {
 	size_t n;
 	int64_t *start, *end;

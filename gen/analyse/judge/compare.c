@@ -278,7 +278,7 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 static void doubt_programs(struct guard *c, const char *input, bool alike)
 {
 	const struct fact *why = FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = input);
-	const bool hidden = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
+	const bool hidden = guard_graphs_whole(c);
 	guard_doubt(c, why);
 	if (alike || !c->a->steps.found || guard_is_other_unit(c, guard_other_way_in_all(c)))
 		return;
@@ -403,8 +403,7 @@ static void compare_names(struct guard *c, bool rest)
 	const uint32_t baseline = c->a->steps.name, fixed = c->b->steps.name;
 	if (out->mismatch || !c->a->steps.found || baseline == fixed)
 		return;
-	const bool hidden = rest || amounts_hidden(c->a, c->b) || c->a->source.graphs == GRAPHS_WHOLE ||
-	                    c->b->source.graphs == GRAPHS_WHOLE;
+	const bool hidden = rest || amounts_hidden(c->a, c->b) || guard_graphs_whole(c);
 	if (!c->others_run && out->same_work != SAME_WORK_DIFFERENT &&
 	    !(hidden && out->same_work == SAME_WORK_UNKNOWN)) {
 		GUARD_FIND(c, false, steps_renamed, FACT_NO_SIDE, .baseline = baseline, .fixed = fixed);

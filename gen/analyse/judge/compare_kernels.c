@@ -21,8 +21,7 @@ static const double MOST_ALIKE = 0.5;    /* of the kernels' time: a larger batch
 static const double HALVES = 0.1;        /* of the kernels' time: so much in 16 bits is a change of precision */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 
-/* What kernels do is known outside graphs alone. */
-static bool graphs_are_whole(const struct guard *c)
+bool guard_graphs_whole(const struct guard *c)
 {
 	return c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
 }
@@ -30,7 +29,7 @@ static bool graphs_are_whole(const struct guard *c)
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
 static bool graphs_hide(const struct guard *c)
 {
-	return graphs_are_whole(c) && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
+	return guard_graphs_whole(c) && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
 }
 
 static void add_group(struct guard *c, const struct work_group *g, const char *how, int side, double all)
@@ -38,7 +37,7 @@ static void add_group(struct guard *c, const struct work_group *g, const char *h
 	if (!g->n)
 		return;
 	GUARD_FIND(c, all > 0 && g->time / all > GUARD_MATERIAL, kernels_differ, side, .kernels = g->n,
-	           .outside = graphs_are_whole(c), .how = how, .time = g->time, .unit = guard_per(c),
+	           .outside = guard_graphs_whole(c), .how = how, .time = g->time, .unit = guard_per(c),
 	           .largest = g->name, .sized = g->size[0] > 0 && g->size[1] > 0, .baseline = g->size[0],
 	           .fixed = g->size[1]);
 }

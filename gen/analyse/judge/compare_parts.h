@@ -84,6 +84,9 @@ const struct fact *guard_other_number(const struct guard *guard);
  * it is not so. */
 const struct fact *guard_other_way_in_all(const struct guard *guard);
 
+/* Whether a side's graphs were traced whole: what kernels do is known outside of them alone. */
+bool guard_graphs_whole(const struct guard *guard);
+
 /* Whether the sides' steps are no unit of the same work, as `other` says (NULL: they are): then nothing tells whether
  * the work is the same. */
 bool guard_is_other_unit(struct guard *guard, const struct fact *other);

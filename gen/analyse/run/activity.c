@@ -125,11 +125,11 @@ static bool next_call(void *context, struct layer *out)
 static struct layer next_os_call(struct doings *d)
 {
 	const struct trace_os_calls *calls = &d->trace->os_calls;
-	uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, calls->class[i], calls -> name[i]);
-	enum os_class class = calls->class[i];
+	const uint32_t i = d->os++, name = calls->name[i];
+	const enum os_class class = calls->class[i];
 	bool asks_for_gil = d->waits_for_gil && (class == OS_WAIT || class == OS_MUTEX);
 	uint32_t rank = class == OS_PEER ? PEER_RANK : asks_for_gil ? OS_WAIT_RANK : OS_RANK;
-	return (struct layer){calls->start[i], calls->end[i], rank, value};
+	return (struct layer){calls->start[i], calls->end[i], rank, pack(CAUSE_HOST_BLOCKED, class, name)};
 }
 
 static bool next_doing(void *context, struct layer *out)
