@@ -1,6 +1,6 @@
-#include "analyse/judge/compare_parts.h"
-#include "analyse/judge/kernel_key.h"
-#include "analyse/judge/work_multiple.h"
+#include "analyse/judge/kernel_names.h"
+#include "analyse/judge/same_work.h"
+#include "analyse/judge/work.h"
 #include "analyse/run/op_words.h"
 #include "trace/classify.h"
 

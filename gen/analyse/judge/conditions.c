@@ -1,6 +1,5 @@
-#include "analyse/judge/conditions.h"
+#include "analyse/judge/doubts.h"
 
-#include "analyse/judge/nothing.h"
 #include "analyse/side/recording.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
-#include "analyse/judge/ncu_evidence.h"
+#include "analyse/judge/ncu.h"
 #include "base/format.h"
 #include "base/sort.h"
 
-#include "analyse/judge/kernel_key.h"
-#include "analyse/judge/ncu_command.h"
-#include "analyse/judge/ncu_match.h"
+#include "analyse/judge/kernel_names.h"
 #include "say/say.h"
 
 #include <math.h>
