@@ -2,7 +2,6 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_PROOF_H
 #define GAPLINE_ANALYSE_JUDGE_PROOF_H
 
-#include "analyse/judge/between.h"
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/exchange.h"
 #include "analyse/judge/verdict.h"
