@@ -16,7 +16,6 @@ enum graph_share_of {
 	GRAPH_BY_MODULE, /* that a compiler notes of the call that was captured */
 	GRAPH_LISTS
 };
-const char *graph_share_key(enum graph_share_of of); /* "kernel", "phase" */
 
 struct graph_share {
 	uint32_t name; /* 0: not known */
@@ -53,13 +52,11 @@ enum kernel_bound {
 	BOUND_BOTH,   /* memory and SMs alike */
 	BOUND_LATENCY /* neither is near its peak */
 };
-const char *kernel_bound_name(enum kernel_bound bound); /* "memory", "latency" */
 
 struct kernel_stall {
 	enum ncu_stall stall;
 	double share; /* of the cycles that warps were stalled, 0 to 1 */
 };
-const char *kernel_stall_name(enum ncu_stall stall); /* "long_scoreboard" */
 
 /* What limits the occupancy: "registers", "shared_memory"; NULL: nothing, or not known. */
 const char *kernel_limit_name(enum ncu_number limit);
