@@ -1,6 +1,6 @@
 #include "analyse/sides.h"
 
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/run/agree.h"
 #include "analyse/run/find_steps.h"
 #include "analyse/run/work_phases.h"

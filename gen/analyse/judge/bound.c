@@ -1,6 +1,6 @@
 #include "analyse/judge/bound.h"
 
-#include "analyse/judge/conditions.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/side/budgets.h"
 #include "analyse/side/quality.h"
 #include "base/keymap.h"
