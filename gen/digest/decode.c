@@ -1,8 +1,7 @@
 /* Every number of a digest is looked at before it is used: a digest is a file like any other, and whoever wrote it may
  * have meant harm. */
-#include "digest/decoder.h"
 #include "digest/digest.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 #include "trace/classify.h"
 
 #include <string.h>

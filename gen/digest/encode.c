@@ -1,6 +1,6 @@
 #include "base/numbers.h"
 #include "digest/digest.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 
 #include <inttypes.h>
 #include <stdint.h>

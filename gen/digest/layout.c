@@ -1,4 +1,4 @@
-#include "digest/layout.h"
+#include "digest/inside.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "analyse/analyse.h"
 #include "analysed.h"
 #include "digest/digest.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 #include "draws.h"
 #include "random_trace.h"
 

@@ -1,7 +1,7 @@
 #include "analyse/judge/compare_parts.h"
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work_multiple.h"
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 #include "trace/classify.h"
 
 #include <math.h>
