@@ -1,6 +1,6 @@
 #include "analyse/card.h"
 
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 #include "analyse/table.h"
 #include "base/sort.h"
 

@@ -1,8 +1,7 @@
 #include "analyse/sides.h"
 
 #include "analyse/judge/doubts.h"
-#include "analyse/run/agree.h"
-#include "analyse/run/find_steps.h"
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/work_phases.h"
 #include "analyse/side/tokens.h"
 #include "base/parallel.h"

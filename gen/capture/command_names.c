@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/list.h"
 #include "base/words.h"
-#include "read/scrub_find.h"
+#include "read/scrub_parts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

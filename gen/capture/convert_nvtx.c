@@ -279,7 +279,7 @@ static void write_node(struct file *f, uint32_t tid, const struct spool_event *e
 	            (int64_t)e->id, profile_said((int64_t)e->payload), profile_said(chain));
 }
 
-/* ---- NVTX's payloads, as `nsys export --include-blobs=true` writes them (read/nsys_payload.h) ---- */
+/* ---- NVTX's payloads, as `nsys export --include-blobs=true` writes them (read/nsys.h) ---- */
 
 enum { SCHEMA_STATIC = 1 }; /* NVTX's type of a layout whose entries stand at places of their own */
 

@@ -136,7 +136,7 @@ int64_t profile_last_row(const struct profile *p);
 /* Gives the NVTX row its end; `global_tid`: the thread that ended it, if that is another one, else 0. */
 void profile_end_range(struct profile *p, int64_t row, int64_t end, int64_t global_tid);
 
-/* Gives the NVTX row its payloads, in nsys's form (read/nsys_payload.h). False: it had some, or nothing is written any
+/* Gives the NVTX row its payloads, in nsys's form (read/nsys.h). False: it had some, or nothing is written any
  * more. */
 bool profile_set_payload(struct profile *p, int64_t row, const void *bytes, size_t n);
 

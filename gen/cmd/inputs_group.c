@@ -6,7 +6,7 @@
 #include "digest/digest.h"
 #include "say/say.h"
 #include "trace/again.h"
-#include "trace/clocks.h"
+#include "trace/clock.h"
 #include "trace/merge.h"
 
 /* The files of a run in their places. */

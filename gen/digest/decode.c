@@ -1,8 +1,7 @@
 /* Every number of a digest is looked at before it is used: a digest is a file like any other, and whoever wrote it may
  * have meant harm. */
-#include "digest/decoder.h"
 #include "digest/digest.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 #include "trace/classify.h"
 
 #include <string.h>
@@ -75,7 +74,7 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 /* ---- rows ---- */
 
 /* Values of a column are below this. */
-static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
+static uint64_t limit_of(const struct decoder *d, const struct column *c)
 {
 	if (d->known)
 		return UINT64_MAX;
@@ -88,6 +87,7 @@ static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
 	case COLUMN_DEVICE:
 		return d->trace->n_devices;
 	case COLUMN_TIME:
+	case COLUMN_END:
 		return 2 * (uint64_t)FAR + 1;
 	default:
 		return c->limit ? c->limit : c->size == 4 ? (uint64_t)UINT32_MAX + 1 : UINT64_MAX;
@@ -111,17 +111,16 @@ static inline uint16_t number_place(struct decoder *d, uint32_t name, uint32_t b
 	return *number;
 }
 
-static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
+static void find_places(struct decoder *d, enum columns_of rows, size_t n)
 {
 	struct layout_guess guess;
-	const struct layout_column alike = {.how = LAYOUT_ALIKE};
 	if (n > d->room) {
 		d->place = ARENA_TAKE(&d->scratch, n, uint16_t);
 		d->room = n;
 	}
 	memset(d->number, 0, sizeof d->number);
 	d->n_used = 0;
-	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
+	layout_guess_begin(&guess, d->trace, rows, KEPT_ALIKE, NULL, d->last);
 	const uint32_t *const group = guess.group, *const name = guess.name;
 	for (size_t i = 0; i < n; i++) {
 		bool begins = !i || group[i] != group[i - 1];
@@ -142,11 +141,10 @@ static bool set_times(int64_t *start, int64_t *end, size_t i, int64_t rest, int6
 	return end[i] <= FAR;
 }
 
-static bool take_starts(struct decoder *d, const struct layout_table *table, struct taken *from, size_t n)
+static bool take_starts(struct decoder *d, enum columns_of rows, struct taken *from, size_t n)
 {
 	struct layout_guess guess;
-	const struct layout_column *times = table->column + (table->named ? 2 : 1);
-	layout_guess_begin(&guess, d->trace, table, times + 1, NULL, d->last);
+	layout_guess_begin(&guess, d->trace, rows, KEPT_START, NULL, d->last);
 	int64_t *const start = guess.start, *const end = guess.end, *const lasts = d->last;
 	const uint32_t *const name = guess.name;
 	const uint16_t *const place = d->place;
@@ -178,7 +176,7 @@ static inline bool take_zeros(struct taken *from)
 
 /* All other columns. Once for each size and way, so that neither is asked row after row. */
 static inline __attribute__((always_inline)) bool take_values(struct decoder *d, struct taken *from, void *values,
-                                                              uint8_t size, enum layout_how how, size_t n,
+                                                              uint8_t size, enum column_how how, size_t n,
                                                               uint64_t limit)
 {
 	struct taken at = *from; /* these would be looked up anew after every value that is written */
@@ -191,13 +189,13 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
 		bool same = end == i + AT_ONCE && take_zeros(&at); /* as values that were looked at before, or 0 */
 		for (; same && i < end; i++)
 			layout_set(values, size, i,
-			           how == LAYOUT_PLAIN  ? 0
-			           : how == LAYOUT_NEXT ? before
-			                                : lasts[place[i] & PLACE]);
+			           how == KEPT_PLAIN  ? 0
+			           : how == KEPT_NEXT ? before
+			                              : lasts[place[i] & PLACE]);
 		for (; !same && i < end; i++) {
 			uint64_t value = number_take(&at);
-			if (how != LAYOUT_PLAIN) {
-				int64_t *last = how == LAYOUT_NEXT ? &before : &lasts[place[i] & PLACE];
+			if (how != KEPT_PLAIN) {
+				int64_t *last = how == KEPT_NEXT ? &before : &lasts[place[i] & PLACE];
 				value = (uint64_t)number_unfold(value) + (uint64_t)*last;
 				*last = (int64_t)value;
 			}
@@ -209,21 +207,21 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
 	return limit == UINT64_MAX || !n || largest < limit;
 }
 
-static bool take_sized(struct decoder *d, struct taken *from, void *values, const struct layout_column *c, size_t n,
+static bool take_sized(struct decoder *d, struct taken *from, void *values, const struct column *c, size_t n,
                        uint64_t limit)
 {
-	enum layout_how how = c->how == LAYOUT_LENGTH ? LAYOUT_ALIKE : c->how;
-	if (how == LAYOUT_PLAIN)
-		return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_PLAIN, n, limit)
-		       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_PLAIN, n, limit)
-		                      : take_values(d, from, values, 1, LAYOUT_PLAIN, n, limit);
-	if (how == LAYOUT_NEXT)
-		return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_NEXT, n, limit)
-		       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_NEXT, n, limit)
-		                      : take_values(d, from, values, 1, LAYOUT_NEXT, n, limit);
-	return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_ALIKE, n, limit)
-	       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_ALIKE, n, limit)
-	                      : take_values(d, from, values, 1, LAYOUT_ALIKE, n, limit);
+	enum column_how how = c->how == KEPT_LENGTH ? KEPT_ALIKE : c->how;
+	if (how == KEPT_PLAIN)
+		return c->size == 8   ? take_values(d, from, values, 8, KEPT_PLAIN, n, limit)
+		       : c->size == 4 ? take_values(d, from, values, 4, KEPT_PLAIN, n, limit)
+		                      : take_values(d, from, values, 1, KEPT_PLAIN, n, limit);
+	if (how == KEPT_NEXT)
+		return c->size == 8   ? take_values(d, from, values, 8, KEPT_NEXT, n, limit)
+		       : c->size == 4 ? take_values(d, from, values, 4, KEPT_NEXT, n, limit)
+		                      : take_values(d, from, values, 1, KEPT_NEXT, n, limit);
+	return c->size == 8   ? take_values(d, from, values, 8, KEPT_ALIKE, n, limit)
+	       : c->size == 4 ? take_values(d, from, values, 4, KEPT_ALIKE, n, limit)
+	                      : take_values(d, from, values, 1, KEPT_ALIKE, n, limit);
 }
 
 /* The same of a column in which all `n` numbers are 0, as of half of them they are. */
@@ -250,13 +248,14 @@ static void put_again(const struct decoder *d, struct buf *to)
 		put_section(to, places[i], decoder_section(d, places[i]));
 	for (int by = 0; by < HELD_BYS; by++)
 		put_section(to, DIGEST_HELD[by], decoder_section(d, DIGEST_HELD[by]));
-	for (int i = 0; i < LAYOUT_TABLES; i++)
-		for (size_t c = 0; c < LAYOUT[i].n; c++) {
-			struct taken from = decoder_section(d, LAYOUT[i].column[c].name);
-			if (from.at && c && are_zeros(&from, *columns_rows(d->trace, LAYOUT[i].rows)))
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		for (size_t c = 0; c < COLUMNS[rows].n; c++) {
+			const char *name = COLUMNS[rows].column[c].kept;
+			struct taken from = name ? decoder_section(d, name) : (struct taken){0};
+			if (from.at && c && are_zeros(&from, *columns_rows(d->trace, rows)))
 				from.end = from.at;
 			if (from.at)
-				put_section(to, LAYOUT[i].column[c].name, from);
+				put_section(to, name, from);
 		}
 	put_section(to, END, (struct taken){0});
 }
@@ -268,46 +267,49 @@ static bool set_zeros(void *values, uint8_t size, size_t n, uint64_t limit)
 }
 
 /* The first column groups the rows and the second names them: from then on their places are known. */
-static int take_column(struct decoder *d, const struct layout_table *table, size_t which)
+static int take_column(struct decoder *d, enum columns_of rows, size_t which)
 {
-	const struct layout_column *c = &table->column[which];
-	size_t n = *columns_rows(d->trace, table->rows);
-	struct taken from = decoder_section(d, c->name);
-	if (n && !layout_values(d->trace, table, c)) { /* a column that only some traces have */
+	const struct column *c = &COLUMNS[rows].column[which];
+	size_t n = *columns_rows(d->trace, rows);
+	struct taken from = decoder_section(d, c->kept);
+	if (n && !columns_get(d->trace, rows, c)) { /* a column that only some traces have */
 		if (!from.at)
 			return 0;
-		columns_set(d->trace, table->rows, &(struct column){.at = c->at}, arena_take(d->rows, n, c->size));
+		columns_set(d->trace, rows, c, arena_take(d->rows, n, c->size));
 	}
 	bool zeros = are_zeros(&from, n) || (d->known && from.at == from.end);
 	if (!zeros && !d->known && number_count(from.at, (size_t)(from.end - from.at)) != n)
-		return decoder_damaged(d, c->name);
+		return decoder_damaged(d, c->kept);
 	if (!n)
 		return 0;
-	void *values = layout_values(d->trace, table, c);
+	void *values = columns_get(d->trace, rows, c);
 	uint64_t limit = limit_of(d, c);
-	if (which == (table->named ? 2 : 1))
-		find_places(d, table, n);
-	if (c->how != LAYOUT_PLAIN && c->how != LAYOUT_NEXT)
+	if (which == (layout_named(rows) ? 2 : 1))
+		find_places(d, rows, n);
+	if (c->how != KEPT_PLAIN && c->how != KEPT_NEXT)
 		memset(d->last, 0, (d->n_used + (size_t)1) * sizeof *d->last);
-	bool good = c->how == LAYOUT_START ? take_starts(d, table, &from, n)
-	            : zeros                ? set_zeros(values, c->size, n, limit)
-	                                   : take_sized(d, &from, values, c, n, limit);
-	return good && !from.bad ? 0 : decoder_damaged(d, c->name);
+	bool good = c->how == KEPT_START ? take_starts(d, rows, &from, n)
+	            : zeros              ? set_zeros(values, c->size, n, limit)
+	                                 : take_sized(d, &from, values, c, n, limit);
+	return good && !from.bad ? 0 : decoder_damaged(d, c->kept);
 }
 
-static int take_rows(struct decoder *d, const struct layout_table *table)
+static int take_rows(struct decoder *d, enum columns_of rows)
 {
 	struct trace *t = d->trace;
-	struct taken first = decoder_section(d, table->column->name);
+	if (!layout_has(rows))
+		return 0;
+	const struct columns *all = &COLUMNS[rows];
+	struct taken first = decoder_section(d, all->column->kept);
 	size_t n = number_count(first.at, (size_t)(first.end - first.at));
 	if (n >= TRACE_NONE)
-		return decoder_damaged(d, table->column->name);
-	columns_resize(t, table->rows, d->rows, 0, n, false);
-	*columns_rows(t, table->rows) = n;
-	if (table->rows == ROWS_OF_GIL) /* no column of a digest */
+		return decoder_damaged(d, all->column->kept);
+	columns_resize(t, rows, d->rows, 0, n, false);
+	*columns_rows(t, rows) = n;
+	if (rows == ROWS_OF_GIL) /* no column of a digest */
 		memset(t->gil.stack, 0, n * sizeof *t->gil.stack);
-	for (size_t c = 0; c < table->n; c++)
-		if (take_column(d, table, c) != 0)
+	for (size_t c = 0; c < all->n; c++)
+		if (all->column[c].kept && take_column(d, rows, c) != 0)
 			return -1;
 	return 0;
 }
@@ -348,8 +350,8 @@ static int take_all(struct decoder *d)
 {
 	if (decoder_take_things(d) != 0)
 		return -1;
-	for (int i = 0; i < LAYOUT_TABLES; i++)
-		if (take_rows(d, &LAYOUT[i]) != 0)
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		if (take_rows(d, rows) != 0)
 			return -1;
 	return check_order(d);
 }
@@ -412,9 +414,9 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_TAKE(&d.scratch, LAYOUT_PLACES + 1, int64_t);
 	int result = find_sections(&d, bytes, n) != 0 || decoder_take_places(&d) != 0;
-	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
-		if (rows & 1u << LAYOUT[i].rows)
-			result = take_rows(&d, &LAYOUT[i]);
+	for (int kind = 0; kind < COLUMNS_OF && result == 0; kind++)
+		if (rows & 1u << kind)
+			result = take_rows(&d, kind);
 	if (result == 0)
 		tell_names(&d);
 	arena_release(&d.scratch);

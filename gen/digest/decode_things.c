@@ -1,7 +1,6 @@
 /* What stands in a digest beside its rows: where the profile comes from, names, processes, samples, counts. */
 #include "base/list.h"
-#include "digest/decoder.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "base/numbers.h"
 #include "digest/digest.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -341,16 +341,16 @@ static void put_counts(struct encoder *e)
 
 /* ---- rows ---- */
 
-static void put_column(struct encoder *e, const struct layout_table *table, const struct layout_column *column)
+static void put_column(struct encoder *e, enum columns_of rows, const struct column *column)
 {
-	size_t n = *columns_rows((struct trace *)e->trace, table->rows);
-	const void *values = layout_values(e->trace, table, column);
-	if (n && !values)
-		return; /* a column that only some traces have */
+	size_t n = *columns_rows((struct trace *)e->trace, rows);
+	const void *values = columns_get(e->trace, rows, column);
+	if (!column->kept || (n && !values)) /* a column that only some traces have */
+		return;
 	bool name = column->role == COLUMN_NAME || column->role == COLUMN_DOMAIN;
 	struct layout_guess guess;
 	memset(e->last, 0, LAYOUT_PLACES * sizeof *e->last);
-	layout_guess_begin(&guess, e->trace, table, column, e->name, e->last);
+	layout_guess_begin(&guess, e->trace, rows, column->how, e->name, e->last);
 	for (size_t i = 0; i < n; i++) {
 		int64_t value = layout_get(values, column->size, i), *last = layout_guess_last(&guess, i);
 		value = name ? e->name[value] : value;
@@ -362,7 +362,7 @@ static void put_column(struct encoder *e, const struct layout_table *table, cons
 		put_signed(&e->section, (int64_t)((uint64_t)rest - (uint64_t)*last));
 		*last = rest;
 	}
-	end_section(e, column->name);
+	end_section(e, column->kept);
 }
 
 void digest_encode(const struct trace *trace, struct buf *to)
@@ -378,9 +378,9 @@ void digest_encode(const struct trace *trace, struct buf *to)
 	put_metrics(&e);
 	put_stopwatch(&e);
 	put_counts(&e);
-	for (int i = 0; i < LAYOUT_TABLES; i++)
-		for (size_t c = 0; c < LAYOUT[i].n; c++)
-			put_column(&e, &LAYOUT[i], &LAYOUT[i].column[c]);
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		for (size_t c = 0; c < COLUMNS[rows].n; c++)
+			put_column(&e, rows, &COLUMNS[rows].column[c]);
 	uint32_t sum = digest_checksum(to->data + before, to->n - before);
 	const unsigned char bytes[4] = {(unsigned char)sum, (unsigned char)(sum >> 8), (unsigned char)(sum >> 16),
 	                                (unsigned char)(sum >> 24)};

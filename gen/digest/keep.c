@@ -1,4 +1,4 @@
-#include "digest/keep.h"
+#include "digest/inside.h"
 
 #include "base/memory.h"
 

@@ -1,7 +1,6 @@
 #include "digest/digest.h"
 
-#include "digest/keep.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,8 +5,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "digest/keep.h"
-#include "digest/layout.h"
+#include "digest/inside.h"
 #include "trace/columns.h"
 
 #include <string.h>

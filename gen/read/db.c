@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "read/db_vfs.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -18,11 +18,50 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/meter.h"
-#include "read/db_pages.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Whether the pages of a table are its own. SQLite follows page numbers and looks at little else: where pages of a file
+ * changed places (a copy put together from pieces, a disk's mistake), it reads on without a word. PRAGMA quick_check
+ * finds it, but takes longer than the report. What can be told from a look at each page's first and last row:
+ *
+ *   - a page of rows that nothing leads to does not exist;
+ *   - every leaf is as deep as the others, and no page is met twice;
+ *   - row ids lie between the keys of the pages above;
+ *   - a row has no more columns than the table, and each value is of a type that SQLite would have stored there: NULL
+ * in the column that stands for the row id and in no column that is NOT NULL, no number in a column of texts.
+ *
+ * What cannot: pages of two tables with columns alike whose row ids fit, and continuations of long texts.
+ * Source: https://www.sqlite.org/fileformat2.html, https://www.sqlite.org/datatype3.html */
+
+struct db_pages {
+	int fd;        /* of the database; -1: nothing is looked at */
+	int64_t page;  /* bytes in one */
+	int64_t pages; /* in the file */
+};
+
+/* A table as sqlite_master has it. */
+struct db_pages_table {
+	const char *name;
+	int64_t root;
+	bool is_tree;      /* of rows with row ids */
+	bool may_be_other; /* an INTEGER PRIMARY KEY in it need not stand for the row id */
+};
+
+/* What the statement that made a table says of it. */
+void db_pages_describe(struct db_pages_table *table, const char *sql);
+
+/* True when something in the file leads to each of its pages, or it cannot be told (an auto-vacuum database, a page
+ * that cannot be read). Looks at the pages that point to others, and at the first byte of those that none does. */
+bool db_pages_used(const struct db_pages *pages, sqlite3 *handle);
+
+/* True when the pages of the table could be its own, or it cannot be told: a table without rowid, with generated
+ * columns, or whose pages cannot be read, of which SQLite says more. `whole`: all
+ * its pages, else the first. Borrows everything. */
+bool db_pages_match(const struct db_pages *pages, sqlite3 *handle, const struct db_pages_table *table, bool whole);
 
 struct db {
 	sqlite3 *handle;
@@ -51,7 +90,7 @@ struct db {
 int db_open(struct db *db, const char *path, int fd, struct arena *arena, struct err *err);
 void db_close(struct db *db);
 
-/* Whether the pages of the file are where they belong (read/db_pages.h). Of a file of more than 256 MB, a look at every
+/* Whether the pages of the file are where they belong, as above. Of a file of more than 256 MB, a look at every
  * table's first page here, and at the others when the table is scanned. -1 with `err`: the file is damaged. Once for a
  * file, however many connections read it. */
 int db_check(struct db *db);
@@ -187,5 +226,16 @@ struct scan_option {
 };
 int scan_open_options(struct scan *scan, struct db *db, const char *table);
 bool scan_option(struct scan *scan, struct scan_option *option);
+
+/* SQLite on a descriptor instead of a path: for files without a name, and for those whose name may come to stand for
+ * another. Read-only, and taken not to change. */
+
+const char *db_vfs(void);
+
+/* A whole database as bytes. */
+
+/* The main database of a connection, as its file would be; sqlite3_free gives it back. NULL: it does not fit into
+ * memory, or is larger than SQLite copies at once (2 GB). */
+unsigned char *db_bytes(sqlite3 *db, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-#include "read/db_pages.h"
+#include "read/db.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
-#include "read/db_vfs.h"
 #include "base/file.h"
+#include "read/db.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 #include "read/kineto.h"
 #include "base/sort.h"
-#include "read/kineto_event.h"
 
 #include "trace/columns.h"
 

@@ -13,6 +13,8 @@
 #include "read/source.h"
 #include "trace/build.h"
 
+#include <string.h>
+
 /* ---- for read.c ---- */
 
 /* Whether it begins as JSON does: only reading it tells whether it is a trace. */
@@ -179,5 +181,97 @@ size_t kineto_next_thread(const struct kineto *k, size_t i);
 int kineto_compare_links(const void *a, const void *b);
 
 struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread);
+
+/* One event of a PyTorch trace, from the numbers that the parser found in it to a row of struct kineto. */
+
+/* A number that may be missing. */
+struct kineto_value {
+	int64_t value;
+	bool there;
+};
+
+enum { KINETO_NO_CATEGORY = UINT8_MAX };
+
+enum { KINETO_INPUTS = 4, KINETO_INPUT_SIZES = 5, KINETO_GIVEN = 11, KINETO_GIVEN_NUMBERS = 3 };
+
+/* Sizes of an operator's input: as many as it has (n), of which the first are in `size`. */
+struct kineto_input {
+	int64_t size[KINETO_INPUT_SIZES];
+	int n;
+};
+
+/* What is known of an event. Texts are the parser's, without an end. */
+struct kineto_event {
+	char phase;              /* "ph": 'X' complete, 'M' a name, 's' the start of an arrow …; 0: not said */
+	uint8_t category;        /* kineto_category */
+	bool bad_time;           /* a time that no clock shows */
+	const char *name, *meta; /* "name"; of names: what is named so */
+	size_t name_n, meta_n;
+	struct kineto_value start, duration; /* ns */
+	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
+	struct kineto_value process, thread, correlation, device, stream, bytes, node, context, link;
+	int64_t grid[3], block[3];                /* of a kernel; 0: not said */
+	struct kineto_input input[KINETO_INPUTS]; /* of an operator, the first ones */
+	int n_inputs, n_given, n_types;
+	uint8_t format[KINETO_INPUTS], element[KINETO_INPUTS]; /* enum flop_format; bytes, 0: no numbers of a tensor */
+	/* of a convolution: its inputs that are numbers or truth values, the first of each; n: how many are there */
+	struct {
+		int32_t value[KINETO_GIVEN_NUMBERS];
+		int n;
+	} given[KINETO_GIVEN];
+	bool complex; /* an input is of complex numbers */
+	/* of a communication kernel; 0: not said */
+	uint8_t collective, element_bytes;
+	bool uneven;                                         /* ranks send, or get, different amounts */
+	struct kineto_value device_type, allocated, address; /* of an allocation: c10's number, bytes in all after it */
+	struct kineto_value elements_in, elements_out, group_size;
+	uint64_t group_name, group_ranks; /* hashes */
+};
+
+/* Whether a text of the trace is that word. */
+static inline bool kineto_is(const char *word, const char *text, size_t n)
+{
+	return n && word[0] == text[0] && strlen(word) == n && memcmp(word, text, n) == 0;
+}
+
+/* A text that is a number or ends with one. */
+struct kineto_value kineto_number(const char *text, size_t n);
+
+/* A number for "cat", in every spelling since 2020; KINETO_NO_CATEGORY: one that nothing is made of. */
+uint8_t kineto_category(const char *text, size_t n);
+
+/* Adds what an event says to the lists of `k`, and counts it. One with an impossible time is dropped and counted. */
+void kineto_event_keep(struct kineto *k, const struct kineto_event *event);
+
+/* What NCCL's kernels say of their collective since 2024: libkineto copies it from PyTorch's record_param_comms to the
+ * kernel's arguments (output_json.cpp). Older traces have nothing of it, and kineto_phases.c tells less.
+ * Numbers for "Collective name" and bytes of an element for "dtype"; 0: not known. */
+uint8_t kineto_collective(const char *text, size_t n);
+uint8_t kineto_element_bytes(const char *text, size_t n);
+
+/* Hands what the kernel that `call` launched says of its collective, if it does, to the builder; `range`: the call. */
+void kineto_comm_give(struct kineto *k, const struct kineto_span *call, const struct build_range *range);
+
+/* What an operator has to do, by the sizes of its inputs: floating-point operations as PyTorch counts them itself in
+ * torch.utils.flop_counter (torch/utils/flop_counter.py, v2.5: bmm_flop, conv_flop_count, conv_backward_flop,
+ * sdpa_flop_count, sdpa_backward_flop_count). A multiplication and an addition are two; sums of a bias are none, and
+ * what a causal mask leaves out counts. One thing is otherwise: of a convolution in groups the gradient of the weights
+ * is as much as that of the input; PyTorch counts products between groups, which nobody works out. */
+
+/* The floating-point operations of an operator, as trace_flops; 0: not known. */
+int64_t kineto_flops(const struct kineto_event *event);
+
+/* 1 + the bytes that an operator reads and writes at least, each of its inputs and outputs once, of a convolution's
+ * gradients for each; 0: not known. Copies into another order, which cuDNN makes of "NCHW", are not among them. */
+int64_t kineto_moved(const struct kineto_event *event);
+
+/* The type of an operator's next input: "float", "c10::Half". */
+void kineto_note_type(struct kineto_event *event, const char *text, size_t n);
+
+/* Whether the work of an operator of that name depends on inputs that are numbers: of convolutions and sums. */
+bool kineto_needs_given(const char *name, size_t n);
+
+/* The next of an operator's inputs, in words: numbers as "[1, 1]", truth values as "[True, False]", else nothing. */
+void kineto_note_given(struct kineto_event *event, const char *text, size_t n);
 
 #endif

@@ -1,10 +1,8 @@
 /* An event that was read becomes a row of the lists in struct kineto, or nothing: most events say nothing that matters.
  */
-#include "read/kineto_event.h"
-#include "read/kineto_work.h"
+#include "read/kineto.h"
 
 #include "base/list.h"
-#include "read/kineto.h"
 #include "read/name_hash.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/json_scan.h"
 #include "base/list.h"
-#include "read/kineto_work.h"
+#include "read/kineto.h"
 #include "read/name_hash.h"
 
 #include <errno.h>

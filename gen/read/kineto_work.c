@@ -1,4 +1,4 @@
-#include "read/kineto_work.h"
+#include "read/kineto.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "read/nsys.h"
-#include "read/nsys_payload.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "read/nsys.h"
-#include "read/scrub_find.h"
+#include "read/scrub_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "read/nsys_payload.h"
+#include "read/nsys.h"
 
 #include "base/buf.h"
 #include "base/json_scan.h"

@@ -3,12 +3,8 @@
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "read/db.h"
-#include "read/db_vfs.h"
 #include "read/nsys.h"
-#include "read/nsys_payload.h"
-#include "read/scrub_layout.h"
-#include "read/scrub_run.h"
-#include "read/scrub_text.h"
+#include "read/scrub_parts.h"
 #include "read/source.h"
 
 #include <ctype.h>
@@ -32,7 +28,7 @@ struct scrub {
 
 struct table {
 	const struct scrub_table *layout;
-	char sign[SCAN_COLUMNS_MAX]; /* of each column, as in scrub_layout.h; ' ' for a whole number */
+	char sign[SCAN_COLUMNS_MAX]; /* of each column, as in scrub_parts.h; ' ' for a whole number */
 	const char *names[SCAN_COLUMNS_MAX];
 	int n;
 	struct scan scan;

@@ -1,6 +1,6 @@
 /* A copy of a profile that can be shared: what the analysis and nsys's own reports use stays as it is, and what tells
  * about a machine and its people (environment, host, user, paths, command lines, other processes, and every table and
- * column that scrub_layout.h does not name) is not in it. The copy is a new database, so that nothing of the original
+ * column that scrub_parts.h does not name) is not in it. The copy is a new database, so that nothing of the original
  * is left in free pages.
  *
  * Names that a result shows (ranges, kernels, threads) stay; where one holds a file's absolute path, or the host or

@@ -1,4 +1,4 @@
-#include "read/scrub_find.h"
+#include "read/scrub_parts.h"
 
 #include "base/words.h"
 

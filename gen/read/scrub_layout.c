@@ -1,6 +1,6 @@
 /* Columns of all versions of nsys since 2020 together, by the DDL in the exports; the reader (nsys_*.c), nsys stats and
  * other tools use them. */
-#include "read/scrub_layout.h"
+#include "read/scrub_parts.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "read/scrub_run.h"
+#include "read/scrub_parts.h"
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -6,7 +6,6 @@
 #include "base/json_writer.h"
 #include "read/nsys.h"
 #include "read/read.h"
-#include "read/scrub_find.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -1,9 +1,8 @@
-#include "read/scrub_text.h"
+#include "read/scrub_parts.h"
 
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/words.h"
-#include "read/scrub_find.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "render/export.h"
 
 #include "base/json_writer.h"
-#include "read/db_vfs.h"
+#include "read/db.h"
 #include "render/facts.h"
 #include "render/view.h"
 #include "say/say.h"

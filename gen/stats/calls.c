@@ -3,7 +3,6 @@
 #include "stats/reports.h"
 
 #include "base/list.h"
-#include "stats/tally.h"
 
 #include <string.h>
 #include <strings.h>

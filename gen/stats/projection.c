@@ -5,7 +5,6 @@
  */
 #include "base/search.h"
 #include "stats/reports.h"
-#include "stats/tally.h"
 
 static const struct sheet_column columns[] = {
 	{"Range", SHEET_TEXT},

@@ -1,6 +1,5 @@
 /* Reports that group rows by name and summarise durations or sizes. */
 #include "stats/reports.h"
-#include "stats/tally.h"
 
 #define SPAN_COLUMNS(count)                                                                                            \
 	{"Time (%)", SHEET_TENTHS}, {"Total Time (ns)", SHEET_WHOLE}, {count, SHEET_WHOLE},                            \

@@ -1,4 +1,4 @@
-#include "stats/tally.h"
+#include "stats/reports.h"
 
 #include "base/list.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "table/check.h"
+#include "table/inside.h"
 
 #include "analyse/run/step_table.h"
 #include "analyse/side/recording.h"

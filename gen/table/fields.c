@@ -1,4 +1,4 @@
-#include "table/fields.h"
+#include "table/inside.h"
 
 /* Whoever gives one of these structs something new gives it to the lists below, too, or says here that it is left out,
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes

@@ -1,6 +1,6 @@
 /* What took rows to find, beside a judgement: what threads were in, what Nsight Compute measured, and what
  * is in graphs. */
-#include "table/fields.h"
+#include "table/inside.h"
 
 #define S struct sampled_function
 RECORD(function, NAME(name), NAME(module), ENUM(kind, FRAME_CUT + 1))

@@ -1,5 +1,5 @@
 /* What is left of a run (analyse/side/run_table.h), and what a trace says of itself. */
-#include "table/fields.h"
+#include "table/inside.h"
 
 /* ---- lists of numbers ---- */
 

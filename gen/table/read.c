@@ -1,7 +1,6 @@
 #include "base/numbers.h"
 #include "say/say.h"
-#include "table/check.h"
-#include "table/fields.h"
+#include "table/inside.h"
 #include "table/table.h"
 
 #include <inttypes.h>

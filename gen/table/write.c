@@ -1,7 +1,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/sort.h"
-#include "table/fields.h"
+#include "table/inside.h"
 #include "table/table.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/clock_offset.h"
+#include "trace/clock.h"
 
 #include "base/arena.h"
 #include "base/list.h"

@@ -1,11 +1,10 @@
-#include "trace/clocks.h"
+#include "trace/clock.h"
 
 #include "base/list.h"
 #include "base/parallel.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "trace/classify.h"
-#include "trace/clock_offset.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,26 +5,34 @@
 #include <math.h>
 #include <string.h>
 
-#define COLUMN(kind, member, role, origin)                                                                             \
+#define ANY_COLUMN(kind, member, role, origin, kept, how, limit)                                                       \
 	{                                                                                                              \
-		offsetof(struct trace_##kind, member), sizeof *((struct trace_##kind *)0)->member, (role), (origin)    \
+		offsetof(struct trace_##kind, member), sizeof *((struct trace_##kind *)0)->member, (role), (origin),   \
+			(how), (kept), (limit)                                                                         \
 	}
+#define COLUMN(kind, member, role, origin) ANY_COLUMN(kind, member, role, origin, NULL, KEPT_PLAIN, 0)
+#define KEPT(kind, member, role, origin, word, how, limit)                                                             \
+	ANY_COLUMN(kind, member, role, origin, #kind "." word, how, limit)
+#define TIMES(kind)                                                                                                    \
+	KEPT(kind, end, COLUMN_END, COLUMN_READ, "length", KEPT_LENGTH, 0),                                            \
+		KEPT(kind, start, COLUMN_TIME, COLUMN_READ, "start", KEPT_START, 0)
+#define THREAD(kind) KEPT(kind, thread, COLUMN_THREAD, COLUMN_READ, "thread", KEPT_NEXT, 0)
+#define NAME(kind) KEPT(kind, name, COLUMN_NAME, COLUMN_READ, "name", KEPT_PLAIN, 0)
 
 static const struct column OPS[] = {
-	COLUMN(ops, start, COLUMN_TIME, COLUMN_READ),
-	COLUMN(ops, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(ops, name, COLUMN_NAME, COLUMN_READ),
-	COLUMN(ops, device, COLUMN_DEVICE, COLUMN_READ),
-	COLUMN(ops, stream, COLUMN_VALUE, COLUMN_READ),
+	KEPT(ops, device, COLUMN_DEVICE, COLUMN_READ, "device", KEPT_NEXT, 0),
+	NAME(ops),
+	TIMES(ops),
+	KEPT(ops, kind, COLUMN_VALUE, COLUMN_READ, "kind", KEPT_ALIKE, OP_MEMSET + 1),
+	KEPT(ops, copy, COLUMN_VALUE, COLUMN_READ, "copy", KEPT_ALIKE, COPY_UM_D2D + 1),
+	KEPT(ops, flags, COLUMN_VALUE, COLUMN_READ, "flags", KEPT_ALIKE, 8),
+	KEPT(ops, bytes, COLUMN_VALUE, COLUMN_READ, "bytes", KEPT_ALIKE, (uint64_t)1 << TRACE_LAUNCH_BITS),
+	KEPT(ops, stream, COLUMN_VALUE, COLUMN_READ, "stream", KEPT_ALIKE, 0),
+	KEPT(ops, correlation, COLUMN_VALUE, COLUMN_READ, "correlation", KEPT_NEXT, 0),
+	KEPT(ops, creation, COLUMN_VALUE, COLUMN_SOME, "creation", KEPT_NEXT, 0),
+	KEPT(ops, graph, COLUMN_VALUE, COLUMN_SOME, "graph", KEPT_ALIKE, 0),
 	COLUMN(ops, launch, COLUMN_CALL, COLUMN_READ), /* room for trace_link, which sorts by it */
-	COLUMN(ops, kind, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, flags, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, bytes, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, correlation, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, copy, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ops, creation, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(ops, creator, COLUMN_CALL, COLUMN_SOME),
-	COLUMN(ops, graph, COLUMN_VALUE, COLUMN_SOME),
 	COLUMN(ops, base_name, COLUMN_NAME, COLUMN_REQUESTED),
 	COLUMN(ops, mangled_name, COLUMN_NAME, COLUMN_REQUESTED),
 	COLUMN(ops, shape, COLUMN_VALUE, COLUMN_REQUESTED),
@@ -33,51 +41,57 @@ static const struct column OPS[] = {
 	COLUMN(ops, from, COLUMN_VALUE, COLUMN_REQUESTED),
 	COLUMN(ops, to, COLUMN_VALUE, COLUMN_REQUESTED),
 };
-static const struct column RANGES[] = {
-	COLUMN(ranges, start, COLUMN_TIME, COLUMN_READ),    COLUMN(ranges, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(ranges, name, COLUMN_NAME, COLUMN_READ),     COLUMN(ranges, domain, COLUMN_DOMAIN, COLUMN_READ),
-	COLUMN(ranges, thread, COLUMN_THREAD, COLUMN_READ), COLUMN(ranges, kind, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(ranges, clipped, COLUMN_VALUE, COLUMN_READ), COLUMN(ranges, moved, COLUMN_VALUE, COLUMN_REQUESTED),
-};
 static const struct column CALLS[] = {
-	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),
-	COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
-	COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),
-	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ),
+	THREAD(calls),
+	NAME(calls),
+	TIMES(calls),
+	KEPT(calls, correlation, COLUMN_VALUE, COLUMN_READ, "correlation", KEPT_NEXT, 0),
+	KEPT(calls, in_operator, COLUMN_NAME, COLUMN_SOME, "operator", KEPT_ALIKE, 0),
+	KEPT(calls, in_module, COLUMN_NAME, COLUMN_SOME, "module", KEPT_ALIKE, 0),
+	KEPT(calls, in_outermost, COLUMN_NAME, COLUMN_SOME, "outermost", KEPT_ALIKE, 0),
+	KEPT(calls, in_line, COLUMN_NAME, COLUMN_SOME, "line", KEPT_ALIKE, 0),
+	KEPT(calls, moved, COLUMN_VALUE, COLUMN_SOME, "moved", KEPT_ALIKE, (uint64_t)1 << 60),
+	KEPT(calls, flops, COLUMN_VALUE, COLUMN_SOME, "flops", KEPT_ALIKE, (uint64_t)1 << 60),
+	KEPT(calls, noted, COLUMN_VALUE, COLUMN_SOME, "noted", KEPT_ALIKE, (uint64_t)1 << 16),
 	COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),
 	COLUMN(calls, queues, COLUMN_VALUE, COLUMN_LINKED),
 	COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
-	COLUMN(calls, in_operator, COLUMN_NAME, COLUMN_SOME),
-	COLUMN(calls, in_module, COLUMN_NAME, COLUMN_SOME),
-	COLUMN(calls, flops, COLUMN_VALUE, COLUMN_SOME),
-	COLUMN(calls, in_outermost, COLUMN_NAME, COLUMN_SOME),
-	COLUMN(calls, moved, COLUMN_VALUE, COLUMN_SOME),
-	COLUMN(calls, noted, COLUMN_VALUE, COLUMN_SOME),
-	COLUMN(calls, in_line, COLUMN_NAME, COLUMN_SOME),
+};
+static const struct column RANGES[] = {
+	THREAD(ranges),
+	NAME(ranges),
+	TIMES(ranges),
+	KEPT(ranges, domain, COLUMN_DOMAIN, COLUMN_READ, "domain", KEPT_ALIKE, 0),
+	KEPT(ranges, kind, COLUMN_VALUE, COLUMN_READ, "kind", KEPT_ALIKE, 2),
+	KEPT(ranges, clipped, COLUMN_VALUE, COLUMN_READ, "clipped", KEPT_ALIKE, 2),
+	COLUMN(ranges, moved, COLUMN_VALUE, COLUMN_REQUESTED),
 };
 static const struct column OS_CALLS[] = {
-	COLUMN(os_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(os_calls, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(os_calls, name, COLUMN_NAME, COLUMN_READ),   COLUMN(os_calls, thread, COLUMN_THREAD, COLUMN_READ),
+	THREAD(os_calls),
+	NAME(os_calls),
+	TIMES(os_calls),
 	COLUMN(os_calls, class, COLUMN_VALUE, COLUMN_READ),
 };
 static const struct column OVERHEADS[] = {
-	COLUMN(overheads, start, COLUMN_TIME, COLUMN_READ),  COLUMN(overheads, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(overheads, name, COLUMN_NAME, COLUMN_READ),   COLUMN(overheads, thread, COLUMN_THREAD, COLUMN_READ),
-	COLUMN(overheads, class, COLUMN_VALUE, COLUMN_READ),
+	THREAD(overheads),
+	NAME(overheads),
+	TIMES(overheads),
+	KEPT(overheads, class, COLUMN_VALUE, COLUMN_READ, "class", KEPT_ALIKE, 2),
 };
 static const struct column SLICES[] = {
-	COLUMN(slices, start, COLUMN_TIME, COLUMN_READ),
-	COLUMN(slices, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(slices, thread, COLUMN_THREAD, COLUMN_READ),
+	THREAD(slices),
+	TIMES(slices),
 };
 static const struct column COMM_CALLS[] = {
-	COLUMN(comm_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(comm_calls, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(comm_calls, name, COLUMN_NAME, COLUMN_READ),   COLUMN(comm_calls, thread, COLUMN_THREAD, COLUMN_READ),
-	COLUMN(comm_calls, comm, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, bytes, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(comm_calls, peer, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, rank, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(comm_calls, ranks, COLUMN_VALUE, COLUMN_READ),
+	THREAD(comm_calls),
+	NAME(comm_calls),
+	TIMES(comm_calls),
+	KEPT(comm_calls, comm, COLUMN_VALUE, COLUMN_READ, "comm", KEPT_ALIKE, 0),
+	KEPT(comm_calls, bytes, COLUMN_VALUE, COLUMN_READ, "bytes", KEPT_ALIKE, 0),
+	KEPT(comm_calls, peer, COLUMN_VALUE, COLUMN_READ, "peer", KEPT_ALIKE, 0),
+	KEPT(comm_calls, rank, COLUMN_VALUE, COLUMN_READ, "rank", KEPT_ALIKE, 0),
+	KEPT(comm_calls, ranks, COLUMN_VALUE, COLUMN_READ, "ranks", KEPT_ALIKE, 0),
 };
 static const struct column SAMPLES[] = {
 	COLUMN(samples, time, COLUMN_TIME, COLUMN_READ),
@@ -85,20 +99,19 @@ static const struct column SAMPLES[] = {
 	COLUMN(samples, stack, COLUMN_FRAME, COLUMN_READ),
 };
 static const struct column GIL[] = {
-	COLUMN(gil, start, COLUMN_TIME, COLUMN_READ),    COLUMN(gil, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(gil, thread, COLUMN_THREAD, COLUMN_READ), COLUMN(gil, holder, COLUMN_THREAD, COLUMN_READ),
+	THREAD(gil),
+	TIMES(gil),
+	KEPT(gil, holder, COLUMN_THREAD, COLUMN_READ, "holder", KEPT_ALIKE, 0),
 	COLUMN(gil, stack, COLUMN_FRAME, COLUMN_READ),
 };
 static const struct column UNLOOKED[] = {
-	COLUMN(unlooked, start, COLUMN_TIME, COLUMN_READ),
-	COLUMN(unlooked, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(unlooked, thread, COLUMN_THREAD, COLUMN_READ),
+	THREAD(unlooked),
+	TIMES(unlooked),
 };
 static const struct column LEVELS[] = {
-	COLUMN(levels, start, COLUMN_TIME, COLUMN_READ),
-	COLUMN(levels, end, COLUMN_TIME, COLUMN_READ),
-	COLUMN(levels, bytes, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(levels, device, COLUMN_DEVICE, COLUMN_READ),
+	KEPT(levels, device, COLUMN_DEVICE, COLUMN_READ, "device", KEPT_NEXT, 0),
+	TIMES(levels),
+	KEPT(levels, bytes, COLUMN_VALUE, COLUMN_READ, "bytes", KEPT_ALIKE, (uint64_t)1 << 61),
 };
 
 #define TABLE(member, list, first)                                                                                     \
@@ -107,8 +120,8 @@ static const struct column LEVELS[] = {
 	}
 const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_OPS] = TABLE(ops, OPS, 0),
-	[ROWS_OF_RANGES] = TABLE(ranges, RANGES, offsetof(struct trace, first_range)),
 	[ROWS_OF_CALLS] = TABLE(calls, CALLS, offsetof(struct trace, first_call)),
+	[ROWS_OF_RANGES] = TABLE(ranges, RANGES, offsetof(struct trace, first_range)),
 	[ROWS_OF_OS_CALLS] = TABLE(os_calls, OS_CALLS, offsetof(struct trace, first_os_call)),
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
@@ -195,7 +208,8 @@ void columns_map_times(struct trace *t, enum columns_of rows, const struct time_
 	size_t n = rows_of(t, rows);
 	bool drifts = map->drift < 0 || map->drift > 0;
 	for (size_t i = 0; i < all->n && (map->offset || drifts); i++) {
-		int64_t *time = all->column[i].role == COLUMN_TIME ? columns_get(t, rows, &all->column[i]) : NULL;
+		bool times = all->column[i].role == COLUMN_TIME || all->column[i].role == COLUMN_END;
+		int64_t *time = times ? columns_get(t, rows, &all->column[i]) : NULL;
 		for (size_t row = 0, of = time ? n : 0; row < of; row++)
 			time[row] = mapped(&held, time[row]);
 	}
@@ -203,11 +217,12 @@ void columns_map_times(struct trace *t, enum columns_of rows, const struct time_
 
 /* ---- order ---- */
 
-static const void *column_of(const struct trace *t, enum columns_of rows, enum column_role role, int which)
+/* The first column of this role; NULL: there is none. */
+static const void *column_of(const struct trace *t, enum columns_of rows, enum column_role role)
 {
 	const struct columns *all = &COLUMNS[rows];
 	for (size_t i = 0; i < all->n; i++)
-		if (all->column[i].role == role && which-- == 0)
+		if (all->column[i].role == role)
 			return columns_get(t, rows, &all->column[i]);
 	return NULL;
 }
@@ -272,10 +287,10 @@ void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 	const struct all_rows of = {t, rows};
 	bool ops = rows == ROWS_OF_OPS; /* by device and, last, launch; all others by thread, the longer one first */
 	const struct order order = {.n = rows_of(t, rows),
-	                            .group = column_of(t, rows, ops ? COLUMN_DEVICE : COLUMN_THREAD, 0),
+	                            .group = column_of(t, rows, ops ? COLUMN_DEVICE : COLUMN_THREAD),
 	                            .n_groups = ops ? t->n_devices : t->n_threads,
-	                            .start = column_of(t, rows, COLUMN_TIME, 0),
-	                            .end = column_of(t, rows, COLUMN_TIME, 1),
+	                            .start = column_of(t, rows, COLUMN_TIME),
+	                            .end = column_of(t, rows, COLUMN_END),
 	                            .end_descending = !ops,
 	                            .tie = ops ? t->ops.launch : NULL,
 	                            .compare = compare_rows,

@@ -9,7 +9,8 @@
 /* What the values of a column are. */
 enum column_role {
 	COLUMN_VALUE,  /* a number that means the same in every trace */
-	COLUMN_TIME,   /* ns on the trace's clock */
+	COLUMN_TIME,   /* ns on the trace's clock: a start, or an instant */
+	COLUMN_END,    /* likewise */
 	COLUMN_NAME,   /* a name */
 	COLUMN_DOMAIN, /* a name too; while a trace is built, the number of a domain */
 	COLUMN_THREAD, /* index into threads */
@@ -25,16 +26,28 @@ enum column_origin {
 	COLUMN_LINKED     /* made by trace_link; NULL before */
 };
 
+/* How its numbers are written in a digest. Rows of one name hardly differ, so most of what is written is small. */
+enum column_how {
+	KEPT_PLAIN,  /* as they are */
+	KEPT_NEXT,   /* less the one before */
+	KEPT_ALIKE,  /* less that of the last row of this name which followed a row of the same name as this one does */
+	KEPT_START,  /* a start less the end of the row before, of the same group; then as KEPT_ALIKE */
+	KEPT_LENGTH, /* an end less the start; then as KEPT_ALIKE */
+};
+
 struct column {
 	size_t at;    /* where the pointer to its values stands in the struct of its kind of rows */
 	uint8_t size; /* of a value: 1, 4 or 8 bytes */
 	uint8_t role, origin;
+	uint8_t how;
+	const char *kept; /* what a digest calls it, "ops.device"; NULL: it is in none */
+	uint64_t limit;   /* of a COLUMN_VALUE in a digest: values are below it; 0: any that fits */
 };
 
 enum columns_of {
 	ROWS_OF_OPS,
-	ROWS_OF_RANGES,
 	ROWS_OF_CALLS,
+	ROWS_OF_RANGES,
 	ROWS_OF_OS_CALLS,
 	ROWS_OF_OVERHEADS,
 	ROWS_OF_SLICES,
@@ -46,6 +59,8 @@ enum columns_of {
 	COLUMNS_OF
 };
 
+/* Of kinds that digests keep the first column groups the rows (the second is their name, if it has that role); then
+ * come the ends, and then the starts: read in this order, row after row, the end of the row before is known. */
 struct columns {
 	size_t at; /* where the struct of this kind of rows, which begins with the number of rows, stands in a trace */
 	size_t first; /* where the list of each thread's first row stands in a trace; 0: there is none */

@@ -270,7 +270,7 @@ enum trace_limit {
 	LIMITED_POWER_BRAKE = 0x80
 };
 
-/* NCCL's calls that say what they are about, in any order: NVTX ranges with a payload (read/nsys_payload.h). They are
+/* NCCL's calls that say what they are about, in any order: NVTX ranges with a payload (read/nsys.h). They are
  * in `ranges` too. Numbers that a call does not say are −1, or TRACE_NONE. */
 struct trace_comm_calls {
 	size_t n;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/bubbles.h"
+#include "analyse/run/comm.h"
 #include "analyse/run/run.h"
 
 /* A bubble is of the op that was launched first of those that run; where that ends, another bubble begins. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analysed.h"
-#include "trace/clocks.h"
+#include "trace/clock.h"
 #include "trace/merge.h"
 #include "trace_maker.h"
 

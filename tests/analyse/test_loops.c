@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/loops.h"
+#include "analyse/side/side_parts.h"
 #include "scene.h"
 
 enum { OTHER, JUDGED, LOOPS };

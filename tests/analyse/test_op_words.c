@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 
 static void kind_is(const char *kernel, const char *kind)
 {

@@ -1,4 +1,4 @@
-/* Layers and steps (gen/analyse/run/pattern_score.h): sequences written by hand. */
+/* Layers and steps (gen/analyse/run/pattern_cycles.h): sequences written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

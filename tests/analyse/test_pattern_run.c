@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/instants.h"
-#include "analyse/run/pattern_steps.h"
 #include "loop_program.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * intervals hold the truth as often as the table of the rule says (docs/method/verdict.md, "Parts"). */
 #include "analyse/judge/row.h"
 #include "analyse/judge/stats.h"
-#include "analyse/run/gaps.h"
+#include "analyse/run/idle.h"
 #include "analyse/run/parts.h"
 #include "draws.h"
 #include "random_trace.h"

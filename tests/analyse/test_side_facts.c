@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/memory.h"
 #include "analyse/side/side.h"
+#include "analyse/side/side_rows.h"
 #include "base/sort.h"
 #include "random.h"
 #include "scene.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_cuts.h"
+#include "analyse/run/pattern_cycles.h"
 
 #include <string.h>
 

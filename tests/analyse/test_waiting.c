@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/waiting.h"
+#include "analyse/run/comm.h"
 #include "analysed.h"
 #include "rank_job.h"
 

@@ -10,7 +10,7 @@
 #include "analyse/analyse.h"
 #include "analyse/run/parts.h"
 #include "analysed.h"
-#include "digest/keep.h"
+#include "digest/inside.h"
 #include "draws.h"
 #include "pipeline_job.h"
 #include "random_trace.h"

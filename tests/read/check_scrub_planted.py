@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 OPTIONS = ["EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION_MAJOR", "START_TRIGGER", "COLLECT_CUDA", "CUDA_GRAPH_TRACE_OPTIONS:GRANULARITY",
            "NvDriverVersion", "complete", "gapline", "trace", "RANK", "SLURM_PROCID", "WORLD_SIZE"]
 
-SIGNS = "$@!&#+%{="  # of scrub_layout.h
+SIGNS = "$@!&#+%{="  # of scrub_parts.h
 
 
 def kept_tables():

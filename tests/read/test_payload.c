@@ -1,5 +1,5 @@
 /* NCCL's payloads, as nsys wrote them on two H100s (2025.3.2, NCCL 2.28.9), and as somebody might have damaged them. */
-#include "read/nsys_payload.h"
+#include "read/nsys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

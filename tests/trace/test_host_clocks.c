@@ -1,6 +1,5 @@
 /* Clocks of hosts that never meet: they are found through others, the surest ones first, and what is stated adds up. */
-#include "trace/clock_offset.h"
-#include "trace/clocks.h"
+#include "trace/clock.h"
 #include "trace_maker.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "analyse/judge/kernel_names.h"
 #include "analyse/judge/same_work.h"
 #include "analyse/judge/work.h"
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 #include "trace/classify.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
-#include "analyse/run/agree.h"
+#include "analyse/run/choose_steps.h"
 
-#include "analyse/run/find_steps.h"
-#include "analyse/run/marks_names.h"
+#include "analyse/run/marks.h"
 #include "base/list.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "analyse/run/blame.h"
+#include "analyse/run/comm.h"
 
 #include "base/heap.h"
 #include "base/list.h"

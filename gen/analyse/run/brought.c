@@ -1,5 +1,5 @@
 /* What copies to the device bring: a step's input, or what the host made of what it read back. */
-#include "analyse/run/brought.h"
+#include "analyse/run/idle.h"
 
 #include "trace/classify.h"
 

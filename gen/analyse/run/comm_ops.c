@@ -1,4 +1,4 @@
-#include "analyse/run/comm_ops.h"
+#include "analyse/run/comm.h"
 
 #include "analyse/run/collectives.h"
 #include "analyse/run/parts.h"

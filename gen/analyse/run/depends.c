@@ -1,4 +1,4 @@
-#include "analyse/run/depends.h"
+#include "analyse/run/idle.h"
 
 #include <string.h>
 

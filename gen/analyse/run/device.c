@@ -1,4 +1,4 @@
-#include "analyse/run/device.h"
+#include "analyse/run/idle.h"
 
 #include "analyse/run/run.h"
 #include "base/heap.h"

@@ -1,7 +1,6 @@
-#include "analyse/run/find_steps.h"
+#include "analyse/run/choose_steps.h"
 
 #include "analyse/run/parts.h"
-#include "analyse/run/pattern_steps.h"
 #include "base/parallel.h"
 
 #include <string.h>

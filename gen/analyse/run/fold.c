@@ -1,6 +1,6 @@
 #include "analyse/run/fold.h"
 
-#include "analyse/run/marks_names.h"
+#include "analyse/run/marks.h"
 #include "base/list.h"
 #include "trace/again.h"
 

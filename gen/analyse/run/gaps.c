@@ -1,7 +1,5 @@
-#include "analyse/run/gaps.h"
+#include "analyse/run/idle.h"
 
-#include "analyse/run/brought.h"
-#include "analyse/run/once.h"
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/classify.h"

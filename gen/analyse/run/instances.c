@@ -1,4 +1,4 @@
-#include "analyse/run/instances.h"
+#include "analyse/run/steps_build.h"
 
 #include "base/numbers.h"
 

@@ -1,7 +1,6 @@
 #include "analyse/run/instants.h"
 
-#include "analyse/run/agree.h"
-#include "analyse/run/find_steps.h"
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/run.h"
 #include "base/list.h"
 #include "base/words.h"

@@ -1,7 +1,5 @@
 #include "analyse/run/marks.h"
 
-#include "analyse/run/marks_nest.h"
-#include "analyse/run/marks_ranges.h"
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "base/sort.h"

@@ -4,6 +4,26 @@
 
 #include "analyse/run/fold.h"
 #include "analyse/run/steps.h"
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+/* What the name of a range says about whether its instances are steps (DESIGN's order: named, marked, range). */
+
+enum mark_name {
+	MARK_NEVER,     /* a Python frame, an operator, an autograd node, a library's range: no step, however often */
+	MARK_CONTAINER, /* holds steps by its name: an epoch, main, a benchmark */
+	MARK_PLAIN,     /* says nothing */
+	MARK_STEP,      /* has the word step, iter or iteration: a step, however few there are */
+	MARK_PROFILER   /* PyTorch's ProfilerStep#N: a step, whatever it holds */
+};
+
+/* Whether its last word is one that programs count (step, iter, iteration, batch, request, token), and none says that
+ * it is a part of a step. */
+bool marks_name_counts(const char *name);
+
+/* `name`: normalised or as written; `domain`: that of the range, "" where it has none. */
+enum mark_name marks_name_class(const char *name, const char *domain);
 
 /* A range is a step whose name and domain are, in some process, those of at least 5 instances, at least 80 % of which
  * launch GPU work, such that at least 70 % of the GPU time that the process launches from the first to the last was
@@ -79,5 +99,73 @@ void marks_offer(const struct trace *trace, const struct fold *fold, struct aren
 
 /* Says in `err` that there is no such range, and which there are. Returns -1. */
 int marks_no_such(const struct trace *trace, struct marks_offers *have, const char *wanted, struct err *err);
+
+/* The ranges of a trace as candidates for its step: what marks.c chooses from. Inside gen/analyse/run only. */
+
+enum { MARKS_MIN_INSTANCES = 5, MARKS_MIN_LIKE = 2 };
+
+/* Which of the ranges that fit goes before which others, the last one first. */
+enum mark_grade {
+	GRADE_PHASE,     /* a phase that gapline added while it recorded: where its step is there, too, it is none */
+	GRADE_CONTAINER, /* holds several of another one that fits, and not always as many, or is called an epoch */
+	GRADE_ADDED,     /* the step that gapline added: what the program marks is the step all the same */
+	GRADE_PLAIN,
+	GRADE_AROUND,  /* 2 to 4 instances, each around as many of a plain one */
+	GRADE_STEP,    /* has the word step */
+	GRADE_HOLDS,   /* holds exactly one that has the word, each time */
+	GRADE_PROFILER /* PyTorch's ProfilerStep */
+};
+
+/* The instances of a (normalised name, domain) on one thread: ranges order[first .. first + n). */
+struct marks_piece {
+	uint32_t process, thread, name, domain;
+	size_t first, n;
+	int64_t total;
+	bool overlap; /* some of them are open at the same time */
+};
+
+/* The instances of a (process, normalised name, domain): pieces [first, first + n). */
+struct marks_range {
+	size_t first, n;
+	size_t instances;
+	int64_t total;             /* the longest of a piece */
+	struct marks_time stretch; /* launched from the first to the last */
+	bool overlap, fits;
+	uint8_t class; /* enum mark_name */
+	uint8_t grade; /* enum mark_grade */
+};
+
+/* All ranges that may be steps. */
+struct marks_ranges {
+	const struct trace *trace;
+	struct arena *arena;
+	uint32_t *order;
+	struct marks_piece *pieces;
+	size_t n_pieces;
+	struct marks_range *list;
+	size_t n;
+};
+
+/* The candidates, one a process, normalised name and domain. `few`: also those that occur less often than a step has
+ * to and have no name that says so. */
+void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, bool few);
+
+/* Which of them are steps by all rules (`fits`) but the one about the profile's GPU time, and their grade; `like`: of a
+ * range that is the step of another run, two instances are enough, and a fifth of them that launch GPU work. Returns
+ * the GPU time of the trace. */
+struct marks_time marks_ranges_judge(struct marks_ranges *ranges, bool like);
+
+/* By name and domain. */
+static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)
+{
+	const struct marks_piece *p = &x->pieces[c->first];
+	return (uint64_t)p->name << 32 | p->domain;
+}
+
+/* Which ranges that fit as steps hold which others of them: a container, or what lies around steps. */
+
+/* Lowers and raises the grades of those of a part that fit by what they hold of each other, and drops those that fit
+ * only around others and are not. */
+void marks_nest(struct marks_part *part);
 
 #endif

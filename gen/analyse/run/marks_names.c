@@ -1,4 +1,4 @@
-#include "analyse/run/marks_names.h"
+#include "analyse/run/marks.h"
 
 #include "base/words.h"
 

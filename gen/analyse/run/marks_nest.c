@@ -1,7 +1,5 @@
 /* Ranges that fit as steps, and what they hold of each other. */
-#include "analyse/run/marks_nest.h"
-
-#include "analyse/run/marks_ranges.h"
+#include "analyse/run/marks.h"
 
 enum { LOOKED_AT = 24 /* of the longest that fit */ };
 

@@ -1,4 +1,4 @@
-#include "analyse/run/marks_ranges.h"
+#include "analyse/run/marks.h"
 
 #include "base/keymap.h"
 #include "base/search.h"

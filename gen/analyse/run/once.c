@@ -1,4 +1,4 @@
-#include "analyse/run/once.h"
+#include "analyse/run/idle.h"
 
 #include "base/sort.h"
 

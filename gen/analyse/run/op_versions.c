@@ -1,6 +1,4 @@
-#include "analyse/run/op_versions.h"
-
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 
 #include <ctype.h>
 #include <math.h>

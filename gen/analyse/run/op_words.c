@@ -1,4 +1,4 @@
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 
 #include <string.h>
 

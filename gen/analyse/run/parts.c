@@ -1,6 +1,6 @@
 #include "analyse/run/parts.h"
 
-#include "analyse/run/pattern_steps.h"
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/rank_steps.h"
 #include "base/search.h"
 #include "trace/again.h"

@@ -1,8 +1,6 @@
 #include "analyse/run/pattern.h"
 
-#include "analyse/run/pattern_cuts.h"
-#include "analyse/run/pattern_score.h"
-#include "analyse/run/pattern_tuples.h"
+#include "analyse/run/pattern_cycles.h"
 #include "base/sort.h"
 
 #include <string.h>

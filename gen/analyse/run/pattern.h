@@ -11,7 +11,7 @@
  *	  it (an op that moved over a boundary);
  *	- at least three quarters of the cycles are alike (three quarters of what they hold is what is usual);
  *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th cycle only, or
- *	  other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_score.h).
+ *	  other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_cycles.h).
  *
  * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
  * nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
@@ -20,7 +20,7 @@
  * for a boundary come from k-tuples that recur at even distances; k = 1, 2, 4, …, tuples being named by pairs of
  * shorter ones (R. M. Karp, R. E. Miller, A. L. Rosenberg, Rapid identification of repeated patterns, STOC 1972), every
  * width one pass over the sequence. What a cycle holds is compared as a multiset with that of the commonest one
- * (pattern_fit.h). Where no cycle is common, what nearly all hold is usual, by a majority vote (R. S. Boyer, J S.
+ * (pattern_cycles.h). Where no cycle is common, what nearly all hold is usual, by a majority vote (R. S. Boyer, J S.
  *Moore, 1981), and what stands in the same place each time stands in for the rest. Time is linear in the ops for a
  *bounded number of candidates. */
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_H

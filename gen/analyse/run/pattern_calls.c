@@ -1,4 +1,4 @@
-#include "analyse/run/pattern_calls.h"
+#include "analyse/run/pattern_loops.h"
 
 #include "base/search.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/run/pattern_cuts.h"
+#include "analyse/run/pattern_cycles.h"
 
 #include "base/sort.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/run/pattern_fit.h"
+#include "analyse/run/pattern_cycles.h"
 
 #include "base/keymap.h"
 #include "base/sort.h"

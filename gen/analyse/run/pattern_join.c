@@ -1,8 +1,7 @@
-#include "analyse/run/pattern_join.h"
+#include "analyse/run/pattern_loops.h"
 
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern_match.h"
-#include "analyse/run/pattern_names.h"
 #include "analyse/run/step_rules.h"
 #include "base/keymap.h"
 #include "base/sort.h"

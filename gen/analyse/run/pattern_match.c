@@ -1,7 +1,7 @@
 #include "analyse/run/pattern_match.h"
 
 #include "analyse/judge/kernel_names.h"
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 #include "base/keymap.h"
 #include "base/sort.h"
 

@@ -1,6 +1,6 @@
-#include "analyse/run/pattern_names.h"
+#include "analyse/run/pattern_loops.h"
 
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 
 #include <string.h>
 

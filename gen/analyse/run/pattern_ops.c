@@ -1,6 +1,6 @@
-#include "analyse/run/pattern_ops.h"
+#include "analyse/run/pattern_loops.h"
 
-#include "analyse/run/op_versions.h"
+#include "analyse/run/op_names.h"
 #include "base/keymap.h"
 #include "base/search.h"
 #include "base/words.h"

@@ -1,7 +1,5 @@
-#include "analyse/run/pattern_run.h"
+#include "analyse/run/pattern_loops.h"
 
-#include "analyse/run/pattern_calls.h"
-#include "analyse/run/pattern_ops.h"
 #include "analyse/run/trials.h"
 #include "base/keymap.h"
 #include "base/list.h"

@@ -1,4 +1,4 @@
-#include "analyse/run/pattern_score.h"
+#include "analyse/run/pattern_cycles.h"
 
 #include <math.h>
 

@@ -1,8 +1,7 @@
-#include "analyse/run/pattern_steps.h"
+#include "analyse/run/choose_steps.h"
 
-#include "analyse/run/find_steps.h"
+#include "analyse/run/pattern_loops.h"
 #include "analyse/run/pattern_match.h"
-#include "analyse/run/pattern_names.h"
 #include "analyse/run/step_rules.h"
 #include "base/buf.h"
 

@@ -1,12 +1,10 @@
 #include "analyse/run/run.h"
 
 #include "analyse/run/captured.h"
-#include "analyse/run/depends.h"
-#include "analyse/run/device.h"
-#include "analyse/run/find_steps.h"
-#include "analyse/run/gaps.h"
+#include "analyse/run/choose_steps.h"
+#include "analyse/run/idle.h"
 #include "analyse/run/parts.h"
-#include "analyse/run/pattern_names.h"
+#include "analyse/run/pattern_loops.h"
 #include "trace/again.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "analyse/run/activity.h"
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
-#include "analyse/run/pattern_join.h"
+#include "analyse/run/pattern_loops.h"
 #include "analyse/run/places.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/step_table.h"
@@ -80,7 +80,7 @@ struct run_kernel {
 	double n2, ns2, blocks2, n_ns, n_blocks; /* … the squares of the steps' n, ns and blocks, and n times those */
 };
 
-/* What was not recorded (side/holes.h). */
+/* What was not recorded (side/side_rows.h). */
 struct run_holes {
 	size_t lost, launches; /* launches, of copies where none is there, without their operation; all, of the measured
 	                        * steps */

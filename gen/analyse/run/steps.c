@@ -1,10 +1,6 @@
 #include "analyse/run/steps.h"
 
-#include "analyse/run/instances.h"
-#include "analyse/run/steps_align.h"
-#include "analyse/run/steps_ends.h"
-#include "analyse/run/steps_lanes.h"
-#include "analyse/run/steps_restart.h"
+#include "analyse/run/steps_build.h"
 #include "base/list.h"
 #include "base/sort.h"
 

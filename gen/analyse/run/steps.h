@@ -93,7 +93,7 @@ struct steps_restart {
  * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step,
  * and so is every request of devices that do not communicate.
  * Where recordings of ranks that communicate begin at different steps, those count that all of them recorded
- * (steps_align.h); instances of others are left out. Ranks that were started again are no further ranks.
+ * (steps_build.h); instances of others are left out. Ranks that were started again are no further ranks.
  *
  * The end of a step is the latest end of its ops and of those of all steps before it. Steps with the same end, because
  * a long op of an earlier one outlives them, and steps without GPU ops, which end with the next step that has some,
@@ -125,7 +125,7 @@ struct steps {
 	int64_t *request_start; /* … when its range starts */
 	uint32_t *op_step;      /* by op: its step, or TRACE_NONE */
 	bool uneven;            /* ranks have different numbers of instances: the shortest counts */
-	bool unaligned;         /* which step of one rank is which of another is not known (steps_align.h) … */
+	bool unaligned;         /* which step of one rank is which of another is not known (steps_build.h) … */
 	bool by_time;           /* … or was told by time, for ranks were recorded from different steps on: … */
 	struct steps_lacking *lacking; /* … those that lack some, n_lacking of them */
 	uint32_t n_lacking;

@@ -1,4 +1,4 @@
-#include "analyse/run/steps_align.h"
+#include "analyse/run/steps_build.h"
 
 #include "base/search.h"
 

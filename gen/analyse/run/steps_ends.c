@@ -1,4 +1,4 @@
-#include "analyse/run/steps_ends.h"
+#include "analyse/run/steps_build.h"
 
 #include "base/keymap.h"
 #include "base/list.h"

@@ -1,4 +1,4 @@
-#include "analyse/run/steps_lanes.h"
+#include "analyse/run/steps_build.h"
 
 enum { USES_DEVICE = 10 /* a thread uses a device that one in so many of its GPU nanoseconds are on */ };
 

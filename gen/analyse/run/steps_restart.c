@@ -1,4 +1,4 @@
-#include "analyse/run/steps_restart.h"
+#include "analyse/run/steps_build.h"
 
 #include "base/sort.h"
 

@@ -1,6 +1,5 @@
-#include "analyse/run/waiting.h"
+#include "analyse/run/comm.h"
 
-#include "analyse/run/bubbles.h"
 #include "analyse/run/rank_steps.h"
 #include "base/list.h"
 #include "base/search.h"

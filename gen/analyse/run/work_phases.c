@@ -1,6 +1,6 @@
 #include "analyse/run/work_phases.h"
 
-#include "analyse/run/op_words.h"
+#include "analyse/run/op_names.h"
 #include "analyse/run/parts.h"
 #include "base/list.h"
 

@@ -1,7 +1,6 @@
 #include "analyse/side/budgets.h"
 
-#include "analyse/side/clocks.h"
-#include "analyse/side/metrics.h"
+#include "analyse/side/side_parts.h"
 #include "base/sort.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-#include "analyse/side/events.h"
+#include "analyse/side/side_parts.h"
 
-#include "analyse/run/bubbles.h"
-#include "analyse/run/gaps.h"
+#include "analyse/run/comm.h"
+#include "analyse/run/idle.h"
 #include "base/list.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "analyse/side/loops.h"
+#include "analyse/side/side_parts.h"
 
 #include "base/sort.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/side/memory.h"
+#include "analyse/side/side_rows.h"
 
 #include "base/sort.h"
 

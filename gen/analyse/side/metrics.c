@@ -1,4 +1,4 @@
-#include "analyse/side/metrics.h"
+#include "analyse/side/side_parts.h"
 
 #include "base/format.h"
 #include "base/list.h"

@@ -1,4 +1,4 @@
-#include "analyse/side/peaks.h"
+#include "analyse/side/side_parts.h"
 
 #include <string.h>
 

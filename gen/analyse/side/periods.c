@@ -1,4 +1,4 @@
-#include "analyse/side/periods.h"
+#include "analyse/side/side_parts.h"
 
 #include "analyse/judge/stats.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/side/ranges.h"
+#include "analyse/side/side_rows.h"
 
 #include "analyse/run/captured.h"
 #include "base/heap.h"

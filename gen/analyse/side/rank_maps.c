@@ -1,4 +1,4 @@
-#include "analyse/side/rank_maps.h"
+#include "analyse/side/side_parts.h"
 
 #include "analyse/run/rank_steps.h"
 #include "base/sort.h"

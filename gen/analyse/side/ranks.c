@@ -1,8 +1,7 @@
-#include "analyse/side/ranks.h"
+#include "analyse/side/side_parts.h"
 
+#include "analyse/run/comm.h"
 #include "analyse/run/rank_steps.h"
-#include "analyse/run/waiting.h"
-#include "analyse/side/rank_maps.h"
 #include "analyse/side_result.h"
 #include "base/sort.h"
 

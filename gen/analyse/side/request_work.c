@@ -1,4 +1,4 @@
-#include "analyse/side/request_work.h"
+#include "analyse/side/side_rows.h"
 
 #include "analyse/run/parts.h"
 #include "base/list.h"

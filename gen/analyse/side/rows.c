@@ -1,4 +1,4 @@
-#include "analyse/side/rows.h"
+#include "analyse/side/side_rows.h"
 
 #include "analyse/side/run_table.h"
 #include "base/sort.h"
@@ -6,9 +6,6 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
-#include "analyse/side/holes.h"
-#include "analyse/side/memory.h"
-#include "analyse/side/request_work.h"
 #include "analyse/side/tokens.h"
 #include "base/list.h"
 

@@ -1,6 +1,6 @@
 #include "analyse/side/sample_tree.h"
 
-#include "analyse/run/gaps.h"
+#include "analyse/run/idle.h"
 #include "analyse/run/parts.h"
 #include "base/list.h"
 #include "base/search.h"

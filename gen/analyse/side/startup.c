@@ -1,4 +1,4 @@
-#include "analyse/side/startup.h"
+#include "analyse/side/side_parts.h"
 
 #include "analyse/run/parts.h"
 #include "analyse/run/spans.h"

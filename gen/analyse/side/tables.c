@@ -1,7 +1,7 @@
 #include "analyse/side/tables.h"
 
 #include "analyse/run/tally.h"
-#include "analyse/side/peaks.h"
+#include "analyse/side/side_parts.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/sort.h"

@@ -1,9 +1,8 @@
-#include "analyse/side/timeline.h"
+#include "analyse/side/side_parts.h"
 
-#include "analyse/run/bubbles.h"
-#include "analyse/run/gaps.h"
+#include "analyse/run/comm.h"
+#include "analyse/run/idle.h"
 #include "analyse/run/parts.h"
-#include "analyse/side/metrics.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"

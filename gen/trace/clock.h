@@ -1,14 +1,17 @@
-/* Two hosts' clocks as one, from the collectives that their ranks took part in. Pure; works on numbers alone. */
-#ifndef GAPLINE_TRACE_CLOCK_OFFSET_H
-#define GAPLINE_TRACE_CLOCK_OFFSET_H
+/* The files of one run whose ranks ran on several hosts: one clock for all. */
+#ifndef GAPLINE_TRACE_CLOCK_H
+#define GAPLINE_TRACE_CLOCK_H
 
 #include "base/arena.h"
 #include "trace/comm_calls.h"
 #include "trace/comm_kernels.h"
+#include "trace/merge.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Two hosts' clocks as one, from the collectives that their ranks took part in. Pure; works on numbers alone. */
 
 /* A collective that no rank can leave before the last one has entered (all-reduce, all-gather, reduce-scatter,
  * all-to-all, barrier; not broadcast and reduce, whose ranks need not wait for each other), seen from two hosts, each
@@ -88,5 +91,26 @@ struct seen {
  * for. Where several fit alike, hosts that have as many are taken as recorded, unless the clocks are nearer to another
  * of those. `certain`: the collectives are of one communicator. False: they are of several, or it cannot be told. */
 bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift);
+
+struct host_clocks {
+	struct trace_clock *list; /* by host, in the order of the files */
+	uint32_t n;               /* 0: files are of one host, or of hosts that are not known */
+};
+
+/* Changes the maps of files that were recorded on other hosts than the first file's, so that their times are on its
+ * host's clock. Files of one host share its clock; those whose host is not known count as of the first.
+ *
+ * The evidence is in the collectives that ranks of both hosts took part in (below): the k-th kernel of a
+ * name is the same collective on every rank that has as many of them; where recording began elsewhere in the run, the
+ * k-th and the (k + d)-th: on one host of those that overlap, of two hosts as below. Where NCCL's
+ * payloads do not say of which communicator they are, that they are one collective is not taken for granted, since
+ * several communicators may have kernels of one name: ranks that wait for each other leave together however far apart
+ * they came. So a name counts only where the times between the hosts' leaving vary by half as much, or less, as those
+ * between their coming; else the kernels of one stream of that name are tried. Sends and receives between two ranks, in
+ * both directions, serve as well (below). Hosts without any of these in common with the first are
+ * reached through others.
+ *
+ * A clock that cannot be told is left as it is, and its `known` is false. `parts` are linked and not merged yet. */
+void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struct host_clocks *out);
 
 #endif

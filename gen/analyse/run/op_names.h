@@ -1,6 +1,6 @@
 /* What GPU ops are called: a kernel's name as people say it, and the kind of work that an op is. */
-#ifndef GAPLINE_ANALYSE_RUN_OP_WORDS_H
-#define GAPLINE_ANALYSE_RUN_OP_WORDS_H
+#ifndef GAPLINE_ANALYSE_RUN_OP_NAMES_H
+#define GAPLINE_ANALYSE_RUN_OP_NAMES_H
 
 #include "trace/trace.h"
 
@@ -14,5 +14,13 @@ const char *op_words_kernel(const char *name, struct arena *arena);
 /* The kind of op `i`: its kernel's, as above; of a copy its direction ("copies to the device"). In `arena`, or
  * constant. */
 const char *op_words_kind(const struct trace *trace, size_t i, struct arena *arena);
+
+/* Kernels that a program makes anew while it runs, under names that it counts: spec0, spec1, … */
+
+/* By name id: of a kernel that is another version of one before it the name of the first, else the name itself.
+ * Versions have names that differ in the number at the end, each is launched only after the one before, over as many
+ * blocks, and takes as long. Variants that a program tries out take another time, and kernels of one step come in
+ * turns. */
+uint32_t *op_versions(const struct trace *trace, struct arena *arena);
 
 #endif

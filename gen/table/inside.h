@@ -1,9 +1,11 @@
-/* What the plain structs of a step table consist of, as data: whoever writes, reads or holds them goes through these
- * lists, so that a new member is a word here. Inside gen/table only. */
-#ifndef GAPLINE_TABLE_FIELDS_H
-#define GAPLINE_TABLE_FIELDS_H
+/* Inside gen/table only. */
+#ifndef GAPLINE_TABLE_INSIDE_H
+#define GAPLINE_TABLE_INSIDE_H
 
 #include "analyse/step_tables.h"
+
+/* What the plain structs of a step table consist of, as data: whoever writes, reads or holds them goes through these
+ * lists, so that a new member is a word here. Inside gen/table only. */
 
 enum field_kind {
 	FIELD_INT,   /* of 4 or 8 bytes; of 1 a bool */
@@ -84,5 +86,12 @@ void field_set_count(const struct field *field, void *row, size_t n);
 #define SHARED_RECORD(id, ...)                                                                                         \
 	const struct record id = {sizeof(S), (const struct field[]){__VA_ARGS__},                                      \
 	                          sizeof((const struct field[]){__VA_ARGS__}) / sizeof(struct field)};
+
+/* Whether what was read of a table can be judged: hostile bytes may be columns, and still say that device 7 of two is
+ * the slowest. Inside gen/table only. */
+
+/* Also fills what is not written: labels, what two structs share, maps of which no cell is known. What does not fit,
+ * NULL: everything does. */
+const char *table_check(struct step_tables *tables, struct arena *arena);
 
 #endif
