@@ -2,7 +2,6 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
-#include "render/evidence.h"
 #include "render/palette.h"
 #include "render/pictures.h"
 #include "render/view.h"

@@ -1,4 +1,4 @@
-#include "render/evidence.h"
+#include "render/sections.h"
 
 #include "analyse/table.h"
 #include "base/format.h"

@@ -2,8 +2,8 @@
  * added in the order of their weight, as long as there is room. */
 #include "analyse/table.h"
 #include "base/markdown_writer.h"
-#include "render/evidence.h"
 #include "render/render.h"
+#include "render/sections.h"
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"

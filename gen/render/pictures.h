@@ -4,6 +4,8 @@
 
 #include "analyse/analysis.h"
 #include "analyse/judge/variants.h"
+#include "base/buf.h"
+#include "base/err.h"
 #include "base/format.h"
 #include "render/svg.h"
 
@@ -79,5 +81,103 @@ bool slices_named(const struct slice *slice, double most);
 /* Draws `n` slices side by side from the left edge of a stretched picture (svg_stretch), at `y`; `most` is what its
  * whole width stands for. */
 void slices_draw(xmlNode *svg, const struct slice *slices, uint32_t n, double y, double most, struct arena *arena);
+
+/* A lane of a timeline: coloured segments on a time axis, at any density. What is at least a few pixels wide is a
+ * rectangle of its own with a hover text; what is at least one pixel wide is drawn at full height; what is narrower is
+ * summed up by pixel column, and the height of the column says how much of it is covered, its colour by what most. So
+ * nothing wider than a pixel disappears, and the number of elements is bounded by the number of pixels. */
+
+struct segment {
+	int64_t start, end;
+	int which; /* palette */
+	uint32_t name, phase, call;
+	uint32_t group; /* labels of gaps join pieces of one gap only */
+	uint32_t stream;
+	int64_t launch_start, launch_end; /* of the op's launch; both -1: unknown or not an op */
+	double level;                     /* of a counter: how high it stands, 0 to 1 */
+};
+
+enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_METRIC, LANE_GAPS };
+
+struct lane {
+	enum lane_kind kind;
+	const char *label;
+	const char *note; /* of gaps: idle time a step; of counters: what was not sampled; NULL: nothing */
+	uint32_t device;  /* of streams, copies, counters and gaps: index into timeline.devices */
+	struct segment *segments;
+	uint32_t n;
+	bool minor; /* next to nothing happens in it: it would look empty */
+	double y, height;
+};
+
+/* Where time runs: from `x` on, `px` pixels a nanosecond, cut at `width`. */
+struct axis {
+	double x, width, px;
+	int64_t length; /* what lies outside [0, length) is cut off */
+};
+
+/* How many rectangles with hover texts lane_draw would make. */
+uint32_t lane_count(const struct lane *lane, const struct axis *axis, double least);
+
+/* Draws into `parent`. `least`: pixels from which on a segment has a hover text. */
+void lane_draw(const struct analysis *analysis, const struct lane *lane, const struct axis *axis, double least,
+               struct arena *arena, xmlNode *parent);
+
+/* The lanes of a side's timeline, from the host down to what the GPU lacks: phases of the step thread, CUDA calls of
+ * the launching threads, and for every GPU its streams, its copies by direction, its hardware counters where
+ * they were sampled, and its idle time by cause. The
+ * picture and the page's data have the same lanes. */
+
+enum {
+	LANES_LABEL = 168,                /* pixels for a lane's label */
+	LANES_DEVICES = TIMELINE_DEVICES, /* so many GPUs of a side are shown */
+	LANES_CALLS = 3,
+	LANES_STREAMS = 6, /* what has no room shares the last lane */
+	LANES_MOST = 1 + LANES_CALLS + LANES_DEVICES * (LANES_STREAMS + 4 + METRIC_COUNT)
+};
+
+struct lanes {
+	struct lane lane[LANES_MOST];
+	uint32_t n;
+};
+
+/* Without y and height. */
+void lanes_build(const struct analysis *analysis, int side, struct arena *arena, struct lanes *out);
+
+/* What stands over shown step `i` of a side: "step 12: 24.22 ms", and where there is less room the time alone. */
+struct step_label {
+	const char *whole, *brief;
+};
+struct step_label lanes_step(const struct analysis *analysis, int side, uint32_t i, struct arena *arena);
+
+/* "3 steps take 93.1 ms less": where both sides show as many steps; `side` is the shorter one. NULL where there is
+ * nothing to compare. */
+const char *lanes_saving(const struct analysis *analysis, int *side, struct arena *arena);
+
+/* Which of many GPUs are drawn first, the slowest, the median and the fastest: "baseline: rank 5, rank 11, rank 6"; ""
+ * where all are drawn, or nothing is known. */
+const char *lanes_drawn(const struct side *side, struct arena *arena);
+
+/* What the page's script draws: the lanes of both sides' timelines to the nanosecond, as JSON, deflated (zlib) and in
+ * base64. The script reads it, and the page works without either.
+ *
+ *     {"names": ["…", …], "keys": [view_key, …],
+ *      "palette": [{"class", "colour", "ink", "label", "striped", "marks" (a path, or null), "cause"}, …], "unit":
+ * "step", "no_phase": "(between phases)", "outside": " between phases", "inside": " in " (what stands behind a cause),
+ *      "opened": ["…", …], "saving": "3 steps take …" or null, "shorter": side,
+ *      "sides": [{"label", "length", "boundary": [ns, …], "steps": [["step 12: 24.22 ms", "24.22 ms"], …], "least",
+ *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",
+ *                            "start": [ns since the segment before, …], "length": [ns, …], "which": [palette, …],
+ *                            "name": [place in names from 1 on, 0: none, …], "phase": […], "call": […], "stream": […],
+ *                            "wait": [ns from launch to start, −1: unknown, …], "launch": [ns inside the launch, …],
+ *                            "group": [gap, …], "many": [segments joined into one, …], "busy": [ns of them, …]}, …],
+ *                 "gaps": [{"device", "start", "length", "opened"}: columns likewise, …]}, …]}
+ *
+ * Columns that would hold one value only are that value. Where all segments would be too much, neighbours shorter than
+ * `least` ns are joined. */
+
+/* Appends to `out`. At most DATA_MOST characters. */
+enum { DATA_MOST = 550 * 1024 };
+int data_write(const struct analysis *analysis, struct buf *out, struct err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "analyse/say.h"
 #include "analyse/table.h"
 #include "base/format.h"
-#include "render/evidence.h"
 #include "render/render.h"
 #include "render/sections.h"
 #include "render/view.h"

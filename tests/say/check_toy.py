@@ -23,7 +23,6 @@ gen/analyse/judge/amounts.c
 gen/analyse/judge/compare.c
 gen/analyse/judge/compare_kernels.c
 gen/analyse/judge/conditions.c
-gen/analyse/judge/controls.c
 gen/analyse/judge/exchange.c
 gen/analyse/judge/findings.c
 gen/analyse/judge/functions_words.c
