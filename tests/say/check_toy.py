@@ -51,12 +51,12 @@ gen/analyse/words.c
 gen/render/clocks.c
 gen/render/dots.c
 gen/render/evidence.c
-gen/render/facts.c
 gen/render/files.c
 gen/render/functions.c
 gen/render/glance.c
 gen/render/icicle.c
 gen/render/inside.c
+gen/render/json_facts.c
 gen/render/lane.c
 gen/render/lanes.c
 gen/render/markdown.c
