@@ -37,6 +37,7 @@ struct book {
 	int of_fact, of_list;
 	struct help *of_help;
 	struct buf *to; /* where a line goes on */
+	struct buf row; /* what is not read here: parameters of a fact (fact/facts.def) */
 };
 
 static void problem(struct book *b, const char *what, const char *text, size_t n)
@@ -57,10 +58,10 @@ static void read_head(struct book *b, const char *line, size_t n)
 		         line + sizeof help - 1);
 		return;
 	}
-	if (line[n - 1] == ']') {
-		bool words = strncmp(line, list, sizeof list - 1) == 0;
-		const char *id = line + (words ? sizeof list - 1 : 1);
-		size_t length = n - (size_t)(id - line) - 1;
+	bool words = strncmp(line, list, sizeof list - 1) == 0;
+	if (words || line[0] != '[') {
+		const char *id = line + (words ? sizeof list - 1 : strcspn(line, "(") + 1);
+		size_t length = strcspn(id, words ? "]" : ",)");
 		for (int i = 0; i < WORDS_COUNT && words; i++)
 			if (strlen(words_info[i].id) == length && memcmp(words_info[i].id, id, length) == 0)
 				b->of_list = i;
@@ -69,7 +70,9 @@ static void read_head(struct book *b, const char *line, size_t n)
 				b->of_fact = i;
 	}
 	if (b->of_fact < 0 && b->of_list < 0)
-		problem(b, "not in the table (gen/fact/*.def)", line, n);
+		problem(b, "not in the table", line, n);
+	else if (!words)
+		b->to = &b->row;
 }
 
 static void add_entry(struct book *b, const char *key, size_t length)
@@ -126,7 +129,7 @@ static void read_line(struct book *b, const char *line, size_t n)
 	size_t indent = strspn(line, " \t");
 	if (n == 0 || line[0] == '#')
 		b->to = n ? b->to : NULL;
-	else if (line[0] == '[')
+	else if (line[0] == '[' || (line[0] >= 'A' && line[0] <= 'Z'))
 		read_head(b, line, n);
 	else if (indent && b->to && indent < n) {
 		if (b->of_help && strcmp(b->of_help->entry[b->of_help->n - 1].key, "status") == 0)
@@ -345,6 +348,7 @@ int main(int argc, char **argv)
 		check_list(&b, id);
 	for (int h = 0; h < b.n_helps; h++)
 		check_help(&b, &b.help[h]);
+	buf_release(&b.row);
 	FILE *out = b.problems ? NULL : fopen(argv[1 + toy], "w");
 	if (out)
 		write_book(&b, out);

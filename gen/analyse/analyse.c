@@ -1,8 +1,8 @@
 #include "analyse/analyse.h"
 
 #include "analyse/judge/bound.h"
-#include "analyse/judge/controls.h"
 #include "analyse/judge/doubts.h"
+#include "analyse/judge/exchange.h"
 #include "analyse/judge/findings.h"
 #include "analyse/judge/functions.h"
 #include "analyse/judge/gate.h"

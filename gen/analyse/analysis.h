@@ -20,7 +20,7 @@ struct analysis {
 	const char *items_name; /* "tokens", harmless: sides are compared by the item; NULL: by the step, or the run */
 	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
-	bool all_ranks; /* a result lists all of them, however many there are (folded.h); whoever asked sets it */
+	bool all_ranks; /* a result lists all of them, however many there are (shown.h); whoever asked sets it */
 	struct verdict verdict;
 	struct energy_change energy;                           /* of timed runs */
 	struct quantile_change quantile[LATENCIES][QUANTILES]; /* of the recorded steps */

@@ -1,7 +1,6 @@
-#include "analyse/card.h"
+#include "analyse/shown.h"
 
 #include "analyse/run/op_names.h"
-#include "analyse/table.h"
 #include "base/sort.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "analyse/folded.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/table.h"
+#include "analyse/shown.h"
 #include "base/sort.h"
 
 #include <math.h>

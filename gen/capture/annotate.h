@@ -53,14 +53,14 @@
  *		step        what a step is: a range's normalised name or a loop's title
  *		launches    where launches were counted instead of ranges: how many a process made in that time
  *	GAPLINE_ENERGY(start INTEGER NOT NULL, uuid TEXT NOT NULL, mj INTEGER NOT NULL)
- *		What each GPU used in the time of such a run (capture/energy.h), a row each.
+ *		What each GPU used in the time of such a run (capture/gpu.h), a row each.
  *		start       that of its row of GAPLINE_STOPWATCH
  *		mj          millijoules; negative: not known, for one of the reasons ENERGY_… (trace.h) */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
 #include "base/err.h"
-#include "capture/gpu_state.h"
+#include "capture/gpu.h"
 
 struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */

@@ -4,9 +4,8 @@
 #include "base/folder.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
-#include "capture/energy.h"
 #include "capture/find.h"
-#include "capture/gpu_state.h"
+#include "capture/gpu.h"
 #include "capture/place.h"
 #include "capture/recover.h"
 

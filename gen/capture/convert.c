@@ -1,4 +1,4 @@
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* CUPTI's records -> rows. */
 #include "base/words.h"
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 #include "capture/kernel_name.h"
 
 #include <stdbool.h>

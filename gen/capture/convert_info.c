@@ -1,7 +1,7 @@
 /* What concerns the capture as a whole: GPUs, processes, versions, messages. Nothing here names a host, a user or an
  * environment variable: there is no such thing in a spool. */
 #include "base/sort.h"
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* NVTX events, and nodes of graphs, -> rows. A range becomes a row when it begins, without an end, and gets its end
  * when that comes; one that is never ended stays without, as nsys has it. */
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 
 #include "base/buf.h"
 #include "base/list.h"

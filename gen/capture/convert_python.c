@@ -2,7 +2,7 @@
  * what they mean: a sample is taken at its time whatever the thread does then, also while it sleeps or waits, so
  * nothing is said of a processor or a thread's state; `symbol` is the function's qualified name and `module` the base
  * name of its file. */
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 
 #include "capture/elf_symbols.h"
 #include "capture/kernel_name.h"

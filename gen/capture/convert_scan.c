@@ -1,7 +1,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "capture/convert_parts.h"
+#include "capture/convert.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The driver and the GPUs behind it. */
 #include "capture/doctor.h"
-#include "capture/gpu_state.h"
-#include "capture/nvml.h"
+#include "capture/gpu.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

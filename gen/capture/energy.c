@@ -1,10 +1,8 @@
-#include "capture/energy.h"
+#include "capture/gpu.h"
 
 #include "base/list.h"
 #include "base/proc.h"
 #include "base/search.h"
-#include "capture/gpu_state.h"
-#include "capture/nvml.h"
 #include "trace/trace.h"
 
 #include <pthread.h>

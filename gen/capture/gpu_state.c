@@ -1,8 +1,7 @@
-#include "capture/gpu_state.h"
+#include "capture/gpu.h"
 
 #include "base/list.h"
 #include "base/proc.h"
-#include "capture/nvml.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "capture/nvml.h"
+#include "capture/gpu.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -331,7 +331,7 @@ static int recover(struct recovery *r, const struct recover_request *request, st
 		unlink(profile); /* of a disk that is full, it takes room */
 		return -1;
 	}
-	/* The spool's own thread writes twice in a tick (inject/spool_writer.h). */
+	/* The spool's own thread writes twice in a tick (inject/spool_out.h). */
 	result->complete =
 		arena_format(r->arena,
 	                     "gapline ended before it had written this profile, which was recovered: how the program "

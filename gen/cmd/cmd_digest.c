@@ -1,7 +1,7 @@
 /* gapline digest: the profiles of one run -> a small file that a report takes in their place. */
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "digest/digest.h"

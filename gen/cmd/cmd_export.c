@@ -2,7 +2,7 @@
 #include "analyse/analyse.h"
 #include "cmd/cmd.h"
 #include "cmd/compare.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "render/export.h"

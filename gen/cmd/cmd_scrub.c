@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "read/scrub.h"

@@ -1,6 +1,6 @@
 /* gapline show: one profile on the terminal. */
 #include "cmd/compare.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* gapline stats: the tables of `nsys stats` and `nsys analyze`, with the options of those commands. */
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
 #include "stats/stats.h"

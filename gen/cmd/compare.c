@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/markdown_writer.h"
 #include "base/memory.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"

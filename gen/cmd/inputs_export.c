@@ -1,4 +1,4 @@
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 
 #include "base/buf.h"
 #include "base/file.h"

@@ -1,6 +1,5 @@
-/* Looks at timed runs while they are made (analyse/judge/looks.h). */
+/* Looks at timed runs while they are made (analyse/judge/stopwatch.h). */
 #include "analyse/judge/evidence.h"
-#include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "analyse/judge/stopwatch.h"

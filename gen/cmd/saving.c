@@ -2,7 +2,7 @@
 
 #include "analyse/judge/doubts.h"
 #include "analyse/say.h"
-#include "cmd/inputs_export.h"
+#include "cmd/inputs.h"
 #include "cmd/page.h"
 #include "cmd/progress.h"
 #include "say/say.h"

@@ -1,6 +1,6 @@
-#include "cupti_api.h"
+#include "cupti_parts.h"
 
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -1,8 +1,7 @@
 #include "cupti_parts.h"
 
-#include "inject/spool_events.h"
 #include "py.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <errno.h>
 #include <pthread.h>

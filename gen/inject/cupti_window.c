@@ -1,7 +1,6 @@
 #include "cupti_parts.h"
 
-#include "cupti_api.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <pthread.h>
 #include <stdlib.h>

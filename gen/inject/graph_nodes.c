@@ -1,7 +1,7 @@
-#include "graph_nodes.h"
+#include "cupti_parts.h"
 
 #include "py.h"
-#include "spool_events.h"
+#include "spool_out.h"
 #include "table.h"
 
 enum { NODE_DEPTH = 64 }; /* frames that are noted of a node */

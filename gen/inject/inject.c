@@ -1,11 +1,9 @@
 /* libgapline-cupti.so: what the CUDA driver and NVTX load into the program (CUDA_INJECTION64_PATH and
  * NVTX_INJECTION64_PATH). Without GAPLINE_SPOOL in the environment it does nothing at all. */
-#include "cupti_api.h"
 #include "cupti_parts.h"
-#include "graph_nodes.h"
 #include "nvtx.h"
 #include "py.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,13 +1,13 @@
 /* libgapline-launches.so: what the CUDA driver loads into a program for a timed run without ranges
  * (CUDA_INJECTION64_PATH). It counts the calls that launch a kernel or a graph, by any thread, and takes the time at
- * two of them (stopwatch_count.h): where a recorded run found the ends of two steps. Of CUPTI only the callbacks of
+ * two of them (counting.h): where a recorded run found the ends of two steps. Of CUPTI only the callbacks of
  * these calls, and of those that capture graphs, are used, and nothing is recorded: that costs the program a fraction
  * of what recording does, but not nothing (docs/method/verdict.md, Timed runs).
  *
  * The runtime's launches end in the driver's, so only those are counted. */
-#include "cupti_api.h"
-#include "spool_writer.h"
-#include "stopwatch_count.h"
+#include "counting.h"
+#include "cupti_parts.h"
+#include "spool_out.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,7 @@
 #include "native.h"
 
 #include "py.h"
-#include "spool_events.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,7 +1,5 @@
 #include "nvtx.h"
-#include "inject/spool_events.h"
-
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>

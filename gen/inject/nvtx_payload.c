@@ -1,7 +1,6 @@
 #include "nvtx.h"
 
-#include "inject/spool_events.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* libgapline-osrt.so: preloaded into the program (LD_PRELOAD), it stands in front of the C library's blocking functions
  * and records the calls that take at least GAPLINE_OSRT_NS. Without GAPLINE_SPOOL it only passes calls on. */
 #include "osrt.h"
-#include "inject/spool_events.h"
-
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "py.h"
 
-#include "spool_events.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,7 @@
 #include "py.h"
 
 #include "native.h"
-#include "spool_events.h"
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,4 @@
-#include "spool_events.h"
-
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include <fcntl.h>
 #include <pthread.h>

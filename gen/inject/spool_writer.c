@@ -1,7 +1,6 @@
-#include "spool_writer.h"
+#include "spool_out.h"
 
 #include "base/launcher.h"
-#include "spool_events.h"
 
 #include <errno.h>
 #include <fcntl.h>

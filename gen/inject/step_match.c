@@ -1,4 +1,4 @@
-#include "step_match.h"
+#include "counting.h"
 
 #include <string.h>
 

@@ -1,11 +1,10 @@
 /* libgapline-stopwatch.so: what NVTX loads into a program for a timed run (NVTX_INJECTION64_PATH). It counts the
- * ends of one step range (stopwatch_count.h). Nothing is recorded, and CUDA's own interfaces for profilers are
+ * ends of one step range (counting.h). Nothing is recorded, and CUDA's own interfaces for profilers are
  * neither used nor loaded. Without GAPLINE_STOPWATCH in the environment it does nothing at all.
  *
  * A range is known again at its end without memory: by a bit in the handle that NVTX keeps for us, or, for push and
  * pop, in a stack of bits of the thread. */
-#include "step_match.h"
-#include "stopwatch_count.h"
+#include "counting.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>

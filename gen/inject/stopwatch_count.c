@@ -1,4 +1,4 @@
-#include "stopwatch_count.h"
+#include "counting.h"
 
 #include "capture/stopwatch_page.h"
 

@@ -1,9 +1,7 @@
 #include "render/sections.h"
 
-#include "analyse/card.h"
+#include "analyse/shown.h"
 #include "base/format.h"
-#include "render/evidence.h"
-#include "render/palette.h"
 #include "render/pictures.h"
 #include "render/view.h"
 #include "render/words.h"

@@ -1,7 +1,7 @@
 #include "render/sections.h"
 
-#include "analyse/folded.h"
 #include "analyse/say.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/view.h"
 #include "say/say.h"

@@ -1,11 +1,10 @@
-#include "render/data.h"
+#include "render/pictures.h"
 
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "render/lanes.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -15,14 +15,14 @@ enum { HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a 
 /* Of the longest run: where the axis ends, and how far it reaches for an interval at most. */
 static const double ROOM = 1.06, WIDEST = 1.6;
 
-struct axis {
+struct dot_axis {
 	double px; /* of a nanosecond */
 	double most;
 	double left, width; /* where it begins, and the picture's */
 	int rows;
 };
 
-static double at(const struct axis *axis, double ns)
+static double at(const struct dot_axis *axis, double ns)
 {
 	return axis->left + fmin(ns, axis->most) * axis->px;
 }
@@ -47,7 +47,7 @@ uint32_t dots_of(const struct analysis *a, int s, struct arena *arena, const dou
 	return side->n_runs;
 }
 
-static void draw_axis(const struct axis *axis, struct arena *arena, xmlNode *svg)
+static void draw_axis(const struct dot_axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const struct unit unit = format_unit(axis->most);
 	const double tick = svg_tick(axis->most, TICKS, NULL), y = TOP + axis->rows * ROW;
@@ -72,7 +72,7 @@ struct row {
 	const char *const *files; /* by run; NULL: none is named */
 };
 
-static void draw_row(const struct row *row, const struct axis *axis, struct arena *arena, xmlNode *svg)
+static void draw_row(const struct row *row, const struct dot_axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const double y = TOP + row->at * ROW;
 	xmlNode *dots = svg_filled(svg, row->at ? "after" : "before", row->at ? "#0b6e7d" : "#5c6773");
@@ -87,7 +87,7 @@ static void draw_row(const struct row *row, const struct axis *axis, struct aren
 	              "bold");
 }
 
-static void draw_runs(const struct analysis *a, const struct axis *axis, int s, struct arena *arena, xmlNode *svg)
+static void draw_runs(const struct analysis *a, const struct dot_axis *axis, int s, struct arena *arena, xmlNode *svg)
 {
 	const struct side *side = &a->side[s];
 	struct row row = {.at = s, .label = side->label, .step = view_time(side, side->headline.step)};
@@ -102,7 +102,7 @@ static void draw_runs(const struct analysis *a, const struct axis *axis, int s, 
 }
 
 /* Where a time per step lies, from `low` to `high`. */
-static void draw_bar(const struct axis *axis, double low, double high, double y, xmlNode *tone)
+static void draw_bar(const struct dot_axis *axis, double low, double high, double y, xmlNode *tone)
 {
 	const double left = at(axis, low), right = at(axis, high);
 	svg_rect(tone, left, y - 4, fmax(right - left, 2), 8, NULL);
@@ -111,7 +111,7 @@ static void draw_bar(const struct axis *axis, double low, double high, double y,
 }
 
 /* What lies left of the baseline's line is faster; the band around it counts as unchanged. */
-static void draw_interval(const struct analysis *a, const struct axis *axis, struct arena *arena, xmlNode *svg)
+static void draw_interval(const struct analysis *a, const struct dot_axis *axis, struct arena *arena, xmlNode *svg)
 {
 	const struct verdict *v = &a->verdict;
 	const double before = view_time(&a->side[0], a->side[0].headline.step), y = TOP + 2 * ROW;
@@ -148,8 +148,8 @@ void dots_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	}
 	if (v->has_interval)
 		most = fmax(most, fmin(view_time(&a->side[0], a->side[0].headline.step) / v->lo, WIDEST * most));
-	const struct axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (ROOM * most) : 0, ROOM * most, LABEL, WIDTH,
-	                          ROWS};
+	const struct dot_axis axis = {most > 0 ? (WIDTH - LABEL - VALUE) / (ROOM * most) : 0, ROOM * most, LABEL, WIDTH,
+	                              ROWS};
 	xmlNode *svg = svg_picture(parent, WIDTH, TOP + ROWS * ROW + 24,
 	                           say_fact(FACT_NEW(arena, dots_title, FACT_NO_SIDE), NULL, arena),
 	                           say_fact(FACT_NEW(arena, dots_means, FACT_NO_SIDE), NULL, arena));
@@ -177,7 +177,7 @@ static double most_of(const struct variant *list, size_t n)
 void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent)
 {
 	const double most = most_of(list, n);
-	const struct axis axis = {(WIDE - NAMED - VALUE) / most, most, NAMED, WIDE, (int)n};
+	const struct dot_axis axis = {(WIDE - NAMED - VALUE) / most, most, NAMED, WIDE, (int)n};
 	xmlNode *svg =
 		svg_picture(parent, WIDE, TOP + (double)n * ROW + 24,
 	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),

@@ -1,6 +1,6 @@
-#include "render/evidence.h"
+#include "render/sections.h"
 
-#include "analyse/table.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/words.h"
 #include "say/say.h"

@@ -2,7 +2,7 @@
 
 #include "base/json_writer.h"
 #include "read/db.h"
-#include "render/facts.h"
+#include "render/json.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,9 +1,6 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "base/parallel.h"
 #include "render/assets.h"
-#include "render/data.h"
-#include "render/evidence.h"
-#include "render/lanes.h"
 #include "render/page.h"
 #include "render/pictures.h"
 #include "render/render.h"

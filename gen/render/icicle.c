@@ -2,7 +2,6 @@
 
 #include "analyse/say.h"
 #include "base/buf.h"
-#include "render/svg.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,6 +1,6 @@
 #include "render/sections.h"
 
-#include "analyse/card.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/json.h"
 #include "render/pictures.h"

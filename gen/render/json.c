@@ -2,11 +2,9 @@
  * whose numbers are ms. */
 #include "render/render.h"
 
-#include "analyse/card.h"
-#include "analyse/table.h"
+#include "analyse/shown.h"
 #include "base/json_writer.h"
 #include "base/markdown_writer.h"
-#include "render/facts.h"
 #include "render/json.h"
 #include "render/sections.h"
 #include "render/view.h"

@@ -3,8 +3,10 @@
 #define GAPLINE_RENDER_JSON_H
 
 #include "analyse/analysis.h"
-#include "analyse/folded.h"
+#include "analyse/shown.h"
 #include "base/json_writer.h"
+#include "fact/fact.h"
+#include "trace/names.h"
 
 /* The object of a side of the analysis, by the side's label. */
 void json_side(struct json *json, const struct analysis *analysis, const struct side *side);
@@ -28,5 +30,20 @@ void json_budget(struct json *json, const struct analysis *analysis, const struc
 /* The devices of a side. */
 void json_devices(struct json *json, const struct analysis *analysis, const struct side *side,
                   const struct folded *folded);
+
+/* Facts in the JSON: {id, severity, side, params, text} (docs/reference/gapline.schema.json). Times are in ms, as
+ * everywhere. */
+
+/* One of them; NULL: null. */
+void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names);
+
+/* Its parameters alone: what stands in it under "params". */
+void facts_json_params(struct json *json, const char *key, const struct fact *fact, const struct names *names);
+
+/* Its sentence alone. */
+void facts_json_text(struct json *json, const char *key, const struct fact *fact, const struct names *names);
+
+/* An array of them. */
+void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names);
 
 #endif

@@ -1,7 +1,6 @@
 #include "render/json.h"
 
 #include "analyse/words.h"
-#include "render/facts.h"
 #include "render/sections.h"
 #include "render/view.h"
 #include "say/say.h"

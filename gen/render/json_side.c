@@ -1,7 +1,6 @@
 #include "render/json.h"
 
-#include "analyse/card.h"
-#include "render/facts.h"
+#include "analyse/shown.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,4 +1,4 @@
-#include "render/lane.h"
+#include "render/pictures.h"
 
 #include "base/buf.h"
 #include "base/format.h"

@@ -1,4 +1,4 @@
-#include "render/lanes.h"
+#include "render/pictures.h"
 
 #include "base/format.h"
 #include "render/sections.h"

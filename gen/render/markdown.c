@@ -1,9 +1,9 @@
 /* The result for a pull request: a step summary, or short, a comment that a job writes anew each time. Blocks are
  * added in the order of their weight, as long as there is room. */
-#include "analyse/table.h"
+#include "analyse/shown.h"
 #include "base/markdown_writer.h"
-#include "render/evidence.h"
 #include "render/render.h"
+#include "render/sections.h"
 #include "render/view.h"
 #include "render/words.h"
 #include "say/say.h"

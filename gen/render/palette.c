@@ -1,4 +1,4 @@
-#include "render/palette.h"
+#include "render/pictures.h"
 
 #include "say/say.h"
 

@@ -3,7 +3,6 @@
 #include "render/pictures.h"
 
 #include "render/sections.h"
-#include "render/svg.h"
 #include "say/say.h"
 
 #include <libxml/tree.h>

@@ -1,7 +1,7 @@
 /* Kernels before and after: a line each, from its time on one side to that on the other. */
 #include "render/pictures.h"
 
-#include "analyse/card.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "say/say.h"
 

@@ -1,6 +1,6 @@
 #include "render/sections.h"
 
-#include "analyse/table.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"

@@ -1,4 +1,4 @@
-#include "render/svg.h"
+#include "render/pictures.h"
 
 #include "base/format.h"
 

@@ -1,7 +1,6 @@
 #include "render/pictures.h"
 
 #include "base/format.h"
-#include "render/lanes.h"
 #include "render/view.h"
 #include "say/say.h"
 

@@ -1,6 +1,6 @@
 #include "base/format.h"
 #include "base/sort.h"
-#include "render/svg.h"
+#include "render/pictures.h"
 #include "render/trend.h"
 #include "say/say.h"
 

@@ -1,6 +1,6 @@
 #include "render/words.h"
 
-#include "analyse/card.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/view.h"
 #include "say/say.h"

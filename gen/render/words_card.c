@@ -1,6 +1,6 @@
 /* The answers on the first screen in sentences: how sure, how fast, what next. Which facts they are of is decided in
  * analyse/card.c. */
-#include "analyse/card.h"
+#include "analyse/shown.h"
 #include "base/format.h"
 #include "render/view.h"
 #include "render/words.h"

@@ -1,6 +1,5 @@
 /* What did not change between the sides, and what one and two runs per side are widened by for it: worked out by hand.
  */
-#include "analyse/judge/controls.h"
 #include "analyse/judge/exchange.h"
 #include "verdict_pair.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/diagnosis.h"
+#include "analyse/judge/rules_parts.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "findings_pair.h"

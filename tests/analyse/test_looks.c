@@ -5,7 +5,6 @@
  *	test_looks [PAIRS]      pairs of a cell, 2,000 unless told */
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/gate.h"
-#include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stopwatch.h"
 #include "draws.h"

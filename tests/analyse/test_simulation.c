@@ -46,7 +46,7 @@ enum shape {
 	START     /* up to half as long again at the start, decaying over 7 steps, gone at 20 */
 };
 
-struct side {
+struct simulated {
 	enum shape shape;
 	int every;
 	double factor;
@@ -68,7 +68,7 @@ struct model {
 	double phi, sd;       /* AR(1) of the logs of all steps */
 	double run_sd, drift; /* between runs; a run over the one before it, the baseline's runs first */
 	double truth;         /* the speedup that the shapes make */
-	struct side side[2];
+	struct simulated side[2];
 	struct bounds bounds;
 };
 
@@ -310,7 +310,7 @@ enum { N_MODELS = sizeof MODELS / sizeof *MODELS };
  * on how exactly the noise is drawn, more. */
 static const struct bounds SLACK = {2.5, 1.6, 1.6, 1.8, 12, {12, 12, 6}};
 
-static double shape_of(const struct side *side, size_t i, size_t n, size_t phase, bool *slow, double start)
+static double shape_of(const struct simulated *side, size_t i, size_t n, size_t phase, bool *slow, double start)
 {
 	switch (side->shape) {
 	case FLAT:
@@ -344,7 +344,7 @@ static double shape_of(const struct side *side, size_t i, size_t n, size_t phase
 
 /* One run's periods. CYCLE against 10 has the baseline's mean 11 for 10 of the fixed side. */
 /* `first`: where in its rhythm the program begins, which it does in every run alike. */
-static void simulate(const struct model *m, const struct side *side, double base, size_t n, size_t first,
+static void simulate(const struct model *m, const struct simulated *side, double base, size_t n, size_t first,
                      int64_t *period)
 {
 	double ar = m->sd * normal(), start = 0.5 * uniform();

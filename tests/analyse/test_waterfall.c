@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "analyse/card.h"
 #include "analyse/judge/bound.h"
-#include "analyse/judge/diagnosis.h"
+#include "analyse/judge/rules_parts.h"
 #include "analyse/judge/waterfall.h"
+#include "analyse/shown.h"
 #include "render/words.h"
 #include "scene.h"
 

@@ -1,5 +1,5 @@
 /* Energy counters, sampled and interpolated: by hand, and on the stand-in for NVML, whose first GPU draws 100 W. */
-#include "capture/energy.h"
+#include "capture/gpu.h"
 
 #include "trace/trace.h"
 

@@ -1,6 +1,6 @@
 /* Samples of the GPUs from stand-ins for the driver's library, and how they are noted in a profile. */
 #include "capture/annotate.h"
-#include "capture/gpu_state.h"
+#include "capture/gpu.h"
 #include "support_sqlite.h"
 
 #include <setjmp.h>

@@ -3,10 +3,10 @@ of every picture, and all sentences. Numbers that are not in the JSON, each for 
 
 - ticks of axes: they say where a place on the axis is, not what was measured. They are equally far apart.
 - constants of the method: 95 % of the interval, 2 % that count as unchanged, the line at 1x of the speedup's picture.
-- the GPUs that are drawn of many (gen/render/lanes.h), and how many texts, rows and files a list shows before it says how
+- the GPUs that are drawn of many (gen/render/pictures.h), and how many texts, rows and files a list shows before it says how
   many more there are: what a list leaves out is counted from the JSON.
 - durations of the single events in the timeline: the JSON has only sums. They are found in the page's packed data, by
-  name, which is what the script draws (gen/render/data.h).
+  name, which is what the script draws (gen/render/pictures.h).
 - numbers inside names of kernels, files, threads, streams and GPUs."""
 
 import re

@@ -100,7 +100,7 @@ def shows(text, value, unit=1.0):
 
 
 def drawn(page):
-    """What the page's script draws (gen/render/data.h): for each side, its lanes with `ends` worked out."""
+    """What the page's script draws (gen/render/pictures.h): for each side, its lanes with `ends` worked out."""
     data = json.loads(zlib.decompress(base64.b64decode(page.data)))
     names = {0: "", **dict(enumerate(data["names"], 1))}
     for side in data["sides"]:

@@ -1,6 +1,6 @@
 /* Lanes of a timeline: what is drawn of pieces wider and narrower than a pixel, and what stands on them. */
 #include "fixture_analysis.h"
-#include "render/lane.h"
+#include "render/pictures.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,8 +13,8 @@ import tempfile
 
 SAY = pathlib.Path(__file__).resolve().parents[2] / "gen" / "say"
 BROKEN = (  # what is changed, into what, and what is said of it
-    ("[steps_vary]", "[steps_wary]", "not in the table"),
-    ("[step_by_step]\ntext: ", "[step_by_step]\nmeans: ", "step_by_step:0: no words for"),
+    ("FACT(steps_vary,", "FACT(steps_wary,", "not in the table"),
+    ("FACT(step_by_step, INFO, REASON, \"method/verdict.md#interval\")\ntext: ", "FACT(step_by_step, INFO, REASON, \"method/verdict.md#interval\")\nmeans: ", "step_by_step:0: no words for"),
     ("{speedup}×", "{speed}×", "no such parameter: speed"),
     ("about {apart:0}\n  count", "some\n  count", "a parameter that no form uses: apart"),
     ("{margin:g}", "{margin:ms}", "a style that does not fit: margin:ms"),
@@ -25,11 +25,11 @@ BROKEN = (  # what is changed, into what, and what is said of it
     ("\\[{low}", "[{low}", "not closed"),
     ("twice: twice", "two: twice", "not a key of the list: two"),
     ("once: once\n", "", "no word for: once"),
-    ("[work_moved]\ntext:", "[work_moved]\ntext: a\ntext:", "there are words for this already"),
-    ("[work_moved]\ntext:", "[work_moved]\nshout: a\ntext:", "neither text, short, title, advice nor means: shout"),
+    ("FACT(work_moved, DOUBT, REASON, \"method/verdict.md#interval\")\ntext:", "FACT(work_moved, DOUBT, REASON, \"method/verdict.md#interval\")\ntext: a\ntext:", "there are words for this already"),
+    ("FACT(work_moved, DOUBT, REASON, \"method/verdict.md#interval\")\ntext:", "FACT(work_moved, DOUBT, REASON, \"method/verdict.md#interval\")\nshout: a\ntext:", "neither text, short, title, advice nor means: shout"),
     ("[help save]\ndoes:", "[help save]\ndo:", "neither does, usage, about, example, status nor --option"),
     ("[help save]\ndoes: keeps", "[help save]\n--keeps: keeps", "save:0: no words for: does"),
-    ("[could_have_shown]\n", "stray: words\n[could_have_shown]\n", "not a key|neither text"),
+    ("FACT(could_have_shown,", "stray: words\nFACT(could_have_shown,", "not a key|neither text"),
 )
 
 

@@ -23,7 +23,6 @@ gen/analyse/judge/amounts.c
 gen/analyse/judge/compare.c
 gen/analyse/judge/compare_kernels.c
 gen/analyse/judge/conditions.c
-gen/analyse/judge/controls.c
 gen/analyse/judge/exchange.c
 gen/analyse/judge/findings.c
 gen/analyse/judge/functions_words.c
@@ -52,12 +51,12 @@ gen/analyse/words.c
 gen/render/clocks.c
 gen/render/dots.c
 gen/render/evidence.c
-gen/render/facts.c
 gen/render/files.c
 gen/render/functions.c
 gen/render/glance.c
 gen/render/icicle.c
 gen/render/inside.c
+gen/render/json_facts.c
 gen/render/lane.c
 gen/render/lanes.c
 gen/render/markdown.c

@@ -57,7 +57,7 @@ def check_pairs():
     with open(os.path.join(ROOT, "workloads", "CMakeLists.txt"), encoding="utf-8") as file:
         built = set(re.findall(r"^workload(?:_tests)?\((\S+)", file.read(), re.M))
     assert {pair.program for pair in pairs} == built - {"training-step"}, built
-    with open(os.path.join(ROOT, "gen", "fact", "findings.def"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "gen", "say", "findings.txt"), encoding="utf-8") as file:
         findings = set(re.findall(r"^FACT\((\w+), \w+, FINDING,", file.read(), re.M))
     for pair in pairs:
         assert pair.finding is None or pair.finding in findings, pair.finding

@@ -1,4 +1,4 @@
-#include "analyse/judge/diagnosis.h"
+#include "analyse/judge/rules_parts.h"
 
 #include "analyse/judge/waterfall.h"
 

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
 #define GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
 
+#include "analyse/side_result.h"
 #include "base/arena.h"
 #include "fact/fact.h"
 
@@ -90,5 +91,15 @@ double exchange_widen(const struct exchange *exchange, double half, int end);
 
 /* What parts the sides, the fact `elsewhere`; NULL: they share a session. */
 const struct fact *exchange_where(const struct exchange *exchange, struct arena *arena);
+
+/* ---- what did not change between the sides, and so tells the state in which each was measured ---- */
+
+struct comparison;
+
+/* Of the comparison its kernels' times. */
+struct controls controls_find(const struct side side[2], const struct comparison *comparison);
+
+/* What they show. */
+const struct fact *controls_say(const struct controls *controls, struct arena *arena);
 
 #endif

@@ -1,7 +1,6 @@
 #include "analyse/judge/findings.h"
 #include "base/sort.h"
 
-#include "analyse/judge/diagnosis.h"
 #include "analyse/judge/doubts.h"
 #include "analyse/judge/renames.h"
 #include "analyse/judge/rules_parts.h"

@@ -1,6 +1,5 @@
 /* The rules: what each looks at, from which size on it speaks, what it would give, what to do. Evidence is behaviour:
  * what threads and devices did, never what the user's ranges are called. */
-#include "analyse/judge/diagnosis.h"
 #include "analyse/judge/rules_parts.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* Rules on the host: calls that hold the launching thread up, its own time, its waiting for the GPU. What a thread does
  * outside of calls is its own code or its sleep: only scheduler rows would tell which. */
-#include "analyse/judge/diagnosis.h"
 #include "analyse/judge/rules_parts.h"
 
 #include <math.h>

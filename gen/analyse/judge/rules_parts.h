@@ -78,4 +78,14 @@ const struct fact *tell_straggler(const struct evidence *e);
 void find_gpu_bound(struct evidence *e);
 const struct fact *tell_gpu_bound(const struct evidence *e);
 
+/* Was the diagnosis right (docs/method/analysis.md, Diagnosis)? */
+
+/* The step if everything that is resolved were perfectly fixed, never above the ceiling of any one of them; and how
+ * much of the gain that explains. `resolved`: n findings of the baseline. */
+struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t n, const struct findings_input *in);
+
+/* The least that a step takes when the host is not waited for: the GPU's work, and the waiting that is none of the
+ * host's doing. `without`: by index into the idle facts, what is claimed by others anyway; may be NULL. */
+double diagnosis_floor(const struct side *side, const struct side_facts *facts, const bool *without);
+
 #endif

@@ -2,8 +2,8 @@
 #include "analyse/judge/verdict.h"
 #include "base/format.h"
 
-#include "analyse/judge/controls.h"
 #include "analyse/judge/evidence.h"
+#include "analyse/judge/exchange.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"

@@ -254,7 +254,7 @@ const struct fact *recording_reason(const struct side side[2], const struct verd
 	const struct side *b = &side[0], *f = &side[1];
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
-	/* where the same launches say the opposite (controls.h), it is not told whose host was slower */
+	/* where the same launches say the opposite (struct controls), it is not told whose host was slower */
 	const struct apart prices = prices_apart(side);
 	const bool told = !c->controls || c->controls->host * prices.ns <= 0;
 	const struct fact *apart = told ? find_apart(side, arena) : NULL;

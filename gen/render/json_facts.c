@@ -1,4 +1,4 @@
-#include "render/facts.h"
+#include "render/json.h"
 
 #include "say/say.h"
 
