@@ -1,7 +1,7 @@
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/pattern_loops.h"
 
 #include "analyse/run/parts.h"
-#include "analyse/run/pattern_match.h"
 #include "analyse/run/step_rules.h"
 #include "base/keymap.h"
 #include "base/sort.h"

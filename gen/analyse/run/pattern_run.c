@@ -1,6 +1,6 @@
 #include "analyse/run/pattern_loops.h"
-
 #include "analyse/run/trials.h"
+
 #include "base/keymap.h"
 #include "base/list.h"
 #include "trace/classify.h"
