@@ -3,7 +3,7 @@
 #include "analyse/judge/doubts.h"
 #include "analyse/run/choose_steps.h"
 #include "analyse/run/work_phases.h"
-#include "analyse/side/tokens.h"
+#include "analyse/side/side_rows.h"
 #include "base/parallel.h"
 
 #include <malloc.h>

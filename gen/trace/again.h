@@ -4,7 +4,7 @@
 #define GAPLINE_TRACE_AGAIN_H
 
 #include "trace/columns.h"
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 
 /* How often a thread has ranges of a name. */
 struct again_ranges {

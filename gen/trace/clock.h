@@ -3,8 +3,7 @@
 #define GAPLINE_TRACE_CLOCK_H
 
 #include "base/arena.h"
-#include "trace/comm_calls.h"
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 #include "trace/merge.h"
 
 #include <stdbool.h>

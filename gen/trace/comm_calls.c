@@ -1,9 +1,8 @@
-#include "trace/comm_calls.h"
+#include "trace/comm.h"
 
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "trace/comm_kernels.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 
 #include "base/list.h"
 #include "base/numbers.h"

@@ -471,7 +471,7 @@ struct trace {
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
 	/* Rows that are not held (again.h): here is only what NCCL, samples of threads, and these about Python's lock
-	 * say, and of ops there are communication kernels (comm_kernels.h). NULL: all rows are here. */
+	 * say, and of ops there are communication kernels (comm.h). NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
 };

@@ -1,5 +1,5 @@
-/* Loops of a profile and their cycles (gen/analyse/run/pattern_run.h, pattern_steps.h): small profiles made row by row,
- * answers counted by hand. */
+/* Loops of a profile and their cycles (gen/analyse/run/pattern_loops.h, choose_steps.h): small profiles made row by
+ * row, answers counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Trials of kernels (gen/analyse/run/trials.h) and the loop behind them (pattern_run.h): profiles made row by row,
+/* Trials of kernels (gen/analyse/run/trials.h) and the loop behind them (pattern_loops.h): profiles made row by row,
  * answers counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as a trace of the PyTorch profiler, read with all its details. What is read keeps its
  * promises. Minimal traces to begin with are in tests/fuzz/corpus. */
 #include "read/kineto.h"
-#include "trace/comm_calls.h"
+#include "trace/comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

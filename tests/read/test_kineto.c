@@ -2,7 +2,7 @@
 #include "kineto_rows.h"
 #include "read/kineto.h"
 #include "support_sqlite.h"
-#include "trace/comm_calls.h"
+#include "trace/comm.h"
 
 #include <setjmp.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Which calls of NCCL a kernel was launched for, and the places of processes in communicators: worked out by hand. */
-#include "trace/comm_calls.h"
+#include "trace/comm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

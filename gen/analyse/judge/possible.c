@@ -3,7 +3,7 @@
 #include "analyse/judge/evidence.h"
 #include "base/list.h"
 #include "base/sort.h"
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 
 #include <math.h>
 #include <string.h>

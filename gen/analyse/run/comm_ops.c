@@ -7,8 +7,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "trace/classify.h"
-#include "trace/comm_calls.h"
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 
 #include <stdlib.h>
 #include <string.h>

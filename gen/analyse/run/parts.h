@@ -11,7 +11,7 @@
 #include "analyse/run/work_phases.h"
 #include "base/numbers.h"
 #include "trace/columns.h"
-#include "trace/comm_kernels.h"
+#include "trace/comm.h"
 
 struct run_part {
 	uint32_t first, n;                                  /* files, of trace.again */

@@ -372,6 +372,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 	const struct pattern_fit *fit = &f->fit;
 	struct run_loop *loop = &out->loops[out->n_loops++];
 	*loop = (struct run_loop){.processes = 1, .ops = fit->ops, .fewest = f->fewest, .most = f->most};
+	loop->start = s->at[fit->cut[f->from]];
 	loop->same = f->same > 0 ? f->same : 1;
 	loop->explained = f->ops < f->time ? f->ops : f->time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
@@ -401,19 +402,16 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 		loop->lacks[k] = loop->lacks[k] && time[k] < RULE_MOST * loop->time / loop->n;
 }
 
-SORT_ORDER(compare_loops, struct run_loop, DESCENDING(x->time, y->time) ?: ASCENDING(x->at[0], y->at[0]))
+SORT_ORDER(compare_loops, struct run_loop,
+           x->search - y->search ?: DESCENDING(x->time, y->time) ?: ASCENDING(x->start, y->start))
 
-/* The loops in order of their time, and the ops' numbers of them with it. */
-static void sort_loops(struct pattern *p, size_t n)
+void run_loops_sort(struct run_loop *list, uint32_t n, uint8_t *place)
 {
-	uint8_t place[RULE_LOOPS + 1] = {0};
-	for (uint32_t i = 0; i < p->n_loops; i++)
-		p->loops[i].name = i + 1; /* until it has one */
-	SORT(p->loops, p->n_loops, compare_loops);
-	for (uint32_t i = 0; i < p->n_loops; i++)
-		place[p->loops[i].name] = (uint8_t)(i + 1);
-	for (size_t i = 0; i < n; i++)
-		p->loop[i] = place[p->loop[i]];
+	for (uint32_t i = 0; i < n; i++)
+		list[i].name = i + 1; /* until it has one */
+	SORT(list, n, compare_loops);
+	for (uint32_t i = 0; i < n; i++)
+		place[list[i].name] = (uint8_t)(i + 1);
 }
 
 void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
@@ -454,5 +452,8 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 		out->n_loops = 0;
 		memset(out->loop, 0, n);
 	}
-	sort_loops(out, n);
+	uint8_t place[RULE_LOOPS + 1] = {0};
+	run_loops_sort(out->loops, out->n_loops, place);
+	for (size_t i = 0; i < n; i++)
+		out->loop[i] = place[out->loop[i]];
 }

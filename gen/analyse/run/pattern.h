@@ -148,6 +148,10 @@ struct pattern {
 	uint32_t *cycle; /* by op in a loop: its cycle */
 };
 
+/* Puts loops in order: those that search behind all others, then by time, descending. place[1 + l] becomes 1 + where
+ * loop l is then. */
+void run_loops_sort(struct run_loop *list, uint32_t n, uint8_t *place);
+
 /* Finds the loops of a sequence. `arena` holds what is found. */
 void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out);
 

@@ -1,7 +1,7 @@
+#include "analyse/run/choose_steps.h"
 #include "analyse/run/pattern_loops.h"
 
 #include "analyse/run/parts.h"
-#include "analyse/run/pattern_match.h"
 #include "analyse/run/step_rules.h"
 #include "base/keymap.h"
 #include "base/sort.h"
@@ -86,21 +86,6 @@ static void join_process(const struct pattern_process *from, uint32_t p, uint32_
 	}
 }
 
-SORT_ORDER(compare_loops, struct run_loop,
-           x->search - y->search ?: DESCENDING(x->time, y->time) ?: ASCENDING(x->start, y->start))
-
-static void sort_loops(struct run_loops *out)
-{
-	uint32_t place[UINT8_MAX + 1] = {0};
-	for (uint32_t i = 0; i < out->n; i++)
-		out->list[i].name = i + 1; /* until it has one */
-	SORT(out->list, out->n, compare_loops);
-	for (uint32_t i = 0; i < out->n; i++)
-		place[out->list[i].name] = i + 1;
-	for (uint32_t i = 0; i < out->n_cycles; i++)
-		out->cycles[i].loop = place[out->cycles[i].loop];
-}
-
 /* The cycles of a part, as the run counts; `number` by process of the part and loop: 1 + the run's loop, 0: none. */
 static void join_cycles(const struct pattern_look *look, const struct trace *t, const struct run_part *part,
                         uint32_t *const *number, struct run_loops *out)
@@ -123,12 +108,11 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 	for (size_t i = 0; i < n; i++) {
 		all += looks[i].all_time;
 		n_cycles += looks[i].n_cycles;
-		for (uint32_t p = 0; p < looks[i].n; p++) {
+		in_loops += looks[i].in_loops;
+		searched += looks[i].searched;
+		tried += looks[i].tried;
+		for (uint32_t p = 0; p < looks[i].n; p++)
 			n_loops += looks[i].process[p].n;
-			in_loops += looks[i].process[p].in_loops;
-			searched += looks[i].process[p].searched;
-			tried += looks[i].process[p].tried;
-		}
 	}
 	if (n_loops) {
 		out->list = ARENA_NEW(arena, n_loops, struct run_loop);
@@ -150,7 +134,10 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 				looks[i].n_pieces, out->n_cycles};
 			join_cycles(&looks[i], t, part, number, out);
 		}
-		sort_loops(out);
+		uint8_t place[UINT8_MAX + 1] = {0};
+		run_loops_sort(out->list, out->n, place);
+		for (uint32_t i = 0; i < out->n_cycles; i++)
+			out->cycles[i].loop = place[out->cycles[i].loop];
 		for (uint32_t l = 0; l < out->n; l++) {
 			struct run_loop *loop = &out->list[l];
 			SORT(loop->makeup, loop->n_makeup, compare_makeup);

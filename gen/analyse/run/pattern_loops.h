@@ -83,7 +83,6 @@ struct pattern_process {
 	uint32_t *launcher;    /* by loop: the thread that launches most of its GPU time, as the trace counts them; the
 	                        * process's first one where no launches are known; TRACE_NONE: it has no threads */
 	uint32_t n;
-	double in_loops, searched, tried; /* GPU time, ns */
 };
 struct pattern_look {
 	struct pattern_process *process;
@@ -92,7 +91,7 @@ struct pattern_look {
 	uint32_t n_cycles;
 	struct run_piece *pieces;
 	size_t n_pieces;
-	double all_time;
+	double all_time, in_loops, searched, tried; /* GPU time, ns */
 };
 
 /* Finds what repeats in each process. */

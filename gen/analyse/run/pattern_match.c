@@ -1,4 +1,4 @@
-#include "analyse/run/pattern_match.h"
+#include "analyse/run/choose_steps.h"
 
 #include "analyse/judge/kernel_names.h"
 #include "analyse/run/op_names.h"

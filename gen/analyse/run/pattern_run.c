@@ -1,6 +1,6 @@
 #include "analyse/run/pattern_loops.h"
-
 #include "analyse/run/trials.h"
+
 #include "base/keymap.h"
 #include "base/list.h"
 #include "trace/classify.h"
@@ -261,7 +261,6 @@ static uint32_t describe(const struct trace *t, const struct part *part, uint32_
 		}
 		makeup[of[token] - 1].n += 1. / part->pattern.loops[number].n;
 		makeup[of[token] - 1].time += (double)s->length[i];
-		loop->start = s->at[i] < loop->start ? s->at[i] : loop->start;
 		loop->end = s->end[i] > loop->end ? s->end[i] : loop->end;
 		if (launch != TRACE_NONE)
 			time[t->calls.thread[launch]] += (double)s->length[i];
@@ -275,21 +274,21 @@ static uint32_t describe(const struct trace *t, const struct part *part, uint32_
 }
 
 static void add_process(const struct trace *t, const struct part *part, uint32_t process, struct arena *arena,
-                        struct pattern_process *out)
+                        struct pattern_look *look)
 {
 	uint32_t n = part->pattern.n_loops;
+	struct pattern_process *out = &look->process[process];
 	*out = (struct pattern_process){.n = n,
 	                                .list = arena_keep(arena, part->pattern.loops, n, sizeof *out->list),
-	                                .launcher = ARENA_NEW(arena, n, uint32_t),
-	                                .in_loops = part->in_loops,
-	                                .searched = searched_time(t, part) + part->tried + part->moved,
-	                                .tried = part->tried};
+	                                .launcher = ARENA_NEW(arena, n, uint32_t)};
+	look->in_loops += part->in_loops;
+	look->searched += searched_time(t, part) + part->tried + part->moved;
+	look->tried += part->tried;
 	for (uint32_t l = 0; l < n; l++) {
 		struct run_loop *loop = &out->list[l];
 		loop->most_of_all = l == 0 && part->most;
 		loop->at = NULL;
 		loop->lacks = NULL;
-		loop->start = INT64_MAX;
 		loop->end = INT64_MIN;
 		out->launcher[l] = describe(t, part, l, process, arena, loop);
 		loop->search = is_search(t, loop);
@@ -372,7 +371,7 @@ void pattern_run_look(const struct trace *t, struct arena *arena, struct pattern
 		ARENA_LOCAL(own);
 		struct part part;
 		find_in_process(t, p, &own, &part);
-		add_process(t, &part, p, arena, &out->process[p]);
+		add_process(t, &part, p, arena, out);
 		for (size_t i = 0; i < part.ops.sequence.n; i++) {
 			loop[part.ops.op[i]] = part.pattern.loop[i];
 			cycle[part.ops.op[i]] = part.pattern.cycle[i];

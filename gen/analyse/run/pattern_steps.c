@@ -1,7 +1,6 @@
 #include "analyse/run/choose_steps.h"
 
 #include "analyse/run/pattern_loops.h"
-#include "analyse/run/pattern_match.h"
 #include "analyse/run/step_rules.h"
 #include "base/buf.h"
 

@@ -110,7 +110,7 @@ struct run {
 	bool requests; /* its steps were asked for as requests: --requests */
 	struct run_tokens {
 		const char *first_name, *each_name; /* --first, --each; NULL: not asked for */
-		int64_t *first, *each; /* by step, ns: to the first token, and each after it (side/tokens.h); 0: not
+		int64_t *first, *each; /* by step, ns: to the first token, and each after it (side/side_rows.h); 0: not
 		                          known of this one; NULL: not asked for, or no step has a time of its own */
 		uint32_t unclear;      /* steps of which it is not known whose ranges are whose */
 	} tokens;

@@ -1,4 +1,4 @@
-#include "analyse/side/budgets.h"
+#include "analyse/side/side_facts.h"
 
 #include "analyse/side/side_parts.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/side/place_facts.h"
+#include "analyse/side/side_facts.h"
 
 #include "base/sort.h"
 

@@ -7,7 +7,7 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/run/instants.h"
-#include "analyse/side/budgets.h"
+#include "analyse/side/side_facts.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "say/say.h"

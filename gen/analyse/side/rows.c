@@ -6,7 +6,6 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
-#include "analyse/side/tokens.h"
 #include "base/list.h"
 
 #include <math.h>

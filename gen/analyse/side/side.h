@@ -5,10 +5,8 @@
 
 #include "analyse/judge/stopwatch.h"
 #include "analyse/run/run.h"
-#include "analyse/side/budgets.h"
-#include "analyse/side/place_facts.h"
 #include "analyse/side/run_table.h"
-#include "analyse/side/tables.h"
+#include "analyse/side/side_facts.h"
 #include "analyse/side_result.h"
 
 /* What findings and the same-work guard need of a side beside struct side, and a report does not show as such. */

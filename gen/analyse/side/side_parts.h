@@ -4,7 +4,7 @@
 
 #include "analyse/run/comm.h"
 #include "analyse/run/run.h"
-#include "analyse/side/budgets.h"
+#include "analyse/side/side_facts.h"
 #include "analyse/side_result.h"
 #include "trace/trace.h"
 

@@ -4,7 +4,7 @@
 
 #include "analyse/run/run.h"
 #include "analyse/side/recording.h"
-#include "analyse/side/tables.h"
+#include "analyse/side/side_facts.h"
 #include "analyse/side_result.h"
 
 /* NVTX ranges of a side. */
@@ -100,5 +100,18 @@ struct side_rows {
 /* Charges the devices of the runs, and fills their `kernels`. Results live in
  * `arena`, what is in between in `work`. */
 struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena);
+
+/* When the tokens of each step of a run were there: by ranges inside of the step's own, --first NAME and --each NAME
+ * (docs/method/verdict.md, "The slowest steps"). */
+
+/* Before its parts: run->tokens has the names, and gets room for the times. Steps have no times of their own where no
+ * range marks them, or several ranks make one. */
+void tokens_begin(struct run *run);
+
+/* Fills the times of the steps of a part. */
+void tokens_add(struct run *run, const struct run *part);
+
+/* Whether a run of which they were asked has some. 0, or -1 with `err`: what to try, without the file. */
+int tokens_check(const struct run *run, struct err *err);
 
 #endif

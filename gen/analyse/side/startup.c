@@ -62,8 +62,8 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 	spans_join(&b->searches, TRIALS_PAUSE);
 }
 
-/* Adds where a thread of the process took the time of kernels before the first step (run/trials.h); a program that asks
- * in its steps, too, times those. */
+/* Adds where a thread of the process took the time of kernels before the first step (run/trials.h); a program
+ * that asks in its steps, too, times those. */
 static void find_timed(struct begin *b, uint32_t process, struct arena *arena)
 {
 	const struct run *run = b->run;

@@ -1,4 +1,4 @@
-#include "analyse/side/tables.h"
+#include "analyse/side/side_facts.h"
 
 #include "analyse/run/tally.h"
 #include "analyse/side/side_parts.h"

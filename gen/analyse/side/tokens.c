@@ -1,4 +1,4 @@
-#include "analyse/side/tokens.h"
+#include "analyse/side/side_rows.h"
 
 #include "base/list.h"
 #include "base/search.h"
