@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/buf.h"
 #include "base/format.h"
 #include "say/say.h"
 
