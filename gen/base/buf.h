@@ -29,4 +29,11 @@ void buf_release(struct buf *b);
 /* Declares an empty one that is released where its scope is left, whichever way. */
 #define BUF_LOCAL(name) struct buf name __attribute__((cleanup(buf_release))) = {0}
 
+/* Bytes as text: base64, with `=` at the end. */
+
+void base64_add(struct buf *to, const unsigned char *bytes, size_t n);
+
+/* Appends what `n` characters stand for; -1: they are none that base64_add makes. */
+int base64_take(struct buf *to, const char *text, size_t n);
+
 #endif

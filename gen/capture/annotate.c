@@ -89,12 +89,10 @@ static int put_gpus(sqlite3 *db, const struct gpu_state *state)
 	for (uint32_t i = 0; i < state->n_gpus && code == SQLITE_OK; i++) {
 		const struct gpu_identity *gpu = &state->gpus[i];
 		sqlite3_bind_int64(row, 1, i);
-		if (gpu->uuid[0])
-			sqlite3_bind_text(row, 2, gpu->uuid, -1, SQLITE_STATIC);
-		if (gpu->bus[0])
-			sqlite3_bind_text(row, 3, gpu->bus, -1, SQLITE_STATIC);
-		if (gpu->name[0])
-			sqlite3_bind_text(row, 4, gpu->name, -1, SQLITE_STATIC);
+		const char *texts[] = {gpu->uuid, gpu->bus, gpu->name};
+		for (int k = 0; k < 3; k++)
+			if (texts[k][0])
+				sqlite3_bind_text(row, 2 + k, texts[k], -1, SQLITE_STATIC);
 		if (gpu->max_sm_mhz > 0)
 			sqlite3_bind_int(row, 5, gpu->max_sm_mhz);
 		if (gpu->others >= 0)
@@ -126,16 +124,31 @@ static int put_samples(sqlite3 *db, const struct gpu_state *state, int64_t start
 	return code;
 }
 
+/* nsys leaves some exports in WAL mode; their log is folded in, so that one file is the whole profile. */
+static int begin(const char *path, const char *tables, sqlite3 **db)
+{
+	int code = sqlite3_open_v2(path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(*db, "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	return code == SQLITE_OK ? sqlite3_exec(*db, tables, NULL, NULL, NULL) : code;
+}
+
+static int end(sqlite3 *db, int code, const char *path, const char *what, struct err *err)
+{
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	if (code != SQLITE_OK)
+		err_set(err, "%s: %s cannot be noted in the profile: %s", path, what,
+		        db ? sqlite3_errmsg(db) : "out of memory");
+	sqlite3_close(db); /* takes back a transaction that is still open */
+	return code == SQLITE_OK ? 0 : -1;
+}
+
 int annotate_profile(const char *path, const struct annotation *annotation, struct err *err)
 {
 	sqlite3 *db = NULL;
 	const struct gpu_state *state = annotation->gpu_state;
-	/* nsys leaves some exports in WAL mode; their log is folded in, so that one file is the whole profile. */
-	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE", NULL, NULL, NULL);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	int code = begin(path, schema, &db);
 	if (code == SQLITE_OK)
 		code = put_facts(db, annotation);
 	if (code == SQLITE_OK)
@@ -144,13 +157,7 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 		code = put_gpus(db, state);
 	if (code == SQLITE_OK && state)
 		code = put_samples(db, state, annotation->start_ns);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-	if (code != SQLITE_OK)
-		err_set(err, "%s: what was captured cannot be noted in the profile: %s", path,
-		        db ? sqlite3_errmsg(db) : "out of memory");
-	sqlite3_close(db); /* takes back a transaction that is still open */
-	return code == SQLITE_OK ? 0 : -1;
+	return end(db, code, path, "what was captured", err);
 }
 
 static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, size_t n)
@@ -164,10 +171,8 @@ static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, s
 			sqlite3_bind_int64(row, 2, runs[i].ns);
 		sqlite3_bind_int64(row, 3, runs[i].steps);
 		sqlite3_bind_int64(row, 4, runs[i].process_ns);
-		if (runs[i].unused)
-			sqlite3_bind_text(row, 5, runs[i].unused, -1, SQLITE_STATIC);
-		if (runs[i].steps && runs[i].step)
-			sqlite3_bind_text(row, 6, runs[i].step, -1, SQLITE_STATIC);
+		sqlite3_bind_text(row, 5, runs[i].unused, -1, SQLITE_STATIC); /* of NULL it makes NULL */
+		sqlite3_bind_text(row, 6, runs[i].steps ? runs[i].step : NULL, -1, SQLITE_STATIC);
 		if (runs[i].steps && runs[i].launches)
 			sqlite3_bind_int64(row, 7, runs[i].launches);
 		sqlite3_bind_int(row, 8, runs[i].looked);
@@ -199,24 +204,16 @@ static int put_energy(sqlite3 *db, const struct annotation_stopwatch *runs, size
 int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs, size_t n, struct err *err)
 {
 	static const char table[] =
-		"BEGIN IMMEDIATE; DROP TABLE IF EXISTS GAPLINE_STOPWATCH;"
+		"DROP TABLE IF EXISTS GAPLINE_STOPWATCH;"
 		"CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, "
 		"process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER, looked INTEGER);"
 		"DROP TABLE IF EXISTS GAPLINE_ENERGY;"
 		"CREATE TABLE GAPLINE_ENERGY (start INTEGER NOT NULL, uuid TEXT NOT NULL, mj INTEGER NOT NULL);";
 	sqlite3 *db = NULL;
-	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, table, NULL, NULL, NULL);
+	int code = begin(path, table, &db);
 	if (code == SQLITE_OK)
 		code = put_stopwatch(db, runs, n);
 	if (code == SQLITE_OK)
 		code = put_energy(db, runs, n);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-	if (code != SQLITE_OK)
-		err_set(err, "%s: the timed runs cannot be noted in the profile: %s", path,
-		        db ? sqlite3_errmsg(db) : "out of memory");
-	sqlite3_close(db);
-	return code == SQLITE_OK ? 0 : -1;
+	return end(db, code, path, "the timed runs", err);
 }

@@ -41,12 +41,4 @@ struct doctor_places {
 
 void doctor_examine(const struct doctor_places *places, struct arena *arena, struct doctor *out);
 
-/* ---- the parts, in their order ---- */
-void doctor_container(struct doctor *d, const struct doctor_places *places); /* doctor_place.c */
-void doctor_driver(struct doctor *d, const struct doctor_places *places);    /* doctor_gpu.c */
-void doctor_gpus(struct doctor *d, const struct doctor_places *places);
-void doctor_permissions(struct doctor *d, const struct doctor_places *places); /* doctor_place.c */
-
-void doctor_say(struct doctor *d, enum doctor_level level, const char *what, const char *text, const char *advice);
-
 #endif

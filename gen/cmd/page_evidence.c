@@ -1,6 +1,6 @@
 #include "cmd/page.h"
 
-#include "base/base64.h"
+#include "base/buf.h"
 #include "base/json_reader.h"
 
 #include <string.h>

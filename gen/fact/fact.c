@@ -28,8 +28,6 @@ _Static_assert(sizeof(union fact_value) == 8 && sizeof(const char *) == 8, "para
 const struct fact_info fact_info[FACT_COUNT] = {
 #include "fact/facts.def"
 };
-#undef WORDS
-#undef FACT
 
 #define FACT(...)
 #define WORDS(id, keys) {#id, #keys},

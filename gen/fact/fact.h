@@ -21,8 +21,6 @@ enum fact_id {
 #define FACT(id, ...) FACT_##id,
 #define WORDS(id, ...)
 #include "fact/facts.def"
-#undef FACT
-#undef WORDS
 	FACT_COUNT
 };
 
@@ -31,8 +29,6 @@ enum words_id {
 #define FACT(...)
 #define WORDS(id, ...) WORDS_##id,
 #include "fact/facts.def"
-#undef FACT
-#undef WORDS
 	WORDS_COUNT
 };
 
@@ -101,21 +97,6 @@ struct facts {
 		__VA_ARGS__                                                                                            \
 	};
 #include "fact/facts.def"
-#undef COUNT
-#undef RANK
-#undef FLAG
-#undef NAME
-#undef NUMBER
-#undef TIME
-#undef SHARE
-#undef BYTES
-#undef TEXT
-#undef WORD
-#undef LISTED
-#undef PART
-#undef PARTS
-#undef WORDS
-#undef FACT
 
 /* A fact in `arena`: its id without FACT_, its side, its parameters as .name = value. */
 #define FACT_NEW(arena, id, side, ...)                                                                                 \

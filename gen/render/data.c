@@ -1,6 +1,6 @@
 #include "render/pictures.h"
 
-#include "base/base64.h"
+#include "base/buf.h"
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/memory.h"

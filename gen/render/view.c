@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/buf.h"
 #include "base/format.h"
 #include "say/say.h"
 
@@ -52,13 +52,7 @@ const char *view_in_phase(const struct analysis *a, uint32_t phase, struct arena
 
 const char *view_copy_way(uint32_t way)
 {
-	static const char *const name[] = {
-		[COPY_UNKNOWN] = "unknown", [COPY_H2D] = "h2d",       [COPY_D2H] = "d2h",      [COPY_H2A] = "h2a",
-		[COPY_A2H] = "a2h",         [COPY_A2A] = "a2a",       [COPY_A2D] = "a2d",      [COPY_D2A] = "d2a",
-		[COPY_D2D] = "d2d",         [COPY_H2H] = "h2h",       [COPY_P2P] = "p2p",      [COPY_UM_H2D] = "um_h2d",
-		[COPY_UM_D2H] = "um_d2h",   [COPY_UM_D2D] = "um_d2d", [WAY_MEMSET] = "memset",
-	};
-	return way < sizeof name / sizeof *name ? name[way] : "unknown";
+	return say_listed(WORDS_copy_direction, way < COPY_WAYS ? way : COPY_UNKNOWN)->key;
 }
 
 const char *view_copy_kind(const struct copy_result *copy)

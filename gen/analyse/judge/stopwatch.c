@@ -324,7 +324,7 @@ struct errors {
 };
 
 static const struct errors ERRORS[] = EVIDENCE_LOOKS;
-_Static_assert(sizeof ERRORS / sizeof *ERRORS == EVIDENCE_LAST_LOOK - EVIDENCE_FIRST_LOOK + 1, "EVIDENCE_LOOKS");
+_Static_assert(sizeof ERRORS / sizeof *ERRORS == EVIDENCE_LAST_LOOK - EVIDENCE_FIRST_LOOK + 1, "looks");
 
 static size_t runs_of(const size_t n[2])
 {
