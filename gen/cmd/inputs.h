@@ -6,7 +6,7 @@
 #include "base/keymap.h"
 #include "cmd/cmd.h"
 #include "read/read.h"
-#include "trace/ranks.h"
+#include "trace/files.h"
 
 #include <sys/stat.h>
 
