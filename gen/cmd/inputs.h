@@ -8,8 +8,8 @@
 #include "base/keymap.h"
 #include "cmd/cmd.h"
 #include "read/read.h"
+#include "trace/files.h"
 #include "trace/ncu.h"
-#include "trace/ranks.h"
 
 #include <sys/stat.h>
 

@@ -6,8 +6,7 @@
 #include "digest/digest.h"
 #include "say/say.h"
 #include "trace/again.h"
-#include "trace/clock.h"
-#include "trace/merge.h"
+#include "trace/files.h"
 
 /* The files of a run in their places. */
 static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)

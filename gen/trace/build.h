@@ -19,8 +19,7 @@
 
 #include "base/keymap.h"
 #include "trace/columns.h"
-#include "trace/gil_waits.h"
-#include "trace/stacks.h"
+#include "trace/samples.h"
 
 static const uint64_t BUILD_AT_HAND = (uint64_t)1 << 62; /* in a key of strings: the rest is the id of a text */
 

@@ -1,4 +1,4 @@
-#include "trace/clock.h"
+#include "trace/files.h"
 
 #include "base/arena.h"
 #include "base/list.h"
@@ -278,7 +278,7 @@ static double vary(const struct meeting *a, const struct meeting *b, size_t n, b
 struct span_of_both {
 	size_t a, b, n;
 };
-static struct span_of_both shifted(const struct seen *a, const struct seen *b, int64_t shift)
+static struct span_of_both shifted(const struct clock_seen *a, const struct clock_seen *b, int64_t shift)
 {
 	size_t from = shift < 0 ? (size_t)-shift : 0, to = shift > 0 ? (size_t)shift : 0;
 	if (from >= a->n || to >= b->n)
@@ -287,7 +287,7 @@ static struct span_of_both shifted(const struct seen *a, const struct seen *b, i
 }
 
 /* The shift by which the hosts' clocks, as they are, would have b's leave when a's do. */
-static int64_t shift_by_time(const struct seen *a, const struct seen *b)
+static int64_t shift_by_time(const struct clock_seen *a, const struct clock_seen *b)
 {
 	int64_t start = a->list[0].left > b->list[0].left ? a->list[0].left : b->list[0].left;
 	int64_t end = a->list[a->n - 1].left < b->list[b->n - 1].left ? a->list[a->n - 1].left : b->list[b->n - 1].left;
@@ -313,7 +313,8 @@ static int64_t nearest_alike(const double *leaves, int64_t low, int64_t high, in
 	return best;
 }
 
-bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift)
+bool clock_shift_find(const struct clock_seen *a, const struct clock_seen *b, bool certain, struct arena *scratch,
+                      int64_t *shift)
 {
 	size_t shorter = a->n < b->n ? a->n : b->n;
 	if (shorter < SHIFT_FEWEST)

@@ -1,4 +1,4 @@
-#include "trace/clock.h"
+#include "trace/files.h"
 
 #include "base/list.h"
 #include "base/parallel.h"
@@ -214,9 +214,9 @@ static bool find_turn(struct turn *of, const struct turn *with)
 }
 
 /* When each collective was entered and left, from the k-th kernels of all devices. n is 0 where they cannot be one. */
-static struct seen meet(const struct turn *turns, size_t n_turns, int64_t from, int64_t to, struct arena *scratch)
+static struct clock_seen meet(const struct turn *turns, size_t n_turns, int64_t from, int64_t to, struct arena *scratch)
 {
-	struct seen seen = {ARENA_NEW(scratch, to > from ? (size_t)(to - from) : 0, struct meeting), 0};
+	struct clock_seen seen = {ARENA_NEW(scratch, to > from ? (size_t)(to - from) : 0, struct meeting), 0};
 	for (int64_t k = from; k < to; k++) {
 		struct meeting m = {INT64_MIN, INT64_MAX};
 		for (size_t i = 0; i < n_turns; i++) {
@@ -225,14 +225,14 @@ static struct seen meet(const struct turn *turns, size_t n_turns, int64_t from, 
 			m.left = x->end < m.left ? x->end : m.left;
 		}
 		if (m.left < m.entered) /* several communicators */
-			return (struct seen){0};
+			return (struct clock_seen){0};
 		seen.list[seen.n++] = m;
 	}
 	return seen;
 }
 
 /* What one host's ranks did: the k-th of all of them where they have as many, else those that overlap. */
-static struct seen look(const struct kernel *kernels, size_t n, struct arena *scratch)
+static struct clock_seen look(const struct kernel *kernels, size_t n, struct arena *scratch)
 {
 	struct turn *turns = ARENA_NEW(scratch, n, struct turn);
 	size_t n_turns = 0, most = 0;
@@ -246,13 +246,13 @@ static struct seen look(const struct kernel *kernels, size_t n, struct arena *sc
 		alike = alike && turns[i].n == turns[0].n;
 		most = turns[i].n > turns[most].n ? i : most;
 	}
-	struct seen seen = alike ? meet(turns, n_turns, 0, (int64_t)turns[0].n, scratch) : (struct seen){0};
+	struct clock_seen seen = alike ? meet(turns, n_turns, 0, (int64_t)turns[0].n, scratch) : (struct clock_seen){0};
 	if (seen.n)
 		return seen;
 	int64_t from = 0, to = (int64_t)turns[most].n;
 	for (size_t i = 0; i < n_turns; i++) {
 		if (i != most && !find_turn(&turns[i], &turns[most]))
-			return (struct seen){0};
+			return (struct clock_seen){0};
 		int64_t end = turns[i].at + (int64_t)turns[i].n;
 		from = turns[i].at > from ? turns[i].at : from;
 		to = end < to ? end : to;
@@ -267,7 +267,7 @@ struct pairs {
 	size_t n, room;
 };
 
-static void add_pairs(struct pairs *pairs, const struct seen *a, const struct seen *b, int64_t shift,
+static void add_pairs(struct pairs *pairs, const struct clock_seen *a, const struct clock_seen *b, int64_t shift,
                       struct arena *scratch)
 {
 	size_t k = shift < 0 ? (size_t)-shift : 0, j = shift > 0 ? (size_t)shift : 0;
@@ -289,8 +289,8 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 			const struct span *of_a = span_of(o, key, a), *of_b = span_of(o, key, b);
 			if (!of_a || !of_b)
 				continue;
-			struct seen x = look(o->list + of_a->first, of_a->n, &scratch);
-			struct seen y = look(o->list + of_b->first, of_b->n, &scratch);
+			struct clock_seen x = look(o->list + of_a->first, of_a->n, &scratch);
+			struct clock_seen y = look(o->list + of_b->first, of_b->n, &scratch);
 			int64_t shift;
 			if (x.n && y.n && clock_shift_find(&x, &y, o->list[of_a->first].comm != 0, &scratch, &shift))
 				add_pairs(&pairs, &x, &y, shift, &scratch);

@@ -1,4 +1,4 @@
-#include "trace/gil_waits.h"
+#include "trace/samples.h"
 
 #include "base/list.h"
 #include "base/search.h"

@@ -1,8 +1,8 @@
-#include "trace/merge.h"
 #include "base/sort.h"
+#include "trace/files.h"
 
 #include "trace/again.h"
-#include "trace/stacks.h"
+#include "trace/samples.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "trace/ranks.h"
+#include "trace/files.h"
 
 #include "base/sort.h"
 

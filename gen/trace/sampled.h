@@ -49,7 +49,7 @@ struct trace_samples {
 
 /* Stretches of time in which a thread waited for CPython's global interpreter lock, sorted by (thread, start); those of
  * a thread do not overlap. Two samples of the thread, one after the other, have to say so, and not be far apart
- * (gil_waits.h); each stands for half the way to its neighbours, the first and the last of several up to a CUDA call of
+ * (samples.h); each stands for half the way to its neighbours, the first and the last of several up to a CUDA call of
  * the thread that lies in between. */
 struct trace_gil {
 	size_t n;

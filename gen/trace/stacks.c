@@ -1,4 +1,4 @@
-#include "trace/stacks.h"
+#include "trace/samples.h"
 
 #include "base/buf.h"
 #include "base/list.h"

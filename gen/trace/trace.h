@@ -285,7 +285,7 @@ struct trace_comm_calls {
 	                         * it has */
 };
 
-/* One host's clock beside the first host's, of a run whose files come from several hosts (trace/clocks.h). */
+/* One host's clock beside the first host's, of a run whose files come from several hosts (trace/files.h). */
 struct trace_clock {
 	uint64_t host;      /* as in trace_process */
 	uint32_t files;     /* of the run that are of this host */

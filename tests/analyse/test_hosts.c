@@ -9,8 +9,7 @@
 #include <cmocka.h>
 
 #include "analysed.h"
-#include "trace/clock.h"
-#include "trace/merge.h"
+#include "trace/files.h"
 #include "trace_maker.h"
 
 enum { RANKS = 64, STEPS = 40, WARM = 3, US = 1000 };

@@ -16,7 +16,7 @@
 #include "random_trace.h"
 #include "rank_job.h"
 #include "trace/again.h"
-#include "trace/merge.h"
+#include "trace/files.h"
 
 #include <string.h>
 

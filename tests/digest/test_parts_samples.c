@@ -13,7 +13,7 @@
 #include "draws.h"
 #include "random_trace.h"
 #include "trace/again.h"
-#include "trace/merge.h"
+#include "trace/files.h"
 
 #include <string.h>
 

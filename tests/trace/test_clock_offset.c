@@ -1,5 +1,5 @@
 /* Two hosts' clocks from generated jobs, in which the true offset at every instant is known. */
-#include "trace/clock.h"
+#include "trace/files.h"
 
 #include <math.h>
 #include <setjmp.h>

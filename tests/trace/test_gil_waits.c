@@ -1,5 +1,5 @@
 /* Stretches of waiting for the interpreter's lock from what samples say, worked out by hand. */
-#include "trace/gil_waits.h"
+#include "trace/samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Clocks of hosts that never meet: they are found through others, the surest ones first, and what is stated adds up. */
-#include "trace/clock.h"
+#include "trace/files.h"
 #include "trace_maker.h"
 
 #include <math.h>
@@ -162,7 +162,7 @@ static void few_collectives_match_by_chance(void **state)
 	int64_t apart = a[N - FEW].left - b[0].left;
 	for (size_t k = 0; k < N; k++)
 		b[k] = (struct meeting){b[k].entered + apart, b[k].left + apart};
-	const struct seen host = {a, N}, other = {b, N};
+	const struct clock_seen host = {a, N}, other = {b, N};
 	assert_true(clock_shift_find(&host, &other, false, &scratch, &shift));
 	assert_int_equal(shift, 0);
 	arena_release(&scratch);

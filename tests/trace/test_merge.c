@@ -1,6 +1,6 @@
 /* Two files of one run -> one trace. */
 #include "trace/columns.h"
-#include "trace/merge.h"
+#include "trace/files.h"
 #include "trace_maker.h"
 
 #include <setjmp.h>

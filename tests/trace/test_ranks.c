@@ -1,6 +1,6 @@
 /* Ranks and repeats told apart: cases written down by hand. */
 #include "said.h"
-#include "trace/ranks.h"
+#include "trace/files.h"
 #include "trace_maker.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Slices from the scheduler's events, against a state machine over every nanosecond. */
-#include "trace/gil_waits.h"
+#include "trace/samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

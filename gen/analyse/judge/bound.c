@@ -1,8 +1,8 @@
 #include "analyse/judge/bound.h"
 
 #include "analyse/judge/doubts.h"
-#include "analyse/side/quality.h"
 #include "analyse/side/side_facts.h"
+#include "analyse/side/side_parts.h"
 #include "base/keymap.h"
 #include "base/sort.h"
 #include "trace/owners.h"

@@ -1,6 +1,5 @@
-#include "analyse/run/activity.h"
+#include "analyse/run/charge.h"
 
-#include "analyse/run/flatten.h"
 #include "base/search.h"
 #include "trace/classify.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/run/cells.h"
+#include "analyse/run/charge.h"
 
 #include "base/list.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/run/flatten.h"
+#include "analyse/run/charge.h"
 
 #include "base/heap.h"
 #include "base/list.h"

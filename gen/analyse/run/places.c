@@ -4,7 +4,7 @@
 #include "base/search.h"
 #include "base/words.h"
 #include "trace/owners.h"
-#include "trace/stacks.h"
+#include "trace/samples.h"
 
 #include <ctype.h>
 #include <string.h>

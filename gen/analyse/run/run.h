@@ -4,12 +4,10 @@
 
 #include "analyse/analysis.h"
 #include "analyse/judge/exchange.h"
-#include "analyse/run/activity.h"
-#include "analyse/run/cells.h"
+#include "analyse/run/charge.h"
 #include "analyse/run/fold.h"
 #include "analyse/run/pattern_loops.h"
 #include "analyse/run/places.h"
-#include "analyse/run/sharing.h"
 #include "analyse/run/step_table.h"
 #include "analyse/run/steps.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/run/sharing.h"
+#include "analyse/run/charge.h"
 
 #include "base/search.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/side/quality.h"
+#include "analyse/side/side_parts.h"
 
 #include "analyse/run/backlog.h"
 #include "analyse/run/pattern.h"

@@ -5,7 +5,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "trace/stacks.h"
+#include "trace/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

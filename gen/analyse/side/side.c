@@ -3,7 +3,6 @@
 #include "analyse/judge/doubts.h"
 #include "analyse/run/comm.h"
 #include "analyse/run/run.h"
-#include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side_parts.h"
 #include "analyse/side/side_rows.h"

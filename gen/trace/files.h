@@ -1,14 +1,73 @@
-/* The files of one run whose ranks ran on several hosts: one clock for all. */
-#ifndef GAPLINE_TRACE_CLOCK_H
-#define GAPLINE_TRACE_CLOCK_H
+/* The files of one run: which they are, one trace of them, and one clock. */
+#ifndef GAPLINE_TRACE_FILES_H
+#define GAPLINE_TRACE_FILES_H
 
 #include "base/arena.h"
+#include "fact/fact.h"
+#include "trace/columns.h"
 #include "trace/comm.h"
-#include "trace/merge.h"
+#include "trace/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Which files of a side are ranks of one run, and which are repeats. Only repeats are independent evidence: ranks taken
+ * for repeats make any difference look proven, so that in doubt files count as ranks, and that is said. */
+
+enum ranks_asked { RANKS_TELL, RANKS_ARE_RANKS, RANKS_ARE_REPEATS };
+
+struct ranks_file {
+	const struct trace *trace;
+	const char *name; /* base name of the file, harmless */
+	uint32_t folder;  /* files of one folder that was given have one number; TRACE_NONE: given by itself */
+
+	/* filled: */
+	uint32_t run;   /* counted from 0 in the order in which files were given */
+	int32_t rank;   /* as the profile or the file's name says; -1: neither does */
+	bool named;     /* … it is the name that does */
+	uint32_t place; /* among the files of its run: by rank, else by process id where the host is one, else as given
+	                 */
+	int64_t offset; /* ns to be added to its times: they count from the start of the run's earliest file */
+};
+
+struct ranks {
+	uint32_t n_runs;
+	bool careful;              /* nothing told that files which count as ranks are ranks, or that they are not */
+	const struct fact *why;    /* what the files are, and how that was told; NULL: one file */
+	const struct fact *reason; /* of it only the latter */
+	const struct fact
+		*note; /* what a reader has to know about that, or about ranks that are missing; NULL: nothing */
+};
+
+/* Files whose recorded times overlap (directly or through others) are ranks of one run; others are repeats. Different
+ * jobs, where the profiles say which, are never one run. Where a file has no start time, jobs, names ("rank 3", "run
+ * 2") and folders decide. n >= 1; facts come from `arena`. */
+struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena);
+
+/* Gives the process of the trace that has GPU work, if there is one such, the number `rank`, if it has none; and all of
+ * several that use one GPU, as a rank that was started again does. -1: nobody. */
+void ranks_number(struct trace *trace, int32_t rank);
+
+/* Several traces of one run -> one trace. */
+
+/* One file of a run. */
+struct merge_part {
+	struct trace *trace; /* linked; its rows are moved and must not be used any more */
+	struct time_map map; /* its times in the merged trace */
+	struct arena
+		*memory; /* what the trace lives in, given back when its rows are taken; NULL: the merged trace's */
+};
+
+/* Makes `out` the trace that one profile of the whole run would have given: processes in the order of the parts, then
+ * of each part; threads and devices likewise. Nothing of two parts is taken for the same (process ids of two hosts may
+ * be equal) but physical GPUs with the same identity (trace_gpu.id). All parts share one table of names; memory comes
+ * from `arena`, which holds theirs, or takes it over, as far as the merged trace needs it. What the source says is the
+ * first part's; where parts differ in what must be equal (host, job, how graphs were traced), it is unknown. `out` is
+ * linked. n >= 1; one part is taken over as it is, shifted. */
+void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena);
+
+/* The files of one run whose ranks ran on several hosts: one clock for all. */
 
 /* Two hosts' clocks as one, from the collectives that their ranks took part in. Pure; works on numbers alone. */
 
@@ -79,7 +138,7 @@ struct meeting {
 };
 
 /* The collectives of one name (of one stream), as seen from one host; n is 0 where its ranks disagree. */
-struct seen {
+struct clock_seen {
 	struct meeting *list;
 	size_t n;
 };
@@ -89,7 +148,8 @@ struct seen {
  * hosts' leaving vary least. Tried are those near none, and those near the one that both clocks, as they are, speak
  * for. Where several fit alike, hosts that have as many are taken as recorded, unless the clocks are nearer to another
  * of those. `certain`: the collectives are of one communicator. False: they are of several, or it cannot be told. */
-bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int64_t *shift);
+bool clock_shift_find(const struct clock_seen *a, const struct clock_seen *b, bool certain, struct arena *scratch,
+                      int64_t *shift);
 
 struct host_clocks {
 	struct trace_clock *list; /* by host, in the order of the files */
