@@ -101,6 +101,10 @@ def as_told(folder, text, truth):
     near(report(folder, "--items-per-step", told[1])[1]["verdict"]["speedup"], truth, told[0])
 
 
+def swap(folder):
+    (folder / "base.sqlite").rename(folder / "was"), (folder / "fixed.sqlite").rename(folder / "base.sqlite"), (folder / "was").rename(folder / "fixed.sqlite")
+
+
 def larger_batches(folder):
     """Twice the rows, and half as many steps, in kernels of twice the blocks: 0.83 times by the step, 1.67 by the row. With as
     many steps it is other work."""
@@ -114,7 +118,7 @@ def larger_batches(folder):
         made("fixed", more, 40, 2400)
         for swapped in False, True:
             if swapped:
-                (folder / "base.sqlite").rename(folder / "was"), (folder / "fixed.sqlite").rename(folder / "base.sqlite"), (folder / "was").rename(folder / "fixed.sqlite")
+                swap(folder)
             done, doc, text, *_ = report(folder, "--max-regression", "3")
             check(done.returncode == 4 and doc["verdict"]["result"] == "inconclusive" and "steps of different size" in text, "other batches:", text)
             check(re.search(f"holds {more / few:.3g}0? times the other side's work", text) and "blocks instead of" in text, "what a step holds:", text)
@@ -136,6 +140,31 @@ def steps_hold_two_faster(folder):
         made("fixed", 2, 60_000, blocks)
         done, doc, text, *_ = report(folder, "--max-regression", "3")
         check(("steps of different size" in text) == unit and (doc["verdict"]["result"] == "inconclusive") >= unit, f"{blocks} blocks:", text)
+
+
+def answers_are_longer(folder):
+    """One copy of a step is none more of it where the other side's step works on three times as much: whichever side that is,
+    what only one of them runs is as little the host's."""
+    for name, draft in ("base", 0), ("fixed", 8):
+        parts = [("step", "kernel", made_work.SGEMM, 20_000, 512, 16), ("step", "kernel", "guess(float*)", 8_000, 64, draft), ("step", "output", "", 0, 64, 1)]
+        made_work.make(folder / f"{name}.sqlite", [p for p in parts if p[5]])
+    works = [report(folder, "--items-per-step", "1,3 tokens")[1]["verdict"]["same_work"]]
+    swap(folder)
+    _, doc, text, *_ = report(folder, "--items-per-step", "3,1 tokens")
+    works.append(doc["verdict"]["same_work"])
+    check(works[0] == works[1] and "The host may do its work" not in text, "answers:", works, text)
+
+
+def batch_takes_less_than_twice(folder):
+    """Twice the rows in 1.9 times the time of each kernel is no clock, whichever side comes first."""
+    for name, times in ("base", 1), ("fixed", 1.9):
+        made_work.make(folder / f"{name}.sqlite", [("load", "input", "", made_work.BATCH, 40_960, 1), ("forward", "kernel", made_work.SGEMM, int(150_000 * times), 1024, 8),
+                                                   ("forward", "kernel", "gelu(float*)", int(30_000 * times), 512, 8), ("optimizer", "kernel", "adam(float*)", 25_000, 320, 10)])
+    one = report(folder, "--items-per-step", "1,2 rows")[1]["verdict"]
+    swap(folder)
+    other = report(folder, "--items-per-step", "2,1 rows")[1]["verdict"]
+    check(one["same_work"] == other["same_work"], "nearly twice:", one["same_work"], other["same_work"])
+    check(not any("as with a lower clock" in s for v in (one, other) for s in v["notes"]), "nearly twice:", one["notes"], other["notes"])
 
 
 def steps_hold_two(folder, copies):
@@ -280,4 +309,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([batch_takes_less_than_twice, answers_are_longer, larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

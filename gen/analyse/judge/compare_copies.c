@@ -77,7 +77,7 @@ void guard_copies_more(struct guard *c)
 	static const enum copy_kind host[] = {COPY_H2D, COPY_D2H};
 	for (size_t i = 0; i < sizeof host / sizeof *host; i++) {
 		const struct copied of = copied(c, host[i]);
-		if (fabs(of.n[0] - of.n[1]) >= 1 - c->slack)
+		if (fabs(of.n[0] - of.n[1]) >= (1 - c->slack) * fmax(1, c->as_much))
 			c->copies[of.n[1] > of.n[0]] = true;
 	}
 }
