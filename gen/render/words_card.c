@@ -167,6 +167,7 @@ static const char *asked_of_work(const struct verdict *v)
 	case FACT_loops_of_other_number:
 	case FACT_loops_of_other_share:
 	case FACT_step_ranges_differ:
+	case FACT_steps_in_more_ranges:
 		return "mark";
 	case FACT_step_holds_several:
 	case FACT_step_input_several:

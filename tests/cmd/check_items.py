@@ -6,7 +6,9 @@
 The profiles are of tests/support/tiny_profile.py without jitter, so every number is worked out here by hand: a step
 takes load + 6 us + its kernels, 906 us in the baseline.
 """
+import contextlib
 import pathlib
+import random
 import re
 import sqlite3
 import subprocess
@@ -15,6 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import by_hand  # noqa: E402
+import made_program  # noqa: E402
 import made_work  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 from by_hand import GAPLINE, check, near, report  # noqa: E402
@@ -101,6 +104,10 @@ def as_told(folder, text, truth):
     near(report(folder, "--items-per-step", told[1])[1]["verdict"]["speedup"], truth, told[0])
 
 
+def swap(folder):
+    (folder / "base.sqlite").rename(folder / "was"), (folder / "fixed.sqlite").rename(folder / "base.sqlite"), (folder / "was").rename(folder / "fixed.sqlite")
+
+
 def larger_batches(folder):
     """Twice the rows, and half as many steps, in kernels of twice the blocks: 0.83 times by the step, 1.67 by the row. With as
     many steps it is other work."""
@@ -114,7 +121,7 @@ def larger_batches(folder):
         made("fixed", more, 40, 2400)
         for swapped in False, True:
             if swapped:
-                (folder / "base.sqlite").rename(folder / "was"), (folder / "fixed.sqlite").rename(folder / "base.sqlite"), (folder / "was").rename(folder / "fixed.sqlite")
+                swap(folder)
             done, doc, text, *_ = report(folder, "--max-regression", "3")
             check(done.returncode == 4 and doc["verdict"]["result"] == "inconclusive" and "steps of different size" in text, "other batches:", text)
             check(re.search(f"holds {more / few:.3g}0? times the other side's work", text) and "blocks instead of" in text, "what a step holds:", text)
@@ -136,6 +143,133 @@ def steps_hold_two_faster(folder):
         made("fixed", 2, 60_000, blocks)
         done, doc, text, *_ = report(folder, "--max-regression", "3")
         check(("steps of different size" in text) == unit and (doc["verdict"]["result"] == "inconclusive") >= unit, f"{blocks} blocks:", text)
+
+
+def write_ranges(path, program, spans):
+    path.unlink(missing_ok=True)
+    made_program.write(path, [program])
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER)")
+        db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?)", spans)
+        db.commit()
+
+
+def frames(path, looks, length=100_000, skipped=30_000):
+    """A frame after the other; in those of `looks` that are true a detector runs, ten kernels, and nothing does in the others."""
+    program, spans = made_program.Program(random.Random(length)), []
+    for look in looks:
+        begin = program.now
+        program.host(200_000)
+        if look:
+            program.copy(1, 400_000)
+            for _ in range(10):
+                program.kernel("detect", 7, length)
+            program.copy(2, 4000)
+            program.wait()
+        else:
+            program.host(skipped)
+        spans.append((begin, program.now, "frame", made_program.PID + 77))
+    write_ranges(path, program, spans)
+    return (spans[-1][1] - spans[0][0]) / len(spans)
+
+
+def frames_that_look(folder):
+    """Where fewer frames run the detector, a look takes longer and a frame less: which of them is the unit nobody said. Nor did
+    anybody where as many more may be chance, and all of them say the opposite of a look."""
+    by_chance = [[draw.random() >= share for _ in range(200)] for draw, share in ((random.Random(1), 0.3), (random.Random(2), 0.4))]
+    each, tenth, third = [True] * 200, [i % 10 == 0 for i in range(200)], [i % 3 == 0 for i in range(200)]
+    for name, looks, skipped in ("each, every tenth", (each, tenth), 30_000), ("every third, every tenth", (third, tenth), 30_000), ("by chance", by_chance, 200_000):
+        for sides in looks, looks[::-1]:
+            frame = [frames(folder / f"{side}.sqlite", of, skipped=skipped) for side, of in zip(("base", "fixed"), sides)]
+            done, doc, text, *_ = report(folder, "--max-regression", "3", "--require-comparable")
+            told = " ".join(text.split())
+            check(doc["verdict"]["result"] == "inconclusive" and done.returncode == 4 and doc["verdict"]["same_work"] == "unknown", f"{name}:", text)
+            check(any(r.startswith("Per step there are") and "'frame' ranges" in r for r in doc["verdict"]["reasons"]), f"{name}:", doc["verdict"]["reasons"])
+            check("steps of different size" in told, f"{name}:", told)
+    frame = [frames(folder / "base.sqlite", each), frames(folder / "fixed.sqlite", tenth)]
+    _, doc, *_ = report(folder, "--items-per-step", "1,10 frames")
+    found = doc["verdict"]["speedup"]
+    check(doc["verdict"]["result"] == "faster" and abs(found / (frame[0] / frame[1]) - 1) < 0.03, "per frame:", found, frame)
+    fifth = [i % 5 == 0 for i in range(200)]
+    frames(folder / "base.sqlite", third), frames(folder / "fixed.sqlite", fifth, 20_000)
+    _, doc, text, *_ = report(folder)
+    check(doc["verdict"]["result"] == "inconclusive" and "'frame' ranges" in text, "faster looks, and fewer:", text)
+    frames(folder / "base.sqlite", third), frames(folder / "fixed.sqlite", third, 70_000)
+    _, doc, text, *_ = report(folder)
+    check(doc["verdict"]["result"] == "faster" and "'frame' ranges" not in text, "as many frames to a look:", text)
+
+
+def parts_of_requests(folder):
+    """What a marked step consists of is no unit: tokens of a request on its thread, or on the threads of two workers."""
+    for threads in 1, 2:
+        for side, tokens in ("base", 8), ("fixed", 6):
+            program, spans = made_program.Program(random.Random(tokens)), []
+            for _ in range(60):
+                begin, part = program.now, []
+                for token in range(tokens):
+                    start, at = program.now, len(program.calls)
+                    program.host(20_000)
+                    program.kernel("decode", 7, 150_000)
+                    program.wait()
+                    tid = made_program.PID + 77 + (threads > 1) * (1 + token % threads)
+                    program.calls[at:] = [(*c[:3], tid, *c[4:]) for c in program.calls[at:]]
+                    part.append((start, program.now, tid))
+                for worker in range(threads):  # each is open until the last of them has ended
+                    spans += [(start, end if threads == 1 else min(program.now, end + end - start), "token", tid) for start, end, tid in part[worker::threads]]
+                program.copy(2, 4)
+                program.wait()
+                spans.append((begin, program.now, "request", made_program.PID + 77))
+            write_ranges(folder / f"{side}.sqlite", program, spans)
+        _, doc, text, *_ = report(folder)
+        check(doc["verdict"]["result"] == "faster" and "ranges in the baseline" not in text, threads, text)
+
+
+def ranges_beside_steps(folder):
+    """Epochs of steps that nobody marked, and checks that take little, are no unit either, however many there are."""
+    for side, per_epoch, per_check, length in ("base", 30, 2, 100_000), ("fixed", 40, 1, 80_000):
+        program, spans = made_program.Program(random.Random(length)), []
+        for i in range(4 * per_epoch):
+            epoch = program.now if i % per_epoch == 0 else epoch
+            program.host(50_000)
+            for _ in range(10):
+                program.kernel("train", 7, length)
+            for k in range(2):
+                check_start = program.now if k % per_check == 0 else check_start
+                program.kernel("check", 7, 2_000)
+                if k % per_check == per_check - 1:
+                    spans.append((check_start, program.now, "check", made_program.PID + 77))
+            program.copy(2, 4000)
+            program.wait()
+            if i % per_epoch == per_epoch - 1:
+                spans.append((epoch, program.now, "epoch", made_program.PID + 77))
+        write_ranges(folder / f"{side}.sqlite", program, spans)
+    _, doc, text, *_ = report(folder)
+    check(doc["verdict"]["result"] == "faster" and "ranges in the baseline" not in text, text)
+
+
+def answers_are_longer(folder):
+    """One copy of a step is none more of it where the other side's step works on three times as much: whichever side that is,
+    what only one of them runs is as little the host's."""
+    for name, draft in ("base", 0), ("fixed", 8):
+        parts = [("step", "kernel", made_work.SGEMM, 20_000, 512, 16), ("step", "kernel", "guess(float*)", 8_000, 64, draft), ("step", "output", "", 0, 64, 1)]
+        made_work.make(folder / f"{name}.sqlite", [p for p in parts if p[5]])
+    works = [report(folder, "--items-per-step", "1,3 tokens")[1]["verdict"]["same_work"]]
+    swap(folder)
+    _, doc, text, *_ = report(folder, "--items-per-step", "3,1 tokens")
+    works.append(doc["verdict"]["same_work"])
+    check(works[0] == works[1] and "The host may do its work" not in text, "answers:", works, text)
+
+
+def batch_takes_less_than_twice(folder):
+    """Twice the rows in 1.9 times the time of each kernel is no clock, whichever side comes first."""
+    for name, times in ("base", 1), ("fixed", 1.9):
+        made_work.make(folder / f"{name}.sqlite", [("load", "input", "", made_work.BATCH, 40_960, 1), ("forward", "kernel", made_work.SGEMM, int(150_000 * times), 1024, 8),
+                                                   ("forward", "kernel", "gelu(float*)", int(30_000 * times), 512, 8), ("optimizer", "kernel", "adam(float*)", 25_000, 320, 10)])
+    one = report(folder, "--items-per-step", "1,2 rows")[1]["verdict"]
+    swap(folder)
+    other = report(folder, "--items-per-step", "2,1 rows")[1]["verdict"]
+    check(one["same_work"] == other["same_work"], "nearly twice:", one["same_work"], other["same_work"])
+    check(not any("as with a lower clock" in s for v in (one, other) for s in v["notes"]), "nearly twice:", one["notes"], other["notes"])
 
 
 def steps_hold_two(folder, copies):
@@ -280,4 +414,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([frames_that_look, ranges_beside_steps, parts_of_requests, batch_takes_less_than_twice, answers_are_longer, larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

@@ -191,6 +191,17 @@ def repeat_kernels(db):
         db.execute(f"INSERT INTO {KERNELS} SELECT ?, ?, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName, graphNodeId FROM {KERNELS} WHERE correlationId = ?", (half, end, correlation))
 
 
+def write_twice(every):
+    """Of so many kernels one is written down again."""
+    return lambda db: db.execute(f"INSERT INTO {KERNELS} SELECT * FROM {KERNELS} WHERE correlationId % {every} = {every - 1}")
+
+
+def ticks(db):
+    """A launch of many steps, of a graph say, has two kernels of less than a microsecond, which a coarse clock saw at one time."""
+    db.execute(f"INSERT INTO {KERNELS} SELECT end + 1000, end + 2000, deviceId, contextId, streamId, correlationId, globalPid, 5, 6, NULL FROM {KERNELS} WHERE correlationId % 6 = 4")
+    db.execute(f"INSERT INTO {KERNELS} SELECT * FROM {KERNELS} WHERE demangledName = 5")
+
+
 def fail_launches(code, *steps):
     """The launches of those steps returned an error, and their kernels never ran."""
 
@@ -228,8 +239,8 @@ def numbered(db):
 
 FASTER, SIDE = dict(load=50_000), dict(load=400_000)
 MISUSED = ["--files-are", "repeats"]
-LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT = "Operations were lost", "40 CUDA calls failed, first with error 222 (PTX of a newer version). So there is no verdict", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "after all else", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work"
-SENTENCES = LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT
+LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT, AGAIN = "Operations were lost", "40 CUDA calls failed, first with error 222 (PTX of a newer version). So there is no verdict", "no GPU work but", "nothing at all in", "in two CUDA calls at once", "after all else", "step numbers of", "collectives of", "Another process", "less than its kernels need", "times every kernel of the others", "times the other side's work", "are recorded twice: at one time, on one stream."
+SENTENCES = LOST, FAILED, EMPTY, GONE, BACK, FAR, JUMP, MEET, OTHER, TIMED, MARKS, UNIT, AGAIN
 CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
     "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
     "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
@@ -265,6 +276,10 @@ CASES = {  # name: what was done to the baseline and the fixed side, the sentenc
     "a step far behind": (nothing, far_behind(1), FAR, [], 1),
     "work of the first step outlives the second": (nothing, outlive, None, [], 1),
     "steps of two on both sides": (unmark(20), unmark(20), None, [], 1),
+    "kernels recorded twice": (write_twice(30), nothing, AGAIN, [], 1),
+    "kernels recorded twice on both sides": (write_twice(1), write_twice(1), AGAIN, [], 3),
+    "two kernels recorded twice": (write_twice(151), nothing, None, [], 1),
+    "kernels within a tick of a clock of microseconds": (ticks, ticks, None, [], 1),
     "most kernels twice in a step": (nothing, repeat_kernels, None, [], 1),
     "another process on one side": (tenant(), nothing, OTHER, [], 1),
     "another process on one side, hardly at all": (tenant(3_000), nothing, None, [], 1),

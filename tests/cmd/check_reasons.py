@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import by_hand  # noqa: E402
 import made_host  # noqa: E402
 import made_program  # noqa: E402
+import tiny_job  # noqa: E402
 import tiny_profile  # noqa: E402
 from by_hand import check, near, report  # noqa: E402
 
@@ -114,8 +115,8 @@ def longer(host, phase, **times):
             host.kernel(f"{kernel}(float*)", us * times.get(phase, 1) * 1000)
 
 
-def on_two_gpus(host, phase, first=1.0, other=1.0):
-    for device, times in (0, first), (1, other):
+def on_gpus(host, phase, each=(1, 1)):
+    for device, times in enumerate(each):
         longer(host, phase, **{phase: times})
         rows = host.rows["KERNEL"]
         rows[-12:] = [(*row[:2], device, *row[3:]) for row in rows[-12:]]
@@ -134,8 +135,8 @@ def what_is_no_clock(folder):
         ("all", longer, {"encoder": 1.25, "decoder": 1.25}, {}, True),
         ("one phase", longer, {"encoder": 1.5}, {}, False),
         ("one longer, one shorter", longer, {"encoder": 1.6, "decoder": 0.9}, {}, False),
-        ("one GPU", on_two_gpus, {"other": 1.3}, {}, False),
-        ("both GPUs", on_two_gpus, {"first": 1.3, "other": 1.3}, {}, True),
+        ("one GPU", on_gpus, {"each": (1, 1.3)}, {}, False),
+        ("both GPUs", on_gpus, {"each": (1.3, 1.3)}, {}, True),
         ("at once", of_streams, {"streams": 2, "times": 1.3}, {}, False),
         ("at once, all", of_streams, {"streams": 2, "times": 1.3}, {"streams": 2}, True),
     ):
@@ -145,6 +146,15 @@ def what_is_no_clock(folder):
             doc = report(folder)[1]
             check((clock in " ".join(doc["verdict"]["notes"])) == is_clock, what, sides, doc["verdict"]["notes"])
             check((doc["verdict"]["same_work"] == "same") == is_clock, what, sides, doc["verdict"]["same_work"])
+
+
+def a_slow_rank_that_went(folder):
+    """A rank that took 1.4 times as long, and has none on the other side, makes the mean of all GPUs longer: by no clock."""
+    tiny_job.write(folder / "base.sqlite", ranks=4, steps=60, layers=24, slow=3, more=1.4, longer=(tiny_job.FORWARD, tiny_job.BACKWARD))
+    tiny_job.write(folder / "fixed.sqlite", ranks=3, steps=60, layers=24, seed=2)
+    verdict = report(folder)[1]["verdict"]
+    check(not any("lower clock." in s and s.startswith("All kernels") for s in verdict["notes"] + verdict["differences"]), verdict["notes"])
+    check(any("2 kernels have as many launches but another length" in s for s in verdict["notes"]), verdict["notes"])
 
 
 def spares_one(host, phase, times=1.0):
@@ -379,4 +389,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])

@@ -14,8 +14,8 @@ STARTED = 1_795_000_000_000_000_000
 
 
 def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, jitter=2_000, per_host=8, recorded=None,
-          ahead=0, ranges=("step", "forward", "backward", "optimizer")):
-    """Returns the files. The rank `slow` takes `more` times as long in each kernel of `backward`. `recorded`: by rank, the
+          ahead=0, ranges=("step", "forward", "backward", "optimizer"), longer=(BACKWARD,)):
+    """Returns the files. The rank `slow` takes `more` times as long in each kernel of `backward`, or those that are `longer`. `recorded`: by rank, the
     steps from which and before which it was recorded; of the others all are. Each host's clock is `ahead` ns ahead of
     the one before."""
     folder.mkdir(exist_ok=True)
@@ -38,7 +38,7 @@ def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, ji
             at, gpu = now[r], now[r] + LAUNCH_NS + LATENCY
             for kind in FORWARD, BACKWARD:
                 for _ in range(layers):
-                    length = int(KERNEL[kind] * (more if kind == BACKWARD and r == slow else 1)) + next(noise)
+                    length = int(KERNEL[kind] * (more if kind in longer and r == slow else 1)) + next(noise)
                     launch(r, at, gpu, length, kind)
                     at, gpu = at + LAUNCH_NS, gpu + length + 1_000
                 forward_end[r] = at if kind == FORWARD else forward_end[r]

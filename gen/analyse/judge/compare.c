@@ -43,7 +43,7 @@ void guard_doubt(struct guard *c, const struct fact *why)
 	guard_find(c, true, why);
 }
 
-static bool counts_differ(const struct guard *c, double a, double b)
+bool guard_counts_differ(const struct guard *c, double a, double b)
 {
 	struct work_scale scale = {
 		.steps = c->a->steps.found, .slack = c->slack, .chance = c->chance, .variation = c->variation};
@@ -55,7 +55,7 @@ static void add_count(struct guard *c, const char *of, double a, double b, bool 
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b || is_by_step(c, a, b))
 		return;
-	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && counts_differ(c, a, b);
+	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && guard_counts_differ(c, a, b);
 	GUARD_FIND(c, material, counts_differ, FACT_NO_SIDE, .of = of, .baseline = a, .fixed = b, .unit = guard_per(c));
 }
 
@@ -317,7 +317,7 @@ static bool went_without(const struct guard *c, double a, double b, double time_
 	const int less = a > b;
 	const struct side *had = &c->side[1 - less];
 	double gone = less ? time_a * (1 - b / a) : b > 0 ? time_b * (1 - a / b) : 0;
-	return !c->grows[less] && !is_by_step(c, a, b) && counts_differ(c, a, b) &&
+	return !c->grows[less] && !is_by_step(c, a, b) && guard_counts_differ(c, a, b) &&
 	       gone > GUARD_MATERIAL * had->budget.period * had->n_devices * c->share[1 - less];
 }
 
@@ -363,13 +363,14 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	c->doubtful |= fabs(x.d2h - y.d2h) > GUARD_FEW_BYTES &&
 	               went_without(c, x.d2h, y.d2h, x.d2h_time, y.d2h_time); /* add_bytes has said it */
 	guard_answers(c);
+	guard_ranges_of_steps(c);
 	const struct fact *calculates = amounts_calculated(&x, &y, guard_per(c), c->arena);
 	guard_find(c, false, calculates);
 	compare_inputs(c, inputs_differ, (const double[2]){x.h2d, y.h2d}, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
 		/* of which kernels one side runs more, guard_kernels has said */
 		add_count(c, "launches", x.launches, y.launches,
-		          counts_differ(c, x.launches + y.kernels - x.kernels, y.launches));
+		          guard_counts_differ(c, x.launches + y.kernels - x.kernels, y.launches));
 		add_count(c, "graphs", x.graphs, y.graphs, true);
 	}
 	compare_collectives(c, &x, &y);

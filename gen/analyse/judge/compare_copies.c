@@ -1,14 +1,17 @@
 #include "analyse/judge/kernel_names.h"
 #include "analyse/judge/same_work.h"
 #include "analyse/judge/work.h"
+#include "analyse/run/marks.h"
 #include "analyse/run/op_names.h"
 #include "trace/classify.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double MOST = 0.9;             /* of a side's GPU work: so much is in what repeats */
-static const double HALF = 0.5;             /* of a side's kernels' time is of families that the other one has, too */
+static const double MOST = 0.9;    /* of a side's GPU work: so much is in what repeats */
+static const double HOLDS = 0.7;   /* of it, and a range may be what a step is: as of those that are */
+static const double BEYOND = 1.01; /* times a step's period: so long are ranges of one thread open in it, at most */
+static const double HALF = 0.5;    /* of a side's kernels' time is of families that the other one has, too */
 static const double SEVERAL = 3, ABOUT = 4; /* times as many repetitions, each so much longer, more or less */
 static const double TWICE = 1.9; /* times as many: each may be two of them, but for what the ends of a capture hold */
 static const double SOME = 4.5;  /* times in all that results are read back: fewer may be by chance */
@@ -77,7 +80,7 @@ void guard_copies_more(struct guard *c)
 	static const enum copy_kind host[] = {COPY_H2D, COPY_D2H};
 	for (size_t i = 0; i < sizeof host / sizeof *host; i++) {
 		const struct copied of = copied(c, host[i]);
-		if (fabs(of.n[0] - of.n[1]) >= 1 - c->slack)
+		if (fabs(of.n[0] - of.n[1]) >= (1 - c->slack) * fmax(1, c->as_much))
 			c->copies[of.n[1] > of.n[0]] = true;
 	}
 }
@@ -270,6 +273,42 @@ static const struct fact *compare_loops(const struct guard *c)
 		return NULL;
 	return FACT_NEW(c->arena, loops_together, FACT_NO_SIDE, .baseline = c->a->steps.coverage,
 	                .fixed = c->b->steps.coverage, .whole = whole);
+}
+
+/* Whether most of a side's GPU work is launched in ranges of that name, of which a step has one or more and is in none:
+ * they are open longer than its own, on one thread. */
+static bool holds_steps(const struct guard *c, int s, const struct range_result *r)
+{
+	const struct side *side = &c->side[s];
+	double own = 0;
+	for (uint32_t i = 0; i < side->n_ranges && side->steps.origin == STEPS_BY_RANGE; i++)
+		own += side->ranges[i].name == side->steps.name ? side->ranges[i].host : 0;
+	return r->gpu >= HOLDS * side->busy * side->n_devices && r->instances + c->slack >= 1 && r->host > own &&
+	       r->host <= BEYOND * side->budget.period;
+}
+
+/* Whether so many to a step is another unit than on the other side: by more than chance, or what all of them take says
+ * the opposite of what steps do. */
+static bool is_other_number(const struct guard *c, const double n[2])
+{
+	const double steps = log(c->a->steps.mean / c->b->steps.mean), all = steps + log(n[1] / n[0]);
+	return guard_counts_differ(c, n[0], n[1]) || (guard_distance(n[0], n[1]) > c->slack && steps * all < 0);
+}
+
+void guard_ranges_of_steps(struct guard *c)
+{
+	for (uint32_t i = 0; i < c->a->n_ranges && c->a->steps.found; i++)
+		for (uint32_t k = 0; k < c->b->n_ranges; k++) {
+			const struct range_result *r[2] = {&c->a->ranges[i], &c->b->ranges[k]};
+			const double n[2] = {r[0]->instances, r[1]->instances};
+			if (r[0]->name != r[1]->name || r[0]->domain != r[1]->domain ||
+			    marks_name_class(names_text(c->names, r[0]->name), names_text(c->names, r[0]->domain)) ==
+			            MARK_NEVER ||
+			    !holds_steps(c, 0, r[0]) || !holds_steps(c, 1, r[1]) || !is_other_number(c, n))
+				continue;
+			guard_is_other_unit(c, FACT_NEW(c->arena, steps_in_more_ranges, n[1] > n[0],
+			                                .range = r[0]->name, .baseline = n[0], .fixed = n[1]));
+		}
 }
 
 void guard_loops(struct guard *c)

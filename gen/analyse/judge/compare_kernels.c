@@ -307,7 +307,7 @@ static struct work_scale scale_of(const struct guard *c)
 	                           {(double)c->a->steps.measured / (double)c->a->n_runs,
 	                            (double)c->b->steps.measured / (double)c->b->n_runs},
 	                           {NAN, NAN}};
-	if (c->share[0] == c->share[1] && c->as_much == 1)
+	if (c->as_much == 1)
 		conditions_busier(c->side, scale.busier);
 	return scale;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+static const int64_t TICK = 1000;      /* ns, of a clock of microseconds: what is no longer may follow within one */
 static const double USED_LEAST = 0.01; /* of the window */
 static const double USED_ALIKE = 0.1;  /* of what others use */
 
@@ -113,6 +114,30 @@ static int64_t far_behind(const struct trace *t)
 	return late && late < t->ops.n - late && behind - last > last - first ? behind - last : 0;
 }
 
+/* Whether two rows are of one operation: a stream has none twice at a time, under one name and of one launch. */
+static bool is_again(const struct trace *t, size_t i, size_t k)
+{
+	const struct trace_ops *o = &t->ops;
+	const uint32_t a = o->launch[i], b = o->launch[k];
+	return o->end[i] == o->end[k] && o->device[i] == o->device[k] && o->stream[i] == o->stream[k] &&
+	       o->kind[i] == o->kind[k] && o->name[i] == o->name[k] &&
+	       (a == b || (a != TRACE_NONE && b != TRACE_NONE && t->calls.start[a] == t->calls.start[b]));
+}
+
+/* How many rows of GPU work, in order of their start, are there again. Of one process, as above. */
+static size_t count_again(const struct trace *t)
+{
+	const struct trace_ops *o = &t->ops;
+	size_t n = 0;
+	for (size_t i = 1; t->n_processes == 1 && i < o->n; i++)
+		for (size_t k = i; k-- > 0 && o->start[k] == o->start[i];)
+			if (o->end[i] - o->start[i] > TICK && is_again(t, i, k)) {
+				n++;
+				break;
+			}
+	return n;
+}
+
 const struct fact *possible_rows(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
 {
 	for (size_t r = 0; r < n; r++) {
@@ -120,6 +145,10 @@ const struct fact *possible_rows(const struct run *runs, const char *const *file
 		       window = (double)(runs[r].window_end - runs[r].window_start);
 		if (two > EVIDENCE_LOST * window)
 			return FACT_NEW(arena, calls_cross, FACT_NO_SIDE, .file = files[r], .time = two);
+		const size_t again = count_again(runs[r].trace), rows = runs[r].trace->ops.n;
+		if ((double)again > EVIDENCE_LOST * (double)rows)
+			return FACT_NEW(arena, rows_again, FACT_NO_SIDE, .file = files[r], .again = (int64_t)again,
+			                .rows = (int64_t)rows);
 		int64_t behind = far_behind(runs[r].trace);
 		if (behind)
 			return FACT_NEW(arena, row_far_behind, FACT_NO_SIDE, .file = files[r], .time = (double)behind);

@@ -135,6 +135,9 @@ void guard_doubt(struct guard *guard, const struct fact *why);
 /* How far apart two amounts are, as a share of the larger; 0 to 1. */
 double guard_distance(double a, double b);
 
+/* Whether a step of one side has more of something, by more than chance and the window's edges. */
+bool guard_counts_differ(const struct guard *guard, double a, double b);
+
 /* What amounts are of: a key of the words "per". */
 const char *guard_per(const struct guard *guard);
 
@@ -170,6 +173,11 @@ const struct fact *guard_other_number(const struct guard *guard);
  * by less: all of them together say the opposite of one. Where nothing shows the same work, either may be true. NULL:
  * it is not so. */
 const struct fact *guard_other_way_in_all(const struct guard *guard);
+
+/* Whether the work of a step is launched in ranges that no step is, for too many of them launch none (frames of which
+ * every tenth looks for objects, requests that a cache answers), and that come another number of times per step on the
+ * two sides: then they may be the unit. */
+void guard_ranges_of_steps(struct guard *guard);
 
 /* Whether a side's graphs were traced whole: what kernels do is known outside of them alone. */
 bool guard_graphs_whole(const struct guard *guard);

@@ -118,7 +118,7 @@ static bool is_common(const struct work_scale *s, const struct work_row *r)
 }
 
 /* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; `near`: what is none,
- * or chance may be why. */
+ * or chance may be why. Of those that work on more items at once on one side no clock tells how long they take. */
 static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
                             double *near)
 {
@@ -126,7 +126,7 @@ static double common_factor(const struct work_scale *s, const struct work_row *a
 	double slack;
 	size_t found = 0;
 	for (size_t k = 0; k < n; k++)
-		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0)
+		if (is_common(s, &all[k]) && !all[k].per_item && all[k].time[0] > 0 && all[k].time[1] > 0)
 			list[found++] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
 			                                       all[k].time[0] + all[k].time[1]};
 	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0, nearest = INFINITY;
@@ -146,7 +146,8 @@ static double off_factor(const struct work_row *r, double factor)
 }
 
 /* Whether that is so in each phase and on each GPU: what differs from one to the next, or lets kernels run at once, is
- * no clock. `near`: what chance may make of it. */
+ * no clock. `near`: what chance may make of it, where both sides have as many GPUs: else launches vary by the one that
+ * is slower and has none on the other side. */
 static bool is_everywhere(const struct work_scale *s, const struct work_row *row, size_t n, double factor, double near)
 {
 	double time[2] = {0}, off = 0, slack;
@@ -157,8 +158,9 @@ static bool is_everywhere(const struct work_scale *s, const struct work_row *row
 		if (is_common(s, r) && fabs(ln_ratio(s, r, false, &slack) - factor) > SAME_RATIO + slack)
 			off += off_factor(r, factor);
 	}
+	const double by_chance = s->share[0] == s->share[1] ? near : 0;
 	for (int end = 0; end < 2; end++)
-		if (fabs(s->busier[end] - factor) > SAME_RATIO + near) /* NAN is no distance */
+		if (fabs(s->busier[end] - factor) > SAME_RATIO + by_chance) /* NAN is no distance */
 			return false;
 	return off <= CLOSE * fmax(time[0], time[1]);
 }
