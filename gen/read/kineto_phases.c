@@ -39,6 +39,7 @@ struct phases {
 	uint8_t *class;    /* by name */
 	bool *is_main;     /* by thread: runs the loop */
 	bool steps, named; /* there are steps; annotations of the user's own */
+	bool told;         /* the steps are those that optimizers tell: the program marks none */
 	struct items notes, plain, backward, groups;
 };
 
@@ -202,7 +203,7 @@ static void look_at_operator(struct phases *p, const struct kineto_span *s, stru
 /* Spans that nest, in the order of their starts. */
 static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t n)
 {
-	struct lasting until = {p->k->n_steps ? INT64_MAX : INT64_MIN, INT64_MIN, INT64_MIN};
+	struct lasting until = {p->told ? INT64_MAX : INT64_MIN, INT64_MIN, INT64_MIN};
 	for (; n--; s++) {
 		bool annotation = s->kind == KINETO_ANNOTATION;
 		if (s->kind == KINETO_FUNCTION)
@@ -318,7 +319,8 @@ SORT_ORDER(compare_spans, struct kineto_span,
            ASCENDING(x->thread, y->thread) ?: sort_nested(x->start, x->end, y->start, y->end)
                    ?: DESCENDING(x->kind, y->kind) ?: ASCENDING(x->name, y->name))
 
-/* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. */
+/* Threads with steps run the loop; where there are none, those whose optimizers tell steps, or with annotations. What
+ * optimizers tell is there beside marked steps, too: the other side's program may mark none. */
 static void find_main_threads(struct phases *p)
 {
 	struct kineto *k = p->k;
@@ -326,12 +328,13 @@ static void find_main_threads(struct phases *p)
 		if ((k->spans[i].kind == KINETO_ANNOTATION || k->spans[i].kind == KINETO_OPERATOR) &&
 		    class_of(p, k->spans[i].name) == STEP)
 			p->steps = p->is_main[k->spans[i].thread] = true;
-	if (!p->steps)
-		kineto_find_steps(k);
+	kineto_find_steps(k);
+	p->told = !p->steps && k->n_steps;
 	for (size_t i = 0; i < k->n_steps; i++) {
 		give_kind(p, k->steps[i].thread, k->steps[i].start, k->steps[i].end, text_key(p, STEP_ADDED), PHASES,
 		          RANGE_START_END);
-		p->steps = p->is_main[k->steps[i].thread] = true;
+		if (p->told)
+			p->steps = p->is_main[k->steps[i].thread] = true;
 	}
 	for (size_t i = 0; i < k->n_spans && !p->steps; i++)
 		if (k->spans[i].kind == KINETO_ANNOTATION)

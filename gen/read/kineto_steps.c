@@ -16,7 +16,8 @@ enum {
 struct end {
 	int64_t time;
 	uint32_t name;
-	uint32_t work[SORTS]; /* operators and annotations that began since the end before, with this one */
+	uint32_t work[SORTS]; /* operators and annotations that began since the end before, with this one; a mark of
+	                       * the profiler's steps, which another program may lack, is none */
 };
 
 /* Those of one thread, in order. */
@@ -32,6 +33,13 @@ bool kineto_is_optimizer(const struct kineto *k, const struct kineto_span *s)
 	       strncmp(names_text(k->names, s->name), step, sizeof step - 1) == 0;
 }
 
+static bool is_work(const struct kineto *k, const struct kineto_span *s)
+{
+	static const char mark[] = "ProfilerStep";
+	return (s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION) &&
+	       strncmp(names_text(k->names, s->name), mark, sizeof mark - 1) != 0;
+}
+
 /* Of the spans of a thread. An optimizer may call another one. */
 static void find_ends(const struct kineto *k, const struct kineto_span *s, size_t n, struct arena *arena,
                       struct ends *out)
@@ -42,7 +50,7 @@ static void find_ends(const struct kineto *k, const struct kineto_span *s, size_
 	for (; n--; s++) {
 		if (s->start < until)
 			continue;
-		end.work[s->name % SORTS] += s->kind == KINETO_OPERATOR || s->kind == KINETO_ANNOTATION;
+		end.work[s->name % SORTS] += is_work(k, s);
 		if (!kineto_is_optimizer(k, s))
 			continue;
 		end.time = until = s->end;
@@ -116,14 +124,26 @@ static bool are_alike(const struct end *a, const struct end *b)
 	return ALIKE * apart <= (of_a > of_b ? of_a : of_b);
 }
 
+/* How many of the optimizers' steps did what that `turns` before them did, of n. */
+static size_t count_alike(const struct ends *e, size_t turns, size_t *n)
+{
+	size_t alike = 0;
+	*n = e->n > turns + 1 ? e->n - turns - 1 : 0;
+	for (size_t i = 1; i + turns < e->n; i++)
+		alike += are_alike(&e->list[i], &e->list[i + turns]);
+	return alike;
+}
+
 /* After how many steps of optimizers the same was done as before: those of a generator and of a discriminator are of
- * one class, and take turns. The first one may have begun before the trace did. */
+ * one class, and take turns. The first one may have begun before the trace did. Where most steps are like the one
+ * before, as they are in no turns, some of them write a checkpoint or a log. */
 static size_t find_turns(const struct ends *e)
 {
-	for (size_t turns = 1; turns <= IN_TURNS && e->n > 2 * turns; turns++) {
-		size_t alike = 0, n = e->n - turns - 1;
-		for (size_t i = 1; i + turns < e->n; i++)
-			alike += are_alike(&e->list[i], &e->list[i + turns]);
+	size_t n, alike = count_alike(e, 1, &n);
+	if (4 * alike >= 3 * n)
+		return 1;
+	for (size_t turns = 2; turns <= IN_TURNS && e->n > 2 * turns; turns++) {
+		alike = count_alike(e, turns, &n);
 		if (10 * alike >= 9 * n)
 			return turns;
 	}

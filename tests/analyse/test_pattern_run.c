@@ -266,6 +266,8 @@ static void test_versions(void **state)
 	assert_int_equal(loops_of_versions(5, 4000, false), 8);
 	assert_int_equal(loops_of_versions(2, 0, false), 8); /* two numbers count nothing */
 	assert_int_equal(loops_of_versions(5, 0, true), 8);
+	assert_int_equal(loops_of_versions(8, 4000, false),
+	                 0); /* the longest is a sixth of all, and the next as long */
 }
 
 /* `launches` of a graph of 24 layers between an embedding and a head. */

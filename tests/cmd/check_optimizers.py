@@ -165,6 +165,41 @@ def wrapped():
     return p
 
 
+def writing():
+    """A checkpoint behind the thirteenth step, with operators of its own."""
+    p = Program(8)
+    for step in range(17):
+        p.batch()
+        p.optimizer()
+        for _ in range(20 if step == 12 else 0):
+            p.run("copy_", 3)
+    return p
+
+
+def rounds(marked, mean):
+    """Twelve rounds of six steps, of which a mean is taken in `mean` us; `marked`: PyTorch's profiler was told of each."""
+    p = Program(9)
+    for i in range(12):
+        begin = p.host
+        for _ in range(6):
+            p.batch()
+            p.optimizer("SGD")
+        p.run("mean", mean)
+        if marked:
+            p.around(f"ProfilerStep#{i}", begin)
+    return p
+
+
+def compiling():
+    """What XLA marks while it compiles: it tries kernels out in between."""
+    p = Program(10)
+    for k in range(12):
+        begin = p.host
+        p.batch(1 + k % 3)
+        p.around(f"XlaCompileBackend:#module=jit_step,program_id={k}#", begin)
+    return p
+
+
 def marked():
     p = Program(6)
     for _ in range(20):
@@ -186,6 +221,7 @@ PROGRAMS = {  # the program, the steps that it has
     "one that steps rarely": (with_a_rare_one(), 50),
     "the first step is cut": (begun_late(), 19),
     "one in another": (wrapped(), 20),
+    "a checkpoint in one step": (writing(), 17),
 }
 
 
@@ -208,6 +244,20 @@ def check_others(table, gapline, folder):
     path = marked().write(folder, "marked")
     found = gapline.report(path, path)[1]["baseline"]["steps"]
     table.check("a range of the program's around each step: it is the step", found["name"] == "train_batch", found["name"])
+
+    rounds_of = [rounds(True, 400).write(folder, "rounds-marked"), rounds(False, 100).write(folder, "rounds")]
+    for name, pair in ("rounds marked on one side", rounds_of), ("the other way", rounds_of[::-1]):
+        document = gapline.report(*pair)[1]
+        found, low, high = document["baseline"]["steps"], *document["verdict"]["ci95"]
+        table.check(f"{name}: an optimizer's step is that of both", found["name"] == "gapline: step" and found["measured"] >= 70,
+                    (found["name"], found["measured"]))
+        table.check(f"{name}: no speedup of a round over a step", 0.8 < low < high < 1.25, (low, high))
+    found = gapline.report(rounds_of[0], rounds_of[0])[1]["baseline"]["steps"]
+    table.check("rounds marked on both sides: they are the steps", found["name"] == "ProfilerStep#", found["name"])
+
+    path = compiling().write(folder, "compiling")
+    found = gapline.report(path, path)[1]["baseline"]["steps"]
+    table.check("what XLA does to compile is no step", not (found["name"] or "").startswith("Xla"), found)
 
     few = accumulating(2, steps=5)
     path = few.write(folder, "few")
@@ -311,6 +361,10 @@ def check_recorded(table, gapline):
     table.check("passes of which some cast weights: the speedup of their own clock, other work not proven", verdict["result"] == "faster" and
                 verdict["ci95"][0] < 20.6182 / 5.2048 < verdict["ci95"][1] and verdict["same_work"] == "unknown",
                 (verdict["result"], verdict["ci95"], verdict["same_work"]), 20.6182 / 5.2048)
+    versions = [os.path.join(RECORDED, f"kernel-versions-{side}.gapline") for side in ("baseline", "fixed")]
+    document = gapline.report(*versions)[1]  # every three steps with a kernel of another name
+    table.check("loops of which none is a fifth of the work: no steps, and no speedup of one of them", not document["fixed"]["steps"]["found"] and
+                document["verdict"]["result"] == "inconclusive", (document["fixed"]["steps"], document["verdict"]["result"]))
     drafts = gapline.report(*[os.path.join(RECORDED, "drafts.gapline")] * 2)[1]["baseline"]["steps"]  # its own clock: 10.4232 ms
     table.check("rounds of speculative decoding behind the models' weights: a round is a step", drafts["measured"] == 17 and
                 abs(drafts["period_ms"]["mean"] / 10.4232 - 1) < 0.01, (drafts["measured"], drafts["period_ms"]["mean"]), 10.4232)

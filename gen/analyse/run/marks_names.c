@@ -30,9 +30,10 @@ static const char *const libraries[] = {"NCCL",
                                         "DALI",
                                         "cuQuantum"};
 
-/* How operators of PyTorch and of its libraries begin. */
-static const char *const operators[] = {"aten::",        "autograd::", "c10d::",  "nccl:", "torch::",
-                                        "torchvision::", "prim::",     "cudnn::", "xla::", "<built-in "};
+/* How operators of PyTorch, of its libraries and of XLA begin, and what XLA does to compile a program. */
+static const char *const operators[] = {
+	"aten::", "autograd::", "c10d::",  "nccl:",      "torch::",   "torchvision::", "prim::",      "cudnn::",
+	"xla::",  "<built-in ", "Thunk:#", "XlaCompile", "XlaCreate", "XlaEmit",       "XlaOptimize", "XlaPass"};
 
 static const char containers[] =
 	"epoch epochs fold trial trials run main fit train training bench benchmark experiment loop";

@@ -98,6 +98,14 @@ static void join_cycles(const struct pattern_look *look, const struct trace *t, 
 	}
 }
 
+/* Whether there are several loops, none of them much of the GPU time, nor longer than the next one: none of them is
+ * what the program does. */
+static bool are_scattered(const struct run_loops *loops, double all)
+{
+	return loops->n > 1 && loops->list[0].time < RULE_COMMON * all &&
+	       loops->list[1].time >= (1 - RULE_NEAR) * loops->list[0].time;
+}
+
 void pattern_run_join(const struct trace *t, const struct run_part *parts, const struct pattern_look *looks, size_t n,
                       struct arena *arena, struct run_loops *out)
 {
@@ -144,7 +152,8 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 			loop->share = all > 0 ? loop->time / all : 0;
 		}
 		pattern_names_give(t, out->list, out->n, arena);
-		if (in_loops < RULE_HALF * (all - searched)) {
+		out->scattered = in_loops >= RULE_HALF * (all - searched);
+		if (!out->scattered || are_scattered(out, all - searched)) {
 			out->n_small = out->n;
 			out->n = 0;
 		}

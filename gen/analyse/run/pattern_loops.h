@@ -68,7 +68,8 @@ struct run_pieces {
 struct run_loops {
 	struct run_loop *list; /* by time, descending; those that search behind all others */
 	uint32_t n;
-	uint32_t n_small; /* how many are listed where `n` is 0 because all of them are too little of the GPU time */
+	uint32_t n_small; /* how many are listed where `n` is 0 because they are too little of the GPU time: … */
+	bool scattered;   /* … each of them, not all of them together */
 	struct run_cycle *cycles; /* by device, loop as it was found, cycle */
 	uint32_t n_cycles;
 	struct run_pieces *pieces; /* by part */

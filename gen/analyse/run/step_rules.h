@@ -9,7 +9,7 @@
 #define RULE_MOST 0.75      /* what is the same in cycles that are alike */
 #define RULE_HALF 0.5       /* a majority: of the GPU time, of places, of votes */
 #define RULE_QUARTER 0.25   /* a good part: a cycle that lacks it is none, work between two that has it is no log */
-#define RULE_COMMON 0.2     /* cycles that are equal in what they hold: enough to say what is usual */
+#define RULE_COMMON 0.2     /* equal cycles, or GPU time of one loop of several: enough to say what is usual */
 #define RULE_NEAR 0.125     /* as long, or as far apart, but for so much */
 #define RULE_LITTLE 0.02    /* next to nothing: one op in fifty, a loop that is not worth a row */
 #define RULE_CONSTANT 0.3   /* what all cycles hold equally often where the rest varies, at least; beyond it in order */

@@ -67,7 +67,7 @@ static void add_small_loop(struct quality *q, const struct run *run, const char 
 	const struct run_loop *loop = &run->loops.list[0];
 	QUALITY_FIND(q, arena, small_loop, FACT_NO_SIDE, .file = file,
 	             .loop = arena_copy(arena, loop->title, strlen(loop->title)), .times = loop->n,
-	             .share = loop->share);
+	             .share = loop->share, .scattered = run->loops.scattered);
 }
 
 /* Steps that end faster than they are launched. */
