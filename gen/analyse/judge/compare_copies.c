@@ -292,7 +292,8 @@ static bool holds_steps(const struct guard *c, int s, const struct range_result 
 static bool is_other_number(const struct guard *c, const double n[2])
 {
 	const double steps = log(c->a->steps.mean / c->b->steps.mean), all = steps + log(n[1] / n[0]);
-	return guard_counts_differ(c, n[0], n[1]) || (guard_distance(n[0], n[1]) > c->slack && steps * all < 0);
+	return guard_counts_differ(c, n[0], n[1]) || (guard_distance(n[0], n[1]) > c->slack && steps * all < 0 &&
+	                                              fmin(fabs(steps), fabs(all)) > GUARD_MATERIAL);
 }
 
 void guard_ranges_of_steps(struct guard *c)
