@@ -202,6 +202,28 @@ def frames_that_look(folder):
         check(doc["verdict"]["same_work"] == "same" and "'frame' ranges" not in text, "frames that take little:", text)
 
 
+def threads_that_answer(folder):
+    """Of three threads' requests all count, also where a cache answers a little more than half of two threads': a thread that
+    watches launches far less often than the others."""
+    for side, of_ten in ("base", (10, 10, 10)), ("fixed", (5, 4, 4)):
+        program, spans = made_program.Program(random.Random(side)), []
+        for i in range(240):
+            begin, at = program.now, len(program.calls)
+            program.host(60_000)
+            if i // 3 % 10 < of_ten[i % 3]:
+                program.copy(1, 100_000)
+                for _ in range(6):
+                    program.kernel("answer", 7, 50_000)
+                program.wait()
+            tid = made_program.PID + 77 + i % 3
+            program.calls[at:] = [(*c[:3], tid, *c[4:]) for c in program.calls[at:]]
+            spans.append((begin, program.now, "request", tid))
+        write_ranges(folder / f"{side}.sqlite", program, spans)
+    _, doc, text, *_ = report(folder)
+    measured = [doc[side]["steps"]["measured"] for side in ("baseline", "fixed")]
+    check(min(measured) > 220 and doc["verdict"]["result"] == "inconclusive" and "times the other side's work" in " ".join(text.split()), "threads:", measured, text)
+
+
 def parts_of_requests(folder):
     """What a marked step consists of is no unit: tokens of a request on its thread, or on the threads of two workers."""
     for threads in 1, 2:
@@ -417,4 +439,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([frames_that_look, ranges_beside_steps, parts_of_requests, batch_takes_less_than_twice, answers_are_longer, larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([frames_that_look, threads_that_answer, ranges_beside_steps, parts_of_requests, batch_takes_less_than_twice, answers_are_longer, larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

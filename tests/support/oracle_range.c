@@ -28,8 +28,8 @@ struct choice {
 	double stretch, work; /* GPU time from the first to the last; without communication */
 };
 
-/* Whether at least half of the thread's instances hold a launch of its own. */
-static bool launches_itself(const struct walk *w, const struct choice *c, uint32_t thread)
+/* The share of the thread's instances that hold a launch of its own. */
+static double launches_itself(const struct walk *w, const struct choice *c, uint32_t thread)
 {
 	size_t n = 0, launching = 0;
 	for (size_t k = 0; k < c->n; k++) {
@@ -42,7 +42,7 @@ static bool launches_itself(const struct walk *w, const struct choice *c, uint32
 		n++;
 		launching += found;
 	}
-	return 2 * launching >= n;
+	return n ? (double)launching / (double)n : 0;
 }
 
 /* Time of the kernels that a thread launches in its own instances, an instance. */
@@ -84,21 +84,24 @@ static bool is_on(const struct choice *c, uint32_t thread)
 	return false;
 }
 
-/* Of several threads those stay that launch, and no less than a tenth of the kernels that another of them does; if none
- * does, all do. */
+/* Of several threads those stay that launch in half as many of their instances as another one, and no less than a tenth
+ * of the kernels that another of them does; if none does, all do. */
 static void drop_watchers(const struct walk *w, struct choice *c)
 {
 	bool *stays = ARENA_NEW(w->arena, w->trace->n_threads, bool);
 	size_t threads = 0, launching = 0, kept = 0;
-	double most = 0;
-	for (uint32_t u = 0; u < w->trace->n_threads; u++)
+	double most = 0, most_share = 0;
+	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
 		if (is_on(c, u) && kernels_of(w, c, u) > most)
 			most = kernels_of(w, c, u);
+		if (is_on(c, u) && launches_itself(w, c, u) > most_share)
+			most_share = launches_itself(w, c, u);
+	}
 	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
 		if (!is_on(c, u))
 			continue;
 		threads++;
-		stays[u] = launches_itself(w, c, u) && 10 * kernels_of(w, c, u) >= most;
+		stays[u] = 2 * launches_itself(w, c, u) >= most_share && 10 * kernels_of(w, c, u) >= most;
 		launching += stays[u];
 	}
 	if (threads < 2 || launching == 0)

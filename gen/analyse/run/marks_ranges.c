@@ -220,24 +220,25 @@ static double look_at_launches(const struct marks_ranges *x, const struct marks_
 	return p->n ? kernels / (double)p->n : 0;
 }
 
-/* Takes out the pieces of threads that only watch others launch, or prepare what others work on: less than a part of
- * the kernels of those. */
+/* Takes out the pieces of threads that only watch others launch, or prepare what others work on: that launch in less
+ * than half as many of their instances as another one, or less than a part of its kernels. */
 static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, const struct launching *l)
 {
 	size_t kept = 0;
 	struct marks_piece *p = &x->pieces[c->first];
-	double *kernels = ARENA_NEW(x->arena, c->n, double), most = 0;
+	double *kernels = ARENA_NEW(x->arena, c->n, double), *share = ARENA_NEW(x->arena, c->n, double);
+	double most = 0, most_share = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		size_t launching;
 		kernels[i] = look_at_launches(x, &p[i], l, &launching);
+		share[i] = p[i].n ? (double)launching / (double)p[i].n : 0;
 		most = kernels[i] > most ? kernels[i] : most;
-		if (2 * launching < p[i].n)
-			kernels[i] = -1;
+		most_share = share[i] > most_share ? share[i] : most_share;
 	}
-	for (size_t i = 0; i < c->n; i++)
-		if (kernels[i] >= 0 && MAIN_PART * kernels[i] >= most)
+	for (size_t i = 0; i < c->n; i++) /* of requests whose work another thread does all count: none launches any */
+		if (2 * share[i] >= most_share && MAIN_PART * kernels[i] >= most)
 			p[kept++] = p[i];
-	c->n = kept ? kept : c->n; /* requests whose work another thread does: all count */
+	c->n = kept ? kept : c->n;
 }
 
 static void collect_candidates(struct marks_ranges *x, bool few)
