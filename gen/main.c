@@ -2,7 +2,7 @@
 #include "base/opt.h"
 #include "capture/target.h"
 #include "cmd/cmd.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 #include "say/say.h"
 
 #include <fcntl.h>

@@ -307,17 +307,21 @@ static void write_book(struct book *b, FILE *out)
 			}
 	fputs("};\n", out);
 	for (int id = 0; id < WORDS_COUNT; id++) {
-		fprintf(out, "static const char *const list_%d[] = {\n", id);
+		fprintf(out, "static const struct say_listed list_%d[] = {\n", id);
+		const char *key = words_info[id].keys;
 		for (int i = 0; b->word[id][i].n; i++) {
-			fputc('\t', out);
+			int n = (int)strcspn(key, "|");
+			fprintf(out, "\t{\"%.*s\", ", n, key);
 			write_text(out, b->word[id][i].data);
+			fputs("\t},\n", out);
+			key += n + (key[n] == '|');
 		}
 		fputs("};\n", out);
 	}
 	fputs("const struct say_help say_helps[] = {\n", out);
 	for (int h = 0; h < b->n_helps; h++)
 		write_help(b, &b->help[h], out);
-	fputs("};\nconst char *const *const say_lists[WORDS_COUNT] = {\n", out);
+	fputs("};\nconst struct say_listed *const say_lists[WORDS_COUNT] = {\n", out);
 	for (int id = 0; id < WORDS_COUNT; id++)
 		fprintf(out, "\tlist_%d,\n", id);
 	fputs("};\n", out);

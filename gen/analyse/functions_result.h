@@ -56,7 +56,6 @@ struct sampled_cause {
 
 /* What became of a function in one place of the stacks. */
 enum stack_change { STACK_SAME, STACK_LESS, STACK_MUCH_LESS, STACK_MORE, STACK_MUCH_MORE };
-const char *stack_change_name(enum stack_change change); /* "much_less", … */
 
 /* A function as it was called, for a picture: parents stand before their children, and children from left to right. */
 struct stack_part {

@@ -3,7 +3,7 @@
 #ifndef GAPLINE_ANALYSE_PAIR_RESULT_H
 #define GAPLINE_ANALYSE_PAIR_RESULT_H
 
-#include "analyse/judge/gates.h"
+#include "analyse/judge/gate.h"
 #include "analyse/judge/verdict.h"
 #include "analyse/latency_result.h"
 #include "analyse/words.h"

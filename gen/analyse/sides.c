@@ -1,6 +1,6 @@
 #include "analyse/sides.h"
 
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/run/choose_steps.h"
 #include "analyse/run/work_phases.h"
 #include "analyse/side/side_rows.h"

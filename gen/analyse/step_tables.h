@@ -5,7 +5,7 @@
 #define GAPLINE_ANALYSE_STEP_TABLES_H
 
 #include "analyse/functions_result.h"
-#include "analyse/judge/gates.h"
+#include "analyse/judge/gate.h"
 #include "analyse/kernels_result.h"
 #include "analyse/side/side.h"
 #include "trace/printed.h"

@@ -7,97 +7,28 @@
 
 #include "say/say.h"
 
-static const char *const causes[CAUSE_COUNT] = {
-	[CAUSE_HOST_CODE] = "host_code",
-	[CAUSE_HOST_BLOCKED] = "host_blocked",
-	[CAUSE_GIL] = "gil",
-	[CAUSE_OFF_CPU] = "off_cpu",
-	[CAUSE_HANDOVER] = "handover",
-	[CAUSE_SYNC_RETURN] = "sync_return",
-	[CAUSE_COPY_API] = "copy_api",
-	[CAUSE_LAUNCH_API] = "launch_api",
-	[CAUSE_ALLOC] = "alloc",
-	[CAUSE_MODULE_LOAD] = "module_load",
-	[CAUSE_OTHER_API] = "other_api",
-	[CAUSE_PROFILER] = "profiler",
-	[CAUSE_LAUNCH_LATENCY] = "launch_latency",
-	[CAUSE_DISPATCH] = "dispatch",
-	[CAUSE_DEPENDENCY] = "dependency",
-	[CAUSE_LATE_START] = "late_start",
-	[CAUSE_MANAGED_MEMORY] = "managed_memory",
-	[CAUSE_BUBBLE] = "bubble",
-	[CAUSE_OTHER_PROCESS] = "other_process",
-	[CAUSE_UNATTRIBUTED] = "unattributed",
-};
-
 const enum cause cause_of_call[] = {
 	[CALL_OTHER] = CAUSE_OTHER_API,  [CALL_LAUNCH] = CAUSE_LAUNCH_API, [CALL_COPY] = CAUSE_COPY_API,
 	[CALL_SYNC] = CAUSE_SYNC_RETURN, [CALL_ALLOC] = CAUSE_ALLOC,       [CALL_MODULE] = CAUSE_MODULE_LOAD};
 
 const char *cause_name(enum cause cause)
 {
-	return causes[cause];
+	return say_listed(WORDS_cause, cause)->key;
 }
 
 const char *cause_label(enum cause cause)
 {
-	return say_word(WORDS_cause, causes[cause]);
+	return say_listed(WORDS_cause, cause)->word;
 }
 
 const char *cause_meaning(enum cause cause)
 {
-	return say_word(WORDS_cause_meaning, causes[cause]);
+	return say_listed(WORDS_cause_meaning, cause)->word;
 }
-
-static const char *const startup_parts[STARTUP_PARTS] = {
-	[STARTUP_BEFORE_CUDA] = "before_cuda",   [STARTUP_CUDA_SETUP] = "cuda_setup",
-	[STARTUP_MODULE_LOAD] = "module_load",   [STARTUP_FIRST_LAUNCHES] = "first_launches",
-	[STARTUP_SEARCH] = "kernel_search",      [STARTUP_ALLOC] = "alloc",
-	[STARTUP_COPY_API] = "copy_api",         [STARTUP_LAUNCH_API] = "launch_api",
-	[STARTUP_SYNC] = "sync_return",          [STARTUP_HOST_CODE] = "host_code",
-	[STARTUP_HOST_BLOCKED] = "host_blocked", [STARTUP_GIL] = "gil",
-	[STARTUP_OFF_CPU] = "off_cpu",           [STARTUP_HANDOVER] = "handover",
-	[STARTUP_PROFILER] = "profiler",
-};
-
-const char *startup_part_name(enum startup_part part)
-{
-	return startup_parts[part];
-}
-
-const char *startup_part_label(enum startup_part part)
-{
-	return say_word(WORDS_startup_part, startup_parts[part]);
-}
-
-const char *startup_part_meaning(enum startup_part part)
-{
-	return say_word(WORDS_startup_meaning, startup_parts[part]);
-}
-
-const char *opened_label(enum opened opened)
-{
-	static const char *const names[] = {[OPENED_SYNC] = "sync", [OPENED_DRY] = "dry", [OPENED_WAITING] = "waiting"};
-	return say_word(WORDS_opened, names[opened]);
-}
-
-WORD_OF(limit_name,
-        limit, [LIMIT_POWER] = "power_cap", [LIMIT_THERMAL] = "thermal", [LIMIT_HARDWARE_THERMAL] = "hardware_thermal",
-        [LIMIT_HARDWARE] = "hardware_slowdown", [LIMIT_POWER_BRAKE] = "power_brake",
-        [LIMIT_APPLICATION] = "application_clocks", [LIMIT_SYNC_BOOST] = "sync_boost", [LIMIT_OTHER] = "other")
-
-WORD_OF(rank_part_name, rank_part, [RANK_COMPUTE] = "compute", [RANK_WAITING] = "waiting",
-        [RANK_MOVING] = "other_communication", [RANK_COPY] = "copies", [RANK_IDLE] = "idle")
 
 WORD_OF(part_kind_name, part_kind, [PART_COMPUTE] = "compute", [PART_COMM] = "comm_exposed",
         [PART_COPY] = "copy_exposed", [PART_IDLE] = "idle", [PART_UNUSUAL] = "unusual_steps",
         [PART_RECORDING] = "recording", [PART_OUTSIDE] = "outside", [PART_OTHER] = "other")
-
-WORD_OF(part_short_name,
-        part_kind, [PART_COMPUTE] = "compute", [PART_COMM] = "comm", [PART_COPY] = "copy", [PART_IDLE] = "idle")
-
-WORD_OF(stack_change_name, stack_change, [STACK_SAME] = "same", [STACK_LESS] = "less", [STACK_MUCH_LESS] = "much_less",
-        [STACK_MORE] = "more", [STACK_MUCH_MORE] = "much_more")
 
 WORD_OF(finding_status_name, finding_status, [FINDING_RESOLVED] = "resolved", [FINDING_REDUCED] = "reduced",
         [FINDING_REMAINING] = "remaining", [FINDING_NEW] = "new", [FINDING_SEEN] = "seen")

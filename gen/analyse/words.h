@@ -59,15 +59,11 @@ enum startup_part {
 	STARTUP_PROFILER,       /* in the profiler's own recorded overhead */
 	STARTUP_PARTS
 };
-const char *startup_part_name(enum startup_part part);    /* "before_cuda" */
-const char *startup_part_label(enum startup_part part);   /* "before CUDA" … a few words for a reader */
-const char *startup_part_meaning(enum startup_part part); /* one sentence for a legend */
 
 /* What opened a gap. */
 enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
 /* OPENED_SYNC: the host was inside a synchronising call and came back; OPENED_DRY: the queue ran dry while the host was
  * elsewhere; OPENED_WAITING: an op was queued but could not start. */
-const char *opened_label(enum opened opened); /* "queue ran dry" */
 
 /* Who marked a run's steps. */
 enum step_origin {
@@ -98,7 +94,6 @@ enum limit {
 	LIMIT_OTHER,
 	LIMIT_COUNT
 };
-const char *limit_name(enum limit limit); /* "power_cap" */
 
 /* What a part of the waterfall is. part_kind_name gives the JSON's word. */
 enum part_kind {
@@ -127,9 +122,7 @@ enum rank_part {
 	RANK_PARTS
 };
 
-const char *rank_part_name(enum rank_part part);  /* "waiting", … */
-const char *part_kind_name(enum part_kind kind);  /* "comm_exposed", "unusual_steps", … */
-const char *part_short_name(enum part_kind kind); /* of the budget's parts: "comm" */
+const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
 
 /* Who is waited for. */
 enum straggler_kind {

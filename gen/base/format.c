@@ -174,7 +174,7 @@ static const char *shorten_group(struct arena *arena, const char *text, unsigned
 
 const char *format_name(struct arena *arena, const char *name, unsigned most)
 {
-	unsigned from, to;
+	unsigned from = 0, to = 0;
 	for (int pass = 0; pass < 8 && format_length(name) > most; pass++) {
 		bool angle = longest_group(name, '<', '>', &from, &to) && to - from > 2;
 		if (!angle && !(longest_group(name, '(', ')', &from, &to) && to - from > 2))

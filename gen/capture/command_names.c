@@ -1,4 +1,4 @@
-#include "capture/command_names.h"
+#include "capture/command.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -2,7 +2,7 @@
 #include "analyse/analyse.h"
 #include "cmd/claim.h"
 #include "cmd/cmd.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 #include "cmd/result.h"
 #include "say/say.h"
 

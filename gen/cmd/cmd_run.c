@@ -2,7 +2,6 @@
 #include "analyse/judge/evidence.h"
 #include "base/proc.h"
 #include "capture/command.h"
-#include "capture/command_names.h"
 #include "cmd/run_parts.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* gapline verify: a report's page against the evidence that it carries. */
 #include "cmd/cmd.h"
-#include "cmd/page_compare.h"
+#include "cmd/page.h"
 #include "cmd/result.h"
 #include "say/say.h"
 

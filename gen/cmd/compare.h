@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 #include "render/assets.h"
 #include "render/render.h"
 

@@ -5,7 +5,7 @@
 #include "base/opt.h"
 #include "base/sort.h"
 #include "base/unpack.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 #include "cmd/saving.h"
 #include "digest/digest.h"
 #include "read/kineto.h"

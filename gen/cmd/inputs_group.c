@@ -1,5 +1,5 @@
 /* The files of a side become its runs: which are ranks of one, and which are other runs. */
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "cmd/inputs.h"

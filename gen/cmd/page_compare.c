@@ -1,4 +1,4 @@
-#include "cmd/page_compare.h"
+#include "cmd/page.h"
 
 #include "analyse/analyse.h"
 #include "base/json_reader.h"

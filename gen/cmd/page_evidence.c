@@ -1,8 +1,7 @@
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 
 #include "base/base64.h"
 #include "base/json_reader.h"
-#include "cmd/page_compare.h"
 
 #include <string.h>
 

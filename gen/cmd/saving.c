@@ -1,9 +1,9 @@
 #include "cmd/saving.h"
 
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/say.h"
 #include "cmd/inputs_export.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 #include "cmd/progress.h"
 #include "say/say.h"
 #include "store/store.h"

@@ -1,8 +1,7 @@
-#include "cupti_records.h"
+#include "cupti_parts.h"
 
-#include "cupti_window.h"
 #include "inject/spool_events.h"
-#include "py_sampler.h"
+#include "py.h"
 #include "spool_writer.h"
 
 #include <errno.h>

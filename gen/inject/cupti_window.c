@@ -1,4 +1,4 @@
-#include "cupti_window.h"
+#include "cupti_parts.h"
 
 #include "cupti_api.h"
 #include "spool_writer.h"

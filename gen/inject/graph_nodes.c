@@ -1,6 +1,6 @@
 #include "graph_nodes.h"
 
-#include "py_here.h"
+#include "py.h"
 #include "spool_events.h"
 #include "table.h"
 

@@ -1,12 +1,10 @@
 /* libgapline-cupti.so: what the CUDA driver and NVTX load into the program (CUDA_INJECTION64_PATH and
  * NVTX_INJECTION64_PATH). Without GAPLINE_SPOOL in the environment it does nothing at all. */
 #include "cupti_api.h"
-#include "cupti_records.h"
-#include "cupti_window.h"
+#include "cupti_parts.h"
 #include "graph_nodes.h"
 #include "nvtx.h"
-#include "nvtx_payload.h"
-#include "py_sampler.h"
+#include "py.h"
 #include "spool_writer.h"
 
 #include <fcntl.h>
@@ -99,7 +97,7 @@ static void failed(enum spool_severity severity, const char *what, CUptiResult r
 	                      : "");
 }
 
-/* Once, while the driver initialises itself; they stay on to the end (cupti_window.h says why). */
+/* Once, while the driver initialises itself; they stay on to the end (cupti_parts.h says why). */
 static void activities_on(void)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -159,7 +157,7 @@ static bool is_xla(void)
 }
 
 /* Before the first activity is on. What is loaded later changes nothing: kinds are not switched while a program runs
- * (cupti_window.h). */
+ * (cupti_parts.h). */
 static void choose_graphs(void)
 {
 	if (by_node || !is_xla())

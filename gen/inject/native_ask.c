@@ -1,7 +1,7 @@
-#include "native_ask.h"
+#include "native.h"
 
 #include "base/search.h"
-#include "py_memory.h"
+#include "py.h"
 #include "table.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
-#include "native_sampler.h"
+#include "native.h"
 
-#include "native_ask.h"
-#include "py_memory.h"
+#include "py.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

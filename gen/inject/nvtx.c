@@ -1,7 +1,6 @@
 #include "nvtx.h"
 #include "inject/spool_events.h"
 
-#include "nvtx_payload.h"
 #include "spool_writer.h"
 
 #define NVTX_NO_IMPL

@@ -30,4 +30,80 @@ void nvtx_stop(uint32_t domain, uint64_t range);
  * or of an unknown size are left out. */
 void nvtx_put_payloads(uint32_t domain, uint64_t range, const struct payload_data *data, size_t n);
 
+/* NVTX's extension for payloads, which is how NCCL says of a call what it moves: its structs and the places of its
+ * functions, as a module of it hands them over (nvtx3/nvToolsExtPayload.h and nvtxDetail/nvtxExtTypes.h, versions 1.3
+ * and 1.4). Our own table, so that the library builds with toolkits whose NVTX has no such header. */
+
+struct payload_segment {
+	size_t id, n;
+	intptr_t *functions; /* 0: not taken */
+};
+
+/* What one copy of NVTX hands over. */
+struct payload_module {
+	uint16_t nvtx, bytes;     /* `bytes`: of this struct */
+	uint16_t module, version; /* of the extension */
+	size_t n_segments;
+	struct payload_segment *segments;
+	intptr_t (*get_function)(uint32_t id);
+	const void *sizes;
+};
+
+enum { PAYLOAD_MODULE = 2, PAYLOAD_VERSION_1_3 = 0x0103, PAYLOAD_VERSION_1_4 = 0x0104 };
+
+enum payload_function { /* their places in the segment */
+	                PAYLOAD_REGISTER_SCHEMA = 0,
+	                PAYLOAD_REGISTER_ENUM = 1,
+	                PAYLOAD_PUSH = 3,
+	                PAYLOAD_POP = 4,
+	                PAYLOAD_START = 5,
+	                PAYLOAD_STOP = 6
+};
+
+/* An event's payloadType where its payload is a pointer to data of a layout, and reserved0 how many such. */
+#define PAYLOAD_TYPE_EXTENDED ((int32_t)0xDFBD0009)
+
+struct payload_data {
+	uint64_t schema;
+	size_t bytes; /* SIZE_MAX: whoever records is to find out */
+	const void *data;
+};
+
+struct payload_entry {
+	uint64_t flags, type;
+	const char *name, *description;
+	uint64_t detail, offset; /* offset 0 of an entry that is not the first: where alignment puts it */
+	const void *semantics, *reserved;
+};
+
+enum { PAYLOAD_SCHEMA_STATIC = 1 }; /* type: every entry stands at a place of its own */
+
+enum payload_field { /* bits of `fields`: which of the others are set */
+	             PAYLOAD_HAS_ID_OF_SCHEMA = 1 << 8,
+	             PAYLOAD_HAS_ID_OF_ENUM = 1 << 5
+};
+
+struct payload_schema {
+	uint64_t fields;
+	const char *name;
+	uint64_t type, flags;
+	const struct payload_entry *entries;
+	size_t n_entries, bytes, alignment;
+	uint64_t id;
+	void *extension;
+};
+
+struct payload_enum {
+	uint64_t fields;
+	const char *name;
+	const void *entries;
+	size_t n_entries, bytes;
+	uint64_t id;
+	void *extension;
+};
+
+/* Takes the functions of one copy of the extension over, as nvtx_inject does NVTX's own. Of a later version 1 only
+ * the ranges are taken: what payloads hold is not known. 1: done, 0: it is another extension, or another version. */
+int nvtx_inject_payloads(struct payload_module *module);
+
 #endif

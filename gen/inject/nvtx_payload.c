@@ -1,6 +1,5 @@
-#include "nvtx_payload.h"
+#include "nvtx.h"
 
-#include "inject/nvtx.h"
 #include "inject/spool_events.h"
 #include "spool_writer.h"
 

@@ -1,6 +1,4 @@
-#include "py_tell.h"
-
-#include "py_memory.h"
+#include "py.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
-#include "py_here.h"
+#include "py.h"
 
-#include "py_memory.h"
-#include "py_tell.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

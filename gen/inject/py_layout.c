@@ -1,6 +1,4 @@
-#include "py_layout.h"
-
-#include "py_memory.h"
+#include "py.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,6 +1,4 @@
-#include "py_tell.h"
-
-#include "py_memory.h"
+#include "py.h"
 
 /* A code object has a table of entries, one behind the other, each for some of its instructions: a byte with the top
  * bit set, which says how many (3 bits, less 1) and how it goes on (4 bits), then bytes without that bit. Lines are

@@ -1,4 +1,4 @@
-#include "py_memory.h"
+#include "py.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "py_tell.h"
+#include "py.h"
 #include "table.h"
 
 #include <stdio.h>

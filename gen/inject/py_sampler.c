@@ -1,10 +1,6 @@
-#include "py_sampler.h"
+#include "py.h"
 
-#include "native_sampler.h"
-#include "py_here.h"
-#include "py_memory.h"
-#include "py_stack.h"
-#include "py_tell.h"
+#include "native.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 

@@ -1,6 +1,4 @@
-#include "py_stack.h"
-
-#include "py_memory.h"
+#include "py.h"
 
 #include <string.h>
 #include <time.h>

@@ -30,8 +30,8 @@ static const struct fact *held_back(const struct clocks *c, struct arena *arena)
 	struct facts *limits = ARENA_NEW(arena, 1, struct facts);
 	for (int l = 0; l < LIMIT_COUNT; l++)
 		if (c->limited[l] > 0)
-			FACT_ADD(limits, arena, limited_in, FACT_NO_SIDE, .limit = limit_name((enum limit)l),
-			         .samples = c->limited[l]);
+			FACT_ADD(limits, arena, limited_in, FACT_NO_SIDE,
+			         .limit = say_listed(WORDS_clock_limit, (unsigned)l)->key, .samples = c->limited[l]);
 	return FACT_NEW(arena, held_back, FACT_NO_SIDE,
 	                .found = !c->judged  ? "unknown"
 	                         : limits->n ? "limits"

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "render/lanes.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <limits.h>
 #include <math.h>
@@ -297,7 +298,7 @@ static void write_palette(struct writer *w)
 		json_text(&w->json, "cause", which < CAUSE_COUNT ? cause_name((enum cause)which) : NULL);
 	}
 	for (int opened = json_list(&w->json, "opened"); json_more(&w->json, opened < OPENED_COUNT); opened++)
-		json_text(&w->json, NULL, opened_label((enum opened)opened));
+		json_text(&w->json, NULL, say_listed(WORDS_opened, (unsigned)opened)->word);
 }
 
 static void write_names(struct writer *w)

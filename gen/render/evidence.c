@@ -109,7 +109,7 @@ const char *evidence_startup(const struct analysis *a, struct arena *arena)
 		return NULL;
 	for (uint32_t i = 0; i < t.n && i < LARGEST; i++)
 		FACT_ADD(&parts, arena, startup_part_is, FACT_NO_SIDE,
-		         .part = startup_part_name((enum startup_part)t.row[i].key),
+		         .part = say_listed(WORDS_startup_part, (unsigned)t.row[i].key)->key,
 		         .time = both ? words_pair(arena, t.row[i].time[0], t.row[i].time[1])
 		                      : format_time(arena, t.row[i].time[one]));
 	return SAY(NULL, arena, startup_is,

@@ -290,7 +290,7 @@ static void write_stacks(struct json *json, const struct analysis *a)
 			for (uint32_t k = json_list(json, "callers"); json_item(json, k, p->n_callers); k++)
 				write_function(json, a, &p->callers[k]);
 		}
-		json_text(json, "change", stack_change_name(p->change));
+		json_text(json, "change", say_listed(WORDS_stack_change, p->change)->key);
 		for (uint32_t s = 0; json_of_side(json, a, s); s++) {
 			json_ms(json, "total_ms", p->time[s]);
 			json_ms(json, "unsampled_ms", p->untold[s]);

@@ -38,7 +38,7 @@ static void fill_graph(const struct analysis *a, int s, const struct graph_insid
 			const struct graph_share *share = &g->list[of].row[i];
 			row = page_row(parts);
 			page_code(row, "name", graphs_name(a, share, (enum graph_share_of)of, arena));
-			page_fill(row, "by", say_word(WORDS_graph_by, graph_share_key((enum graph_share_of)of)));
+			page_fill(row, "by", say_listed(WORDS_graph_by, (unsigned)of)->word);
 			page_fill(row, "share", format_share(arena, share->share));
 			page_fill(row, "time",
 			          arena_format(arena, "\xE2\x89\x88 %s",

@@ -142,7 +142,7 @@ static double draw_legend(double y, xmlNode *svg)
 	xmlNode *muted = svg_filled(svg, "muted", "#555");
 	for (size_t i = 0; i < sizeof change_look / sizeof *change_look; i++) {
 		svg_attribute(svg_rect(svg, x, y, 14, 12, NULL), "fill", change_look[i].fill);
-		const char *label = say_word(WORDS_stack_change, stack_change_name((enum stack_change)i));
+		const char *label = say_listed(WORDS_stack_change, (unsigned)i)->word;
 		svg_text(muted, x + 18, y + 10, ANCHOR_START, label);
 		x += 18 + svg_text_width(label) + 18;
 	}

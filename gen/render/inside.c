@@ -59,7 +59,7 @@ static const struct facts *stalls_of(const struct kernel_inside *k, struct arena
 {
 	struct facts *stalls = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < k->n_stalls; i++)
-		FACT_ADD(stalls, arena, stalled, FACT_NO_SIDE, .stall = kernel_stall_name(k->stall[i].stall),
+		FACT_ADD(stalls, arena, stalled, FACT_NO_SIDE, .stall = say_listed(WORDS_stall, k->stall[i].stall)->key,
 		         .share = k->stall[i].share);
 	return stalls;
 }
@@ -198,12 +198,12 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 	json_number(json, "instances_per_step", k->instances);
 	json_ms(json, "ms_per_step", k->per_step);
 	json_number(json, "share", k->share);
-	json_text(json, "bound", kernel_bound_name(k->bound));
+	json_text(json, "bound", say_listed(WORDS_kernel_bound, k->bound)->key);
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		json_number(json, members[i].key, k->value[members[i].number]);
 	json_text(json, "occupancy_limit", kernel_limit_name(k->limit));
 	for (uint32_t i = json_list(json, "stalls"); json_item(json, i, k->n_stalls); i++) {
-		json_text(json, "reason", kernel_stall_name(k->stall[i].stall));
+		json_text(json, "reason", say_listed(WORDS_stall, k->stall[i].stall)->key);
 		json_number(json, "share", k->stall[i].share);
 	}
 	json_number(json, absolute ? "flop_per_second" : "peak_share_percent", k->rate);

@@ -4,6 +4,7 @@
 #include "render/facts.h"
 #include "render/sections.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -117,7 +118,7 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 		json_null(json, "map");
 	for (int p = json_list(json, "part_maps"); json_more(json, p < RANK_PARTS); p++)
 		if (r->parts[p].rows)
-			write_map(json, NULL, rank_part_name((enum rank_part)p), &r->parts[p]);
+			write_map(json, NULL, say_listed(WORDS_rank_part, (unsigned)p)->key, &r->parts[p]);
 	json_end_object(json);
 }
 
@@ -158,8 +159,6 @@ void json_folded(struct json *json, const struct analysis *a, const struct side 
 	json_end_object(json);
 }
 
-static const char *const opened_key[] = {[OPENED_SYNC] = "sync", [OPENED_DRY] = "dry", [OPENED_WAITING] = "waiting"};
-
 /* Both members of a budget: `per_step`, and `idle`, whose rows add up to per_step.idle. */
 void json_budget(struct json *json, const struct analysis *a, const struct budget *b)
 {
@@ -178,7 +177,7 @@ void json_budget(struct json *json, const struct analysis *a, const struct budge
 		json_ms(json, "ms_per_step", row->per_step);
 		json_object(json, "opened_ms_per_step");
 		for (int o = 0; o < OPENED_COUNT; o++)
-			json_ms(json, opened_key[o], row->opened[o]);
+			json_ms(json, say_listed(WORDS_opened, (unsigned)o)->key, row->opened[o]);
 		json_end_object(json);
 	}
 }
@@ -206,7 +205,7 @@ static void write_clocks(struct json *json, const struct clocks *c)
 	if (json_maybe(json, "limited", c->judged)) {
 		json_integer(json, "samples", c->judged);
 		for (int l = 0; l < LIMIT_COUNT; l++)
-			json_number(json, limit_name((enum limit)l), c->limited[l]);
+			json_number(json, say_listed(WORDS_clock_limit, (unsigned)l)->key, c->limited[l]);
 		json_end_object(json);
 	}
 	json_end_object(json);

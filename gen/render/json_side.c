@@ -187,7 +187,7 @@ static void write_startup(struct json *json, const struct side *s)
 	json_bool(json, "whole", s->startup.whole);
 	json_ms(json, "longest_pause_ms", s->startup.pause);
 	for (uint32_t i = json_list(json, "causes"); json_item(json, i, s->startup.n_rows); i++) {
-		json_text(json, "cause", startup_part_name(s->startup.row[i].part));
+		json_text(json, "cause", say_listed(WORDS_startup_part, s->startup.row[i].part)->key);
 		json_ms(json, "ms", s->startup.row[i].ns);
 	}
 	json_end_object(json);

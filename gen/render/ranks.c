@@ -247,8 +247,7 @@ static void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNo
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
 			continue;
-		svg_attribute(svg_text(ink, x, 12, ANCHOR_START,
-		                       say_word(WORDS_rank_part, rank_part_name((enum rank_part)p))),
+		svg_attribute(svg_text(ink, x, 12, ANCHOR_START, say_listed(WORDS_rank_part, (unsigned)p)->word),
 		              "font-weight", "bold");
 		svg_text(muted, x, 28, ANCHOR_START,
 		         SAY(NULL, arena, time_range, .low = range[p].low, .high = range[p].high));

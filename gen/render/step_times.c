@@ -336,7 +336,7 @@ static void draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		svg_attribute(svg_text(ink, 0, y + HEADING, ANCHOR_START, heading(&a->side[side], arena)),
 		              "font-weight", "bold");
 		for (uint32_t i = 0; i < s->n_rows; i++) {
-			const char *label = startup_part_label(s->row[i].part);
+			const char *label = say_listed(WORDS_startup_part, s->row[i].part)->word;
 			slices[i] = (struct slice){palette_of_startup(s->row[i].part), s->row[i].ns, label, "", label};
 		}
 		slices_draw(svg, slices, s->n_rows, y + BAR_AT, most, arena);
@@ -354,7 +354,7 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 		const double *time = t.row[i].time, change = time[1] - time[0];
 		struct scope *row = page_row(rows);
 		key_draw(page_draw(row, "key"), palette_of_startup(part));
-		page_fill(row, "name", startup_part_label(part));
+		page_fill(row, "name", say_listed(WORDS_startup_part, part)->word);
 		bars_draw(page_draw(row, "bars"), time[0], time[1], t.most);
 		tables_number(row, "before",
 		              known[0] ? format_number(arena, unit, time[0]) : say_word(WORDS_heading, "unknown"),
@@ -370,8 +370,8 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 		page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));
 		row = page_row(meanings);
 		key_draw(page_draw(row, "key"), palette_of_startup(part));
-		page_fill(row, "part", startup_part_label(part));
-		page_fill(row, "text", startup_part_meaning(part));
+		page_fill(row, "part", say_listed(WORDS_startup_part, part)->word);
+		page_fill(row, "text", say_listed(WORDS_startup_meaning, part)->word);
 	}
 }
 

@@ -425,7 +425,8 @@ static void put_graphs(struct terminal *t, struct unit unit)
 			for (uint32_t i = 0; i < graph->list[of].n && i < TABLE_BRIEF; i++) {
 				const struct graph_share *share = &graph->list[of].row[i];
 				put_row(t, unit, graph->per_step * share->share, graph->per_step,
-				        SAY(NULL, &t->arena, graph_part, .by = graph_share_key((enum graph_share_of)of),
+				        SAY(NULL, &t->arena, graph_part,
+				            .by = say_listed(WORDS_graph_by, (unsigned)of)->key,
 				            .name = graphs_name(t->a, share, (enum graph_share_of)of, &t->arena)));
 			}
 	}

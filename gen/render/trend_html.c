@@ -153,7 +153,7 @@ static void fill_commits(const struct trend *t, struct page *page)
 		page_fill(row, "runs", c->unused ? "" : arena_format(arena, "%u", c->runs));
 		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
 		for (int k = 0; k < TREND_PARTS; k++)
-			page_fill(row, part_short_name((enum part_kind)k),
+			page_fill(row, say_listed(WORDS_trend_part, (unsigned)k)->key,
 			          c->unused ? "" : format_number(arena, unit, c->part[k]));
 		page_fill_if(row, "joule", energy, c->energy > 0 ? say_count(arena, c->energy) : "");
 		page_fill(row, "note", note_of(t, c, arena));

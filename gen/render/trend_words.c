@@ -36,7 +36,8 @@ const char *trend_what(const struct trend_change *c, struct arena *arena)
 		}
 	struct facts said = {0};
 	if (part >= 0)
-		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE, .part = part_short_name((enum part_kind)part),
+		FACT_ADD(&said, arena, part_changed, FACT_NO_SIDE,
+		         .part = say_listed(WORDS_trend_part, (unsigned)part)->key,
 		         .times = words_pair(arena, c->part[0][part], c->part[1][part]));
 	if (c->phase)
 		FACT_ADD(&said, arena, phase_changed, FACT_NO_SIDE, .phase = c->phase,

@@ -230,7 +230,7 @@ const struct fact *words_reason(const struct analysis *a, const struct reason *r
 	return FACT_NEW(arena, why_work, FACT_NO_SIDE,
 	                .what = straggler ? "straggler"
 	                        : memset  ? "memset"
-	                                  : part_short_name(part->kind),
+	                                  : say_listed(WORDS_trend_part, part->kind)->key,
 	                .way = r->one_way ? view_copy_way(r->way) : NULL, .held = r->held, .kernel = w.kernel,
 	                .owner = w.owner, .module = w.module, .baseline = w.time[0], .fixed = w.time[1],
 	                .before = w.count[0], .after = w.count[1], .overlap = overlap_of(r, arena),
@@ -246,10 +246,10 @@ const struct fact *words_slowest(const struct analysis *a, uint32_t s, struct ar
 	struct facts *parts = ARENA_NEW(arena, 1, struct facts);
 	for (uint32_t i = 0; i < slow->n_parts; i++) {
 		const struct slowest_part *part = &slow->part[i];
-		FACT_ADD(parts, arena, slowest_part, FACT_NO_SIDE, .kind = part_short_name(part->kind),
-		         .cause = cause_name(part->cause), .phase = part->phase,
-		         .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL, .more = part->time.more,
-		         .half = part->time.half);
+		FACT_ADD(parts, arena, slowest_part, FACT_NO_SIDE,
+		         .kind = say_listed(WORDS_trend_part, part->kind)->key, .cause = cause_name(part->cause),
+		         .phase = part->phase, .way = part->kind == PART_COPY ? view_copy_way(part->way) : NULL,
+		         .more = part->time.more, .half = part->time.half);
 	}
 	const struct slowest_time *w = slow->work;
 	const struct fact *apart = !slow->requests ? NULL

@@ -22,7 +22,12 @@ const char *say_word(enum words_id list, const char *key)
 {
 	int i = fact_key(words_info[list].keys, key, strlen(key));
 	assert(i >= 0);
-	return i >= 0 ? say_lists[list][i] : key;
+	return i >= 0 ? say_lists[list][i].word : key;
+}
+
+const struct say_listed *say_listed(enum words_id list, unsigned value)
+{
+	return &say_lists[list][value];
 }
 
 static bool is(const struct template_piece *piece, const char *style)

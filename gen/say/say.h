@@ -36,6 +36,12 @@ const char **say_facts(const struct facts *facts, const struct names *names, str
 /* The word of a list for a key that the list has. Not an arena's. */
 const char *say_word(enum words_id list, const char *key);
 
+/* The key and the word for a value of an enumeration in whose order the list has its keys (facts.def names it). */
+struct say_listed {
+	const char *key, *word;
+};
+const struct say_listed *say_listed(enum words_id list, unsigned value);
+
 /* What is said of a command (help.txt). Lists end with NULL, options with a row without a name. */
 struct say_help {
 	const char *name;  /* "gapline report" */
@@ -60,7 +66,7 @@ struct say_forms {
 	const char *form[SAY_FORMS]; /* NULL: there is none */
 };
 extern const struct say_forms say_catalogue[FACT_COUNT];
-extern const char *const *const say_lists[WORDS_COUNT]; /* in the order of its keys */
-extern const struct say_help say_helps[];               /* the last, without a name: of all commands */
+extern const struct say_listed *const say_lists[WORDS_COUNT]; /* in the order of its keys */
+extern const struct say_help say_helps[];                     /* the last, without a name: of all commands */
 
 #endif

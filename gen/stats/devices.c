@@ -176,7 +176,7 @@ static double *chunk_uses(const struct trace *trace, const struct trace_device *
 static void add_uses(const struct trace *trace, const struct trace_device *device, const struct stats_request *request,
                      struct arena *arena, struct sheet *out)
 {
-	struct interval span;
+	struct interval span = {0};
 	if (!span_of(trace, device, request, &span) || span.end == span.start)
 		return;
 	int64_t length = span.end - span.start, size = (length + request->chunks - 1) / request->chunks;

@@ -11,6 +11,7 @@
 #include "draws.h"
 #include "oracle.h"
 #include "random_trace.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void row_check(struct trial *c, uint32_t device, const struct idle_row *r
 		int64_t part = *oracle_row(&c->oracle, o, row->cause, row->phase, k);
 		if (total_of(c, row->opened[k]) != part)
 			WRONG(c, "device %u: %s in %s opened by %s: %lld, expected %lld", device,
-			      cause_name(row->cause), text(c, row->phase), opened_label(k),
+			      cause_name(row->cause), text(c, row->phase), say_listed(WORDS_opened, k)->word,
 			      (long long)total_of(c, row->opened[k]), (long long)part);
 		expected += part;
 	}
@@ -205,9 +206,10 @@ static void timeline_check(struct trial *c)
 						      "timeline: device %u at %lld: %s in %s (%s), expected %s in %s "
 						      "(%s)",
 						      lanes->device, (long long)(at + origin), cause_name(piece->cause),
-						      text(c, piece->phase), opened_label(gap->opened),
+						      text(c, piece->phase),
+						      say_listed(WORDS_opened, gap->opened)->word,
 						      t->class == ORACLE_IDLE ? cause_name(t->cause) : "busy",
-						      text(c, t->phase), opened_label(t->opened));
+						      text(c, t->phase), say_listed(WORDS_opened, t->opened)->word);
 				}
 			}
 			if (at != gap->end)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/conditions.h"
+#include "analyse/judge/doubts.h"
 #include "said.h"
 #include "scene.h"
 

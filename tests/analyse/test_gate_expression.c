@@ -1,6 +1,6 @@
 /* Expressions of --gate: what is read, what is refused and where, and what any bytes at all do to the parser. */
 #include "analyse/analysis.h"
-#include "analyse/judge/gate_expression.h"
+#include "analyse/judge/gate.h"
 #include "draws.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/kernel_names.h"
 #include "base/arena.h"
 
 static void test_keys(void **state)

@@ -4,7 +4,7 @@
  *
  *	test_looks [PAIRS]      pairs of a cell, 2,000 unless told */
 #include "analyse/judge/evidence.h"
-#include "analyse/judge/gates.h"
+#include "analyse/judge/gate.h"
 #include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stopwatch.h"

@@ -5,7 +5,7 @@
  *
  *	test_sessions [PAIRS]      pairs of a cell, 1,000 unless told */
 #include "analyse/judge/evidence.h"
-#include "analyse/judge/gates.h"
+#include "analyse/judge/gate.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stopwatch.h"
 #include "draws.h"

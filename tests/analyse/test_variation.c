@@ -1,6 +1,6 @@
 /* What steps vary by: kernels' own time, or anything else, or another speed from some step on; and what is said and
  * advised then. Worked out by hand. */
-#include "analyse/judge/variation.h"
+#include "analyse/judge/same_work.h"
 #include "analyse/judge/work.h"
 #include "verdict_pair.h"
 

@@ -298,6 +298,23 @@ static void more_steps(void **unused)
 	assert_int_equal(v->more_steps, (int64_t)ceil(fmax(fmax(20, independent), k * 15)));
 }
 
+/* Where the steps that are there would show a change of 2 %, those count that would show that there is none of 2 %. */
+static void more_steps_for_the_nearer_proof(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 3;
+	add_even_run(p, 0, 60, 4.84e9, 0.035, 0);
+	add_run(p, 1, 60, 4800000000);
+	p->warmup = 0;
+	const struct verdict *v = judge(p);
+	double size = fabs(log(v->speedup)), wide = v->half_width / log(1.02), g = log(1.02) - size;
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(2 * wide * wide < 1 && size > 0);
+	assert_int_equal(v->more_steps, (int64_t)ceil(2 * pow(v->half_width / g, 2) * 60));
+	assert_int_equal(v->more_runs, 0);
+}
+
 /* Sides that vary alike vary as pairs: which of them was cut shorter does not depend on which is the baseline. */
 static void more_pairs(void **unused)
 {
@@ -448,6 +465,7 @@ int main(void)
 		TEST(gate_takes_faster),
 		TEST(incomparable_sides),
 		TEST(more_steps),
+		TEST(more_steps_for_the_nearer_proof),
 		TEST(more_pairs),
 		TEST(more_independent_steps),
 		TEST(more_steps_cannot_help),

@@ -1,6 +1,5 @@
 /* What people would call the sides of `gapline run`: pairs of commands, and the names worked out by hand. */
 #include "capture/command.h"
-#include "capture/command_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * answer. */
 #include "analyse/analyse.h"
 #include "cmd/claim.h"
-#include "cmd/page_evidence.h"
+#include "cmd/page.h"
 
 #include <stdlib.h>
 

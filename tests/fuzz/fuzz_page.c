@@ -1,6 +1,6 @@
 /* Fuzz target: any bytes as a report or its JSON, given in the place of profiles or to verify. Evidence in it is
  * judged, and what the page says is held against it. */
-#include "cmd/page_compare.h"
+#include "cmd/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

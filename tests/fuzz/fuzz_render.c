@@ -2,7 +2,7 @@
  * parsers read each form again: names stay texts, whatever they hold. The first bytes are numbers, the others texts
  * with 0x1E between them. */
 #include "analyse/analyse.h"
-#include "analyse/judge/gate_expression.h"
+#include "analyse/judge/gate.h"
 #include "base/json_reader.h"
 #include "render/render.h"
 #include "trace/build.h"

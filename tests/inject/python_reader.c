@@ -1,9 +1,7 @@
 /* Reads the Python frames of a process's threads as the sampler does, for a test that is written in Python and loads
  * this into itself (ctypes releases the interpreter's lock around every call). */
-#include "inject/native_ask.h"
-#include "inject/py_memory.h"
-#include "inject/py_stack.h"
-#include "inject/py_tell.h"
+#include "inject/native.h"
+#include "inject/py.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -39,8 +39,6 @@ gen/analyse/judge/rules.c
 gen/analyse/judge/rules_gpu.c
 gen/analyse/judge/rules_host.c
 gen/analyse/judge/rules_idle.c
-gen/analyse/judge/rules_launch.c
-gen/analyse/judge/rules_once.c
 gen/analyse/judge/same_result.c
 gen/analyse/judge/shape.c
 gen/analyse/judge/stopwatch.c

@@ -1,4 +1,4 @@
-#include "analyse/judge/amounts.h"
+#include "analyse/judge/same_work.h"
 
 #include <math.h>
 

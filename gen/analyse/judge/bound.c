@@ -1,6 +1,6 @@
 #include "analyse/judge/bound.h"
 
-#include "analyse/judge/conditions.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/side/side_facts.h"
 #include "analyse/side/side_parts.h"
 #include "base/keymap.h"

@@ -1,11 +1,7 @@
-#include "analyse/judge/compare_parts.h"
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
+#include "analyse/judge/same_work.h"
 
-#include "analyse/judge/amounts.h"
-#include "analyse/judge/conditions.h"
-#include "analyse/judge/same_result.h"
 #include "analyse/judge/work.h"
-#include "analyse/judge/work_alike.h"
 #include "analyse/say.h"
 #include "base/format.h"
 

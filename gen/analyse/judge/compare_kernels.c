@@ -1,9 +1,8 @@
 /* The part of the same-work guard that looks at kernels: what work.h counts, weighed. */
-#include "analyse/judge/amounts.h"
-#include "analyse/judge/compare_parts.h"
+#include "analyse/judge/same_work.h"
 
-#include "analyse/judge/conditions.h"
-#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/doubts.h"
+#include "analyse/judge/kernel_names.h"
 #include "analyse/judge/work.h"
 
 #include <math.h>

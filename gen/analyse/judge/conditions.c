@@ -1,7 +1,7 @@
-#include "analyse/judge/conditions.h"
+#include "analyse/judge/doubts.h"
 
-#include "analyse/judge/nothing.h"
 #include "analyse/side/recording.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -193,8 +193,8 @@ static const struct fact *say_held_back(const struct side side[2], int s, struct
 		if (judged < SAMPLES_ENOUGH || other_judged < SAMPLES_ENOUGH || other > 0 ||
 		    limited < HELD_BACK * judged)
 			continue;
-		FACT_ADD(limited_by, arena, limited_in, FACT_NO_SIDE, .limit = limit_name(limits[i]),
-		         .samples = limited / judged);
+		FACT_ADD(limited_by, arena, limited_in, FACT_NO_SIDE,
+		         .limit = say_listed(WORDS_clock_limit, limits[i])->key, .samples = limited / judged);
 	}
 	if (!limited_by->n)
 		return NULL;

@@ -1,11 +1,11 @@
 #include "analyse/judge/findings.h"
 #include "base/sort.h"
 
-#include "analyse/judge/amounts.h"
-#include "analyse/judge/conditions.h"
 #include "analyse/judge/diagnosis.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/judge/renames.h"
 #include "analyse/judge/rules_parts.h"
+#include "analyse/judge/same_work.h"
 #include "base/keymap.h"
 #include "say/say.h"
 

@@ -85,6 +85,8 @@ struct rule {
 	/* The fact, where its parameters are not only what rule_fact knows; NULL: they are. */
 	const struct fact *(*tell)(const struct evidence *e);
 	enum place_time gpu; /* what of the GPU's work it claims; PLACE_IDLE: none */
+	enum cause cause;    /* of find_idle: whose last word it is … */
+	bool given;          /* … and that nothing in the program takes it away, so it promises nothing */
 };
 
 extern const struct rule rules[];

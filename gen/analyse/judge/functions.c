@@ -1,4 +1,4 @@
-#include "analyse/judge/functions_parts.h"
+#include "analyse/judge/functions.h"
 #include "base/sort.h"
 
 #include <math.h>

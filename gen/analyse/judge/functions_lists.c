@@ -1,5 +1,5 @@
 /* Lists of functions, and the part of their tree that a picture shows. */
-#include "analyse/judge/functions_parts.h"
+#include "analyse/judge/functions.h"
 #include "base/sort.h"
 
 #include "base/list.h"

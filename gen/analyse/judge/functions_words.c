@@ -1,5 +1,5 @@
 /* Which functions a finding is about. */
-#include "analyse/judge/functions_parts.h"
+#include "analyse/judge/functions.h"
 
 #include "analyse/judge/renames.h"
 #include "say/say.h"

@@ -1,4 +1,4 @@
-#include "analyse/judge/gate_expression.h"
+#include "analyse/judge/gate.h"
 #include "base/format.h"
 #include "base/opt.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/judge/gate_metric.h"
+#include "analyse/judge/gate.h"
 
 #include "analyse/say.h"
 

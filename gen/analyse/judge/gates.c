@@ -1,4 +1,4 @@
-#include "analyse/judge/gates.h"
+#include "analyse/judge/gate.h"
 
 #include "analyse/pair_result.h"
 #include "base/format.h"

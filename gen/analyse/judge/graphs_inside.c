@@ -363,5 +363,3 @@ struct graphs_inside graphs_look_inside(const struct graphs_input *of, struct na
 		divide(&out.graph[i], v, names, arena);
 	return out;
 }
-
-WORD_OF(graph_share_key, graph_share_of, "kernel", "phase", "range", "module")

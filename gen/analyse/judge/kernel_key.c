@@ -1,4 +1,4 @@
-#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/kernel_names.h"
 
 #include "trace/names.h"
 

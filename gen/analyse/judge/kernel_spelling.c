@@ -1,4 +1,4 @@
-#include "analyse/judge/kernel_spelling.h"
+#include "analyse/judge/kernel_names.h"
 
 #include "base/buf.h"
 #include "base/words.h"

@@ -1,4 +1,4 @@
-#include "analyse/judge/measured.h"
+#include "analyse/judge/proof.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-#include "analyse/judge/ncu_command.h"
+#include "analyse/judge/ncu.h"
 #include "base/sort.h"
 
-#include "analyse/judge/kernel_spelling.h"
+#include "analyse/judge/kernel_names.h"
 #include "analyse/run/parts.h"
 #include "base/buf.h"
 #include "base/list.h"

@@ -1,10 +1,8 @@
-#include "analyse/judge/ncu_evidence.h"
+#include "analyse/judge/ncu.h"
 #include "base/format.h"
 #include "base/sort.h"
 
-#include "analyse/judge/kernel_key.h"
-#include "analyse/judge/ncu_command.h"
-#include "analyse/judge/ncu_match.h"
+#include "analyse/judge/kernel_names.h"
 #include "say/say.h"
 
 #include <math.h>
@@ -111,17 +109,6 @@ static void draw_roofs(struct kernels_inside *out)
 		}
 }
 
-WORD_OF(kernel_bound_name, kernel_bound, [BOUND_UNKNOWN] = "unknown", [BOUND_MEMORY] = "memory",
-        [BOUND_COMPUTE] = "compute", [BOUND_BOTH] = "both", [BOUND_LATENCY] = "latency")
-
-WORD_OF(kernel_stall_name,
-        ncu_stall, [NCU_LONG_SCOREBOARD] = "long_scoreboard", [NCU_SHORT_SCOREBOARD] = "short_scoreboard",
-        [NCU_BARRIER] = "barrier", [NCU_MEMBAR] = "membar", [NCU_MATH_PIPE] = "math_pipe_throttle",
-        [NCU_MIO_THROTTLE] = "mio_throttle", [NCU_LG_THROTTLE] = "lg_throttle", [NCU_TEX_THROTTLE] = "tex_throttle",
-        [NCU_WAIT] = "wait", [NCU_NOT_SELECTED] = "not_selected", [NCU_DISPATCH] = "dispatch_stall",
-        [NCU_DRAIN] = "drain", [NCU_SLEEPING] = "sleeping", [NCU_BRANCH] = "branch_resolving",
-        [NCU_NO_INSTRUCTION] = "no_instruction", [NCU_IMC_MISS] = "imc_miss", [NCU_GMMA] = "gmma", [NCU_MISC] = "misc")
-
 const char *kernel_limit_name(enum ncu_number limit)
 {
 	static const char *const names[NCU_NUMBERS] = {
@@ -151,7 +138,7 @@ static const char *first_of(const struct kernel_inside *k)
 	case BOUND_LATENCY:
 		return top_stall(k) ? "stall" : "in_flight";
 	default:
-		return kernel_bound_name(k->bound);
+		return say_listed(WORDS_kernel_bound, k->bound)->key;
 	}
 }
 
@@ -161,10 +148,10 @@ static const struct fact *fact_of(const struct kernel_inside *k, int side, struc
 	const struct kernel_stall *stall = top_stall(k);
 	const bool bound = k->bound != BOUND_UNKNOWN, low = k->bound == BOUND_LATENCY && v[NCU_OCCUPANCY] <= 50;
 	const char *limit = kernel_limit_name(k->limit);
-	return FACT_NEW(arena, inside_kernel, side, .bound = kernel_bound_name(k->bound),
+	return FACT_NEW(arena, inside_kernel, side, .bound = say_listed(WORDS_kernel_bound, k->bound)->key,
 	                .sm = bound ? v[NCU_SM] / 100 : NAN, .memory = bound ? v[NCU_MEMORY] / 100 : NAN,
 	                .occupancy = v[NCU_OCCUPANCY] / 100, .most = v[NCU_OCCUPANCY_MOST] / 100, .limit = limit,
-	                .waves = v[NCU_WAVES], .stall = stall ? kernel_stall_name(stall->stall) : NULL,
+	                .waves = v[NCU_WAVES], .stall = stall ? say_listed(WORDS_stall, stall->stall)->key : NULL,
 	                .stalled = stall ? stall->share : NAN, .first = first_of(k),
 	                .relief = k->limit == NCU_WAVES                                                ? "grid"
 	                          : low && (k->limit == NCU_BY_REGISTERS || k->limit == NCU_BY_SHARED) ? limit

@@ -1,7 +1,7 @@
-#include "analyse/judge/ncu_match.h"
+#include "analyse/judge/ncu.h"
 #include "base/sort.h"
 
-#include "analyse/judge/kernel_spelling.h"
+#include "analyse/judge/kernel_names.h"
 #include "base/keymap.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "analyse/judge/nothing.h"
+#include "analyse/judge/doubts.h"
 
 #include "trace/again.h"
 

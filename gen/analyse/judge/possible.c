@@ -1,4 +1,4 @@
-#include "analyse/judge/possible.h"
+#include "analyse/judge/doubts.h"
 
 #include "analyse/judge/evidence.h"
 #include "base/list.h"

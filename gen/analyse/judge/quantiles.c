@@ -1,6 +1,5 @@
 #include "analyse/judge/quantiles.h"
 
-#include "analyse/judge/between.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"
 

@@ -1,6 +1,5 @@
 #include "analyse/judge/row.h"
 
-#include "analyse/judge/between.h"
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/series.h"
 #include "analyse/judge/stats.h"

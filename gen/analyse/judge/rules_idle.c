@@ -8,37 +8,6 @@ static const double LARGE = 0.3;     /* of a step: from here on a cause has a fi
 static const double UNCLAIMED = 0.5; /* … of its own, where so much of it is no other finding's */
 static const double EACH_STEP = 0.9; /* graphs that are made a step */
 
-/* `given`: nothing in the program takes it away, so it promises nothing. */
-static const struct {
-	enum fact_id finding;
-	bool given;
-} causes[CAUSE_COUNT] = {
-	[CAUSE_HOST_CODE] = {FACT_idle_host_code, false},
-	[CAUSE_HOST_BLOCKED] = {FACT_idle_host_blocked, false},
-	[CAUSE_OFF_CPU] = {FACT_idle_off_cpu, false},
-	[CAUSE_HANDOVER] = {FACT_idle_handover, false},
-	[CAUSE_SYNC_RETURN] = {FACT_idle_sync_return, false},
-	[CAUSE_COPY_API] = {FACT_idle_copy_api, false},
-	[CAUSE_LAUNCH_API] = {FACT_idle_launch_api, false},
-	[CAUSE_OTHER_API] = {FACT_idle_other_api, false},
-	[CAUSE_PROFILER] = {FACT_idle_profiler, true},
-	[CAUSE_LAUNCH_LATENCY] = {FACT_idle_launch_latency, false},
-	[CAUSE_DISPATCH] = {FACT_idle_dispatch, true},
-	[CAUSE_DEPENDENCY] = {FACT_idle_dependency, true},
-	[CAUSE_LATE_START] = {FACT_idle_late_start, true},
-	[CAUSE_OTHER_PROCESS] = {FACT_idle_other_process, true},
-	[CAUSE_UNATTRIBUTED] = {FACT_idle_unattributed, true},
-};
-
-/* The cause that the finding is of. */
-static enum cause cause_of(const struct evidence *e)
-{
-	enum cause cause = 0;
-	while (cause < CAUSE_COUNT - 1 && causes[cause].finding != e->rule->finding)
-		cause++;
-	return cause;
-}
-
 /* What making graphs takes that were not kept, ns a step: where nobody made one each step, nothing. */
 static double instantiating(const struct evidence *e)
 {
@@ -55,7 +24,7 @@ static double instantiating(const struct evidence *e)
 
 void find_idle(struct evidence *e)
 {
-	enum cause cause = cause_of(e);
+	const enum cause cause = e->rule->cause;
 	double all = 0, longest = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
 		const struct idle_fact *fact = &e->facts->idle[i];
@@ -79,6 +48,55 @@ void find_idle(struct evidence *e)
 		return;
 	if (all < LARGE * rule_period(e) || e->amount < UNCLAIMED * all)
 		rule_keep_silent(e);
-	else if (causes[cause].given)
+	else if (e->rule->given)
 		e->ceiling = 0;
+}
+
+/* ---- what happened once: named by itself, in no ceiling ---- */
+
+static bool fits_once(const struct cell_key *idle)
+{
+	(void)idle;
+	return true;
+}
+
+/* The run with the longest gap that happened once; NULL: there is none. `n`: how many there are. */
+static const struct run_table *longest_of(const struct side_facts *facts, uint32_t *n)
+{
+	const struct run_table *longest = NULL;
+	*n = 0;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		*n += run->n_once;
+		if (run->n_once &&
+		    (!longest || run->once.end - run->once.start > longest->once.end - longest->once.start))
+			longest = run;
+	}
+	return longest;
+}
+
+void find_once(struct evidence *e)
+{
+	uint32_t n = 0;
+	const struct run_table *run = longest_of(e->facts, &n);
+	rule_claim(e, fits_once);
+	rule_note(e, "gaps", FINDING_COUNT, n);
+	rule_note(e, "longest", FINDING_TIME, run ? (double)(run->once.end - run->once.start) : 0);
+	rule_note(e, "after", FINDING_TIME, run ? (double)(run->once.start - run->first_op) : 0);
+	rule_costs(e, 0, SMALL);
+	e->ceiling = 0;
+}
+
+const struct fact *tell_once(const struct evidence *e)
+{
+	uint32_t n = 0;
+	const struct run_table *run = longest_of(e->facts, &n);
+	if (!run)
+		return NULL;
+	const struct once_gap *gap = &run->once;
+	bool at_begin = gap->before == TRACE_NONE, at_end = gap->next == TRACE_NONE;
+	return FACT_NEW(e->arena, one_off_gaps, e->side_no, .after = rule_value(e, "after"),
+	                .longest = rule_value(e, "longest"), .cause = cause_name(gap->cause), .phase = gap->phase,
+	                .at_begin = at_begin, .before = at_begin ? 0 : gap->before, .at_end = at_end,
+	                .next = at_end ? 0 : gap->next, .more = n - 1, .unit = rule_unit(e));
 }

@@ -56,18 +56,14 @@ const struct fact *tell_input(const struct evidence *e);
 void find_host_work(struct evidence *e);
 void find_after_sync(struct evidence *e);
 void find_sync(struct evidence *e);
+const struct fact *tell_alloc(const struct evidence *e);
+void find_launches(struct evidence *e);
+const struct fact *tell_launches(const struct evidence *e);
 
-/* Causes of idle time that no other rule has (rules_idle.c). */
+/* Causes of idle time that no other rule has, and what happened once (rules_idle.c). */
 void find_idle(struct evidence *e);
-
-/* What happened once (rules_once.c). */
 void find_once(struct evidence *e);
 const struct fact *tell_once(const struct evidence *e);
-
-/* Launches (rules_launch.c). */
-void find_launches(struct evidence *e);
-const struct fact *tell_alloc(const struct evidence *e);
-const struct fact *tell_launches(const struct evidence *e);
 
 /* What the GPUs do: copies, communication, computing (rules_gpu.c). */
 void find_managed(struct evidence *e);

@@ -1,4 +1,4 @@
-#include "analyse/judge/same_result.h"
+#include "analyse/judge/same_work.h"
 
 #include "base/sort.h"
 

@@ -1,7 +1,7 @@
 #include "analyse/judge/series.h"
 
+#include "analyse/judge/series_parts.h"
 #include "analyse/judge/stats.h"
-#include "analyse/judge/warmup.h"
 #include "base/sort.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define GAPLINE_ANALYSE_JUDGE_SERIES_H
 
 #include "analyse/judge/exchange.h"
-#include "analyse/judge/rhythm.h"
+#include "analyse/judge/series_parts.h"
 #include "base/arena.h"
 
 #include <stdbool.h>

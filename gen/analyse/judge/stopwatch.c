@@ -1,6 +1,5 @@
 #include "analyse/judge/stopwatch.h"
 
-#include "analyse/judge/between.h"
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"

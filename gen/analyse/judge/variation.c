@@ -1,4 +1,4 @@
-#include "analyse/judge/variation.h"
+#include "analyse/judge/same_work.h"
 
 #include "analyse/judge/series.h"
 

@@ -4,7 +4,6 @@
 
 #include "analyse/judge/controls.h"
 #include "analyse/judge/evidence.h"
-#include "analyse/judge/measured.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-#include "analyse/judge/warmup.h"
+#include "analyse/judge/series_parts.h"
 
 #include "analyse/judge/stats.h"
 #include "base/arena.h"

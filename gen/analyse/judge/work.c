@@ -1,6 +1,5 @@
-#include "analyse/judge/kernel_key.h"
-#include "analyse/judge/work_alike.h"
-#include "analyse/judge/work_multiple.h"
+#include "analyse/judge/work.h"
+#include "analyse/judge/kernel_names.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/sort.h"

@@ -1,11 +1,13 @@
 /* Which kernels the two sides ran, by kernel_key: what only one has, what runs another number of times or another time,
- * and what one side leaves out. Pure; part of the same-work guard (compare.h). */
+ * and what one side leaves out. Pure; part of the same-work guard. */
 #ifndef GAPLINE_ANALYSE_JUDGE_WORK_H
 #define GAPLINE_ANALYSE_JUDGE_WORK_H
 
 #include "analyse/judge/renames.h"
-#include "analyse/judge/variation.h"
+#include "analyse/judge/same_work.h"
 #include "analyse/side/side.h"
+
+#include <math.h>
 
 /* Kernels of one kind of difference. Communication is in none: how many there are depends on how gradients are cut into
  * buckets, and waiting makes them long. */
@@ -121,7 +123,7 @@ double work_chance(double n);
  * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
 
-struct work_row; /* work_alike.h */
+struct work_row;
 
 /* The same of a kernel's instances, of which chance makes no less than what they vary by from step to step. */
 bool work_runs_differ(const struct work_scale *scale, const struct work_row *row);
@@ -129,5 +131,131 @@ bool work_runs_differ(const struct work_scale *scale, const struct work_row *row
 /* Both sides are built. The result's texts live in `arena`. */
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out);
+
+/* How often kernels run, by the step or by the item; for work*.c. */
+
+/* A step that works on more items launches most kernels as often all the same. Whether it does, `all` says, and `row`
+ * is that kernel, in a phase or in all: it gets the counts of as many items. */
+bool work_count_by_step(const struct work_scale *scale, const struct work_row *all, struct work_row *row);
+
+/* Whether a count a step is a whole number, one at least, but for the edges of the window. */
+bool work_is_whole(const struct work_scale *scale, double count);
+
+/* What speaks for the same work, and what against it under the same names: kernels that both sides run alike, and
+ * families of kernels of which one side does less; for work*.c. */
+
+/* A kernel in a phase, counted on both sides. */
+struct work_row {
+	const char *key;
+	uint32_t phase; /* the baseline's name for it */
+	bool comm;
+	bool fill;                                          /* it sets, copies or converts values, by its name */
+	double instances[2], time[2];                       /* a step, by side */
+	double time2[2], blocks[2], blocks2[2], unsized[2]; /* a step; 2: how far steps are from the mean, squared */
+	double threads[2]; /* of a block, added up over a step's launches; below one each: not recorded of all */
+	double varies[2];  /* by how much its instances vary from step to step, standard deviation */
+	bool per_item; /* a launch does more or less, as a step works on more or fewer items: its blocks and time are
+	                * those of as many items */
+};
+
+/* How far two counts or times are apart, as a share of the larger one. */
+static inline double work_distance(double a, double b)
+{
+	return fmax(a, b) > 0 ? fabs(a - b) / fmax(a, b) : 0;
+}
+
+/* What kernels in phases, n of them, vary by from step to step and do not vary by together, ns a step: what they vary
+ * by one by one less what their sum does. No kernel has more of it. */
+double work_vary_alone(const struct work_scale *scale, const struct work_row *row, size_t n);
+
+/* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
+ * Both sides run it. */
+bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);
+
+/* Whether every block of a kernel has another number of threads than on the other side. A mean that is no whole number
+ * is of launches that differ among themselves. Both sides run it. */
+bool work_has_other_threads(const struct work_row *row);
+
+/* Whether side `less` has a collective fewer for each launch of `row` that it has fewer: what prepares gradients to be
+ * sent goes with the sending, and whether that was needed in every step no profile tells. `all`: the kernels of all
+ * phases, n of them. */
+bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *all, size_t n, int less,
+                         const struct work_row *row);
+
+/* Whether a kernel that side `less` runs less often takes so much longer there that each launch may do what several do
+ * on the other side: all tables of embeddings at once, say. Both sides run it. */
+bool work_is_gathered(const struct work_row *row, int less);
+
+/* Whether the few launches of side `less` have most of the blocks that many have on the other side, and each has more:
+ * what is said, no more. */
+static inline bool work_launches_hold_more(const struct work_row *r, int less)
+{
+	static const double most = 0.75, more = 1.1;
+	return r->instances[less] > 0 && r->blocks[less] > most * r->blocks[!less] &&
+	       r->blocks[less] * r->instances[!less] > more * r->blocks[!less] * r->instances[less];
+}
+
+/* Adds a kernel that differs by so much time, ns a step. `sizes`: how large its launches are, added up over a step's,
+ * by side; NULL: that is not what differs. */
+static inline void work_group_add(struct work_group *g, const struct work_row *r, double time, const double *sizes)
+{
+	g->n++;
+	g->time += time;
+	if (time <= g->largest && g->name)
+		return;
+	g->largest = time;
+	g->name = *r->key ? r->key : "(no name)";
+	for (int s = 0; s < 2; s++)
+		g->size[s] = sizes ? sizes[s] / r->instances[s] : 0;
+}
+
+/* Fills known, alike, factor, by_chance and wandering of `out` from the kernels of all phases, n of them; `row`: in
+ * phases. Blocks that were not recorded may have changed where times did. `arena`: for the time of the call. */
+void work_find_alike(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
+                     const struct work_row *all, size_t n, struct arena *arena, struct work_kernels *out);
+
+/* The family of kernels that differs most. `arena`: as above. */
+void work_find_fall(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
+                    struct work_fall *out);
+
+/* work_kernels.placed. `row`: the kernels in phases, `all`: of all phases. `arena`: for the time of the call. */
+double work_placed(const struct work_scale *scale, const struct work_row *row, size_t n_rows,
+                   const struct work_row *all, size_t n, struct arena *arena);
+
+/* Whether most of the time of the kernels of the side other than `less` is of such that run as often on neither, and
+ * each side has some of its own: a step that was built anew, in which the sums and copies of the old parts need no
+ * place. `all`: the kernels of all phases, n of them. */
+bool work_is_built_anew(const struct work_scale *scale, const struct work_row *all, size_t n, int less);
+
+/* Whether a step of one side holds several of the other's. */
+
+#define WORK_SELDOM 0.5     /* times a step: what comes no more often is of a loop around it, … */
+#define WORK_SAME_LOOP 0.05 /* … of which a step is the same part where counts are so near */
+
+/* Of the kernels of all phases, n of them. The ratio is that of the kernel that runs longest; what an optimizer runs
+ * once behind several micro-batches, as long on both sides, says nothing of it. */
+struct work_multiple work_find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n);
+
+/* The same of steps that run as often and are larger: a third and more of the kernels' time has so many times the
+ * blocks, a step is given so many times the input, and a run has so many times fewer steps. `runs` are blocks of a
+ * step. */
+struct work_multiple work_find_larger(const struct work_scale *scale, const struct work_row *all, size_t n);
+
+/* struct work_kernels. `all`: as above. */
+struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
+
+/* The same: what runs as often in all on both sides, which repeat so many times each (`repeats`), and not per
+ * repetition, the longest of it, where that is a third and more of the kernels' time. A repetition then ends at
+ * something else: steps from one neighbour list to the next, say, which one side makes half as often. */
+struct work_multiple work_find_recut(const double repeats[2], const struct work_row *all, size_t n);
+
+/* Half as many launches of twice as many blocks leave nothing out. */
+bool work_has_as_many_blocks(const struct work_row *row);
+
+/* How many times less often side `less` runs what has as many blocks on both sides in fewer launches, where that is a
+ * third and more of the time of all that runs so many times less often: then it works on larger parts of the same
+ * batch, and a kernel whose launches have few blocks however much they do (a loss, a sum) leaves nothing out, either.
+ * 0: it does not. */
+double work_find_merged(const struct work_scale *scale, const struct work_row *all, size_t n, int less);
 
 #endif

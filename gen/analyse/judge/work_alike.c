@@ -1,4 +1,4 @@
-#include "analyse/judge/work_alike.h"
+#include "analyse/judge/work.h"
 
 #include "analyse/judge/stats.h"
 

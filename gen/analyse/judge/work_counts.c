@@ -1,5 +1,5 @@
 /* How often kernels run: whether two counts differ, and whether they go by the step or by the item. */
-#include "analyse/judge/work_alike.h"
+#include "analyse/judge/work.h"
 
 #include <math.h>
 

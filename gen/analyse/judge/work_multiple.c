@@ -1,4 +1,4 @@
-#include "analyse/judge/work_multiple.h"
+#include "analyse/judge/work.h"
 
 #include "trace/classify.h"
 

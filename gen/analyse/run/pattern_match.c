@@ -1,6 +1,6 @@
 #include "analyse/run/choose_steps.h"
 
-#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/kernel_names.h"
 #include "analyse/run/op_names.h"
 #include "base/keymap.h"
 #include "base/sort.h"

@@ -1,6 +1,6 @@
 #include "analyse/side/side.h"
 
-#include "analyse/judge/possible.h"
+#include "analyse/judge/doubts.h"
 #include "analyse/run/comm.h"
 #include "analyse/run/run.h"
 #include "analyse/side/recording.h"

@@ -1,9 +1,96 @@
-/* What the files of the same-work guard share: compare*.c, and nobody else. */
-#ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
-#define GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
+/* The same-work guard: whether two sides did the same, and under the same conditions (docs/method/analysis.md, Same
+ * work). */
+#ifndef GAPLINE_ANALYSE_JUDGE_SAME_WORK_H
+#define GAPLINE_ANALYSE_JUDGE_SAME_WORK_H
 
-#include "analyse/judge/compare.h"
-#include "analyse/judge/variation.h"
+#include "analyse/pair_result.h"
+#include "analyse/side/side.h"
+#include "trace/printed.h"
+
+/* Compares two built sides. `rest`: rows that make no sense were left out, or a recording cannot be true, so what one
+ * side has and the other has not may be missing in the profile only: the work is not compared; nor is it of two ranks
+ * of one run (`ranks`). `printed`: what the programs printed, or NULL. Sentences live in `arena`. */
+struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest, bool ranks,
+                               const struct printed *printed, const struct names *names, struct arena *arena);
+
+/* Whether both programs computed the same: numbers that they printed, in order, in all runs. Evidence of the same-work
+ * guard that no profile holds, and the strongest there is. */
+
+/* `printed`: NULL, or without a pattern: nothing was asked. Texts live in `arena`. */
+struct same_result same_result_judge(const struct printed *printed, struct arena *arena);
+
+/* How much the steps of both sides did, and of how many GPUs that is: a job of eight GPUs does not leave out what one
+ * of four does, nor does one of which not all files are there. Part of the same-work guard. */
+
+/* What a step did, of all GPUs or of one. */
+struct amounts {
+	double h2d, d2h, d2d; /* bytes copied … */
+	double between;       /* … of d2d between GPUs */
+	double d2h_time;      /* ns */
+	double launches, graphs, ranges;
+	double kernels;                      /* that ran, those of graphs among them */
+	double collectives, collective_time; /* how many, and how long they run, ns */
+	/* Copies that stay on devices, and memsets: how many, and how long they run, ns */
+	double moves, move_time, sets, set_time;
+	/* Floating-point operations of PyTorch's operators, by their shapes, and the share of the GPU's time that
+	 * those take of which they are known */
+	double flops, flops_share;
+};
+
+/* `share`: of the side's sums, 1 or 1 / its GPUs. */
+struct amounts amounts_of(const struct side *side, double share);
+
+/* That operators of a third of the GPU's time calculate as much on both sides, within 1 %; NULL: that is not so, or not
+ * known. `unit`: of the amounts, one of the words "per". */
+const struct fact *amounts_calculated(const struct amounts *a, const struct amounts *b, const char *unit,
+                                      struct arena *arena);
+
+/* Jobs that are of unequal size. */
+struct job_sizes {
+	double share[2];         /* what one GPU does is compared where each is a rank: 1 / GPUs of the side; else 1 */
+	bool differ;             /* the jobs are not of one size … */
+	bool missing;            /* … or are, and files of some ranks are not there */
+	const struct fact *fact; /* NULL: as many GPUs worked on both sides */
+};
+
+struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
+
+/* Where processes that share a GPU are more on one side than on the other, and nothing says that they are
+ * ranks of one job: each may have a program of its own (a server's workers, a search for parameters), and then a step
+ * that ends when all of them have made theirs is no pace of any. NULL: that is not so. */
+const struct fact *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
+
+/* CUDA graphs were traced whole on one side and node by node on the other: one graph is one operation there and its
+ * kernels here, and neither can be counted. */
+bool amounts_hidden(const struct side *a, const struct side *b);
+
+/* How much what steps have to do varies, and whether it varies alike on both sides. */
+
+struct variation {
+	double seen;   /* so many steps of the shorter side tell independently of each other what a step has to do */
+	double varies; /* standard error, as a share, of what the kernels of a step take together, of both sides */
+	/* Where steps do more and less alike on both sides (their data grow, say), chance has less to do with what
+	 * they differ by than with what they vary by. */
+	bool alike;
+	double together; /* standard deviation of a step's kernels' time, as a share of it, … */
+	double apart;    /* … and standard error of what of it is not alike, … */
+	double dof;      /* … with so many degrees of freedom */
+	bool wanders; /* they do not, vary much, and few are independent: chance may have made any amount that varies */
+	/* Kernels of one side's steps take another time from a step on, and never again what they took before: that is
+	 * a change and no chance, so it is left out above. */
+	int turns;         /* that side; FACT_NO_SIDE: neither does, or both */
+	uint32_t turn[2];  /* its steps before and after */
+	double turn_ns[2]; /* what kernels take in one of them, of a device */
+};
+
+/* `steps`: of the shorter side. */
+struct variation variation_of(const struct side_facts facts[2], double steps);
+
+/* The share of what a side's steps vary by in time that is kernels' own: the slope of their time over the step's, block
+ * by block, the mean of its runs. 0: the steps are too few, or do not vary. */
+double variation_of_kernels(const struct side_facts *facts);
+
+/* What the files of the same-work guard share: compare*.c, and nobody else. */
 
 #define GUARD_MATERIAL 0.01   /* of launches, bytes or GPU time */
 #define GUARD_FEW_BYTES 1024  /* a step: a scalar here and there is no input and no result */

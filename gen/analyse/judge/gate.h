@@ -1,10 +1,79 @@
-/* Gates: what was asked for, what was found, and which condition failed (docs/method/verdict.md, "Gates"). */
-#ifndef GAPLINE_ANALYSE_JUDGE_GATES_H
-#define GAPLINE_ANALYSE_JUDGE_GATES_H
+/* What `--gate` takes: one number of the fixed side and a limit (docs/reference/gates.md).
+ *
+ *     METRIC OPERATOR LIMIT      idle<5%    phase:"data load".cost<0.5ms    kernels_per_step<=+0%    speedup>=1.1
+ *
+ * A pure parser; gate_metric.c says what a profile answers. */
+#ifndef GAPLINE_ANALYSE_JUDGE_GATE_H
+#define GAPLINE_ANALYSE_JUDGE_GATE_H
 
-#include "analyse/judge/gate_expression.h"
 #include "analyse/judge/verdict.h"
+#include "analyse/latency_result.h"
+#include "analyse/pair_result.h"
+#include "analyse/side_result.h"
 #include "analyse/words.h"
+#include "base/arena.h"
+#include "base/err.h"
+
+enum gate_metric {
+	METRIC_SPEEDUP,
+	METRIC_STEP, /* time per step, the headline */
+	METRIC_P50,  /* quantiles of the recorded steps, as struct side has them … */
+	METRIC_P90,
+	METRIC_P95,
+	METRIC_P99,
+	METRIC_COMPUTE,
+	METRIC_COMM,
+	METRIC_COPY,
+	METRIC_IDLE,
+	METRIC_CAUSE, /* idle:CAUSE, idle time of one cause */
+	METRIC_PHASE_COST,
+	METRIC_PHASE_GPU,
+	METRIC_PHASE_IDLE,
+	METRIC_PHASE_HOST,
+	METRIC_KERNELS, /* counts a step … */
+	METRIC_GRAPHS,
+	METRIC_COLLECTIVES,
+	METRIC_COPIES,
+	METRIC_SYNCS,
+	METRIC_H2D, /* bytes a step … */
+	METRIC_D2H,
+	METRIC_D2D,
+	METRIC_ENERGY, /* of timed runs: J a step, as a change */
+	METRIC_MEMORY  /* peak of device memory, bytes: of the run */
+};
+
+enum gate_operator { GATE_LESS, GATE_AT_MOST, GATE_MORE, GATE_AT_LEAST };
+
+/* What a limit is counted in. */
+enum gate_unit {
+	GATE_TIMES, /* a speedup */
+	GATE_NS,    /* a step */
+	GATE_SHARE, /* percent of a step */
+	GATE_COUNT, /* a step */
+	GATE_BYTES, /* a step; of METRIC_MEMORY at the peak */
+	GATE_CHANGE /* percent, of the fixed side against the baseline */
+};
+
+struct gate_expression {
+	const char *text; /* as given; borrowed */
+	enum gate_metric metric;
+	int cause;               /* of METRIC_CAUSE: an enum cause */
+	enum latency_of latency; /* of METRIC_P50 and the other quantiles */
+	const char *phase;       /* of METRIC_PHASE_…: its name, arena text; else NULL */
+	enum gate_operator compare;
+	enum gate_unit unit;
+	double limit;
+};
+
+enum { GATE_EXPRESSION_MOST = 400 }; /* bytes of an expression */
+
+/* Reads one expression. `text` must outlive `out`. 0, or -1 with `err`, which names the expression, the character
+ * (counted from 1) and what was expected there. */
+int gate_expression_parse(const char *text, struct arena *arena, struct gate_expression *out, struct err *err);
+
+const char *gate_unit_name(enum gate_unit unit); /* as in the JSON: "times", "ms", "percent", … */
+
+/* Gates: what was asked for, what was found, and which condition failed (docs/method/verdict.md, "Gates"). */
 
 enum gate_result { GATE_NONE, GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE };
 const char *gate_result_name(enum gate_result result); /* "none", "passed", "failed", "inconclusive" */
@@ -76,5 +145,23 @@ const char *gates_times(struct arena *arena, double asked);
 
 /* What min_speedup asks for; 0: nothing. */
 double gates_asked_speedup(const struct gates *gates);
+
+/* Gates by expression, answered by an analysis. */
+
+/* Where answers come from: sides with their headlines, whose lists are not cut yet. */
+struct gate_source {
+	const struct names *names;
+	const struct side *side; /* both */
+	const struct verdict *verdict;
+	const struct renames *renames;
+	const struct quantile_change (*quantile)[QUANTILES]; /* LATENCIES */
+	const struct energy_change *energy;
+};
+
+/* The gates of `others`, and behind them one for each expression that was asked for, in their order. A number that is
+ * not there, or a verdict that the data do not give, leaves a gate inconclusive; `speedup>=X` is judged as min_speedup
+ * X, and a step's change by the interval of the speedup. Texts come from `arena`. */
+struct gates gate_metric_judge(const struct gates *others, const struct gates_asked *asked,
+                               const struct gate_source *source, struct arena *arena);
 
 #endif
