@@ -14,7 +14,7 @@ extern const double recording_price[RECORDING_PRICES];
 
 /* What recording took of a side with this budget; and a fact when that is worth saying, else NULL: `steps` says
  * whether the budget is of a step or of a whole run. */
-struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
+struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in side_facts.h */
 void recording_add(struct recording *recording, struct run *run, const struct run *part);
 void recording_end_run(struct recording *recording, const struct run *run);
 struct recording_cost recording_end(const struct recording *recording, const struct budget *mean, struct arena *arena);

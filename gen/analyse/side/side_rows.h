@@ -14,7 +14,7 @@ struct side_ranges {
 	uint32_t n;
 };
 
-/* The NVTX ranges of `n` runs, in `arena`: added as in tables.h. */
+/* The NVTX ranges of `n` runs, in `arena`: added as in side_facts.h. */
 struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
 void ranges_add(struct ranges_builder *builder, const struct run *part);
 void ranges_end_run(struct ranges_builder *builder, const struct run *run);
