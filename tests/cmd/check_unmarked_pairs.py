@@ -269,6 +269,16 @@ def check_graphs_traced_whole(gapline):
     return []
 
 
+def check_mapped_input(gapline):
+    """Kernels that read the host's memory take longer, and nothing is copied in for them: that is no other work."""
+    wrong = []
+    for sides in ("baseline", "fixed"), ("fixed", "baseline"):
+        verdict = recorded_pair(gapline, "mapped-input", sides)["verdict"]
+        if verdict["same_work"] != "unknown" or verdict["result"] != ("faster" if sides[0] == "baseline" else "slower"):
+            wrong.append(f"mapped input, {sides}: {verdict['same_work']}, {verdict['result']}")
+    return wrong
+
+
 def check_decoders(gapline):
     """One decoder became three, each with ranges `decode` beside the batches' own: of both, `batch` has all of the GPU's work."""
     wrong, own = [], 3.0028 / 1.1813
@@ -282,7 +292,7 @@ def check_decoders(gapline):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1]) + check_models(sys.argv[1])
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_mapped_input(sys.argv[1]) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1]) + check_models(sys.argv[1])
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -282,17 +282,18 @@ static void doubt_programs(struct guard *c, const char *input, bool alike)
 		c->out.mismatch = why;
 }
 
-/* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
- * job needs something that speaks for it: kernels that are alike, or others in the same places and as much input
- * (bytes) or as much to calculate. */
+/* Input that stays on the device, or that kernels fetch from the host themselves, is a way to do the same job; less
+ * input for kernels that do less is another. The same job needs something that speaks for it: kernels that are alike,
+ * or others in the same places and as much input (bytes) or as much to calculate. */
 static void compare_inputs(struct guard *c, bool differ, const double input[2], bool calculates)
 {
+	const int less = input[1] < input[0];
 	const bool there = fmin(input[0], input[1]) >= GUARD_FEW_BYTES;
 	/* by less than would be other work, and too much to be evidence of the same */
 	const bool apart = there && guard_distance(input[0], input[1]) > GUARD_MATERIAL;
 	if (c->alike >= GUARD_NEARLY_ALL || c->out.mismatch)
 		return;
-	if (differ && (c->falls || c->only_times_differ))
+	if (differ && (c->falls || (c->only_times_differ && c->shorter == less)))
 		c->different = true;
 	else if (c->alike >= A_THIRD)
 		return;

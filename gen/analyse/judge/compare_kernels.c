@@ -379,6 +379,7 @@ static bool add_differing(struct guard *c, const struct work_kernels *k, uint32_
 	times = times || c->out.differences.n > before;
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
+	c->shorter = k->time[1] < k->time[0];
 	return times;
 }
 

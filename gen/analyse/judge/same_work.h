@@ -119,7 +119,8 @@ struct guard {
 	bool copies[2];   /* the side copies more between host and device, either way */
 	bool sends[2];    /* the side runs more collectives */
 	bool falls;       /* one side does less of several kernels, in one ratio */
-	bool only_times_differ; /* the same kernels, as often */
+	bool only_times_differ; /* the same kernels, as often … */
+	int shorter;            /* … and the side on which they take less time */
 	bool different;         /* the work is not the same */
 	bool doubtful;          /* what was recorded does not tell whether the work is the same */
 };
