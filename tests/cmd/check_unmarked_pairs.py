@@ -269,6 +269,16 @@ def check_graphs_traced_whole(gapline):
     return []
 
 
+def check_pageable_again(gapline):
+    """One program twice, whose copies of pageable memory took 1.6 times as long in the one run: no direction of like against like."""
+    verdict = recorded_pair(gapline, "pageable-again")["verdict"]
+    low, high = verdict["ci95"]
+    said = [fact["text"] for fact in verdict["reasons"] if fact["id"] == "machine_state"]
+    if verdict["result"] != "inconclusive" or not low < 1 < high or not any("bytes of pageable memory" in text for text in said):
+        return [f"pageable copies, the same program: {verdict['result']}, {low} to {high}, {said}"]
+    return []
+
+
 def check_mapped_input(gapline):
     """Kernels that read the host's memory take longer, and nothing is copied in for them: that is no other work."""
     wrong = []
@@ -292,7 +302,7 @@ def check_decoders(gapline):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_mapped_input(sys.argv[1]) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1]) + check_models(sys.argv[1])
+        wrong = check_epochs(sys.argv[1], folder) + check_accumulation(sys.argv[1], folder) + check_answers(sys.argv[1], folder) + check_one_pass(sys.argv[1], folder) + check_tokens(sys.argv[1], folder) + check_eight_layers(sys.argv[1]) + check_server(sys.argv[1]) + check_outputs(sys.argv[1], folder) + check_mapped_input(sys.argv[1]) + check_pageable_again(sys.argv[1]) + check_decoders(sys.argv[1]) + check_graphs_traced_whole(sys.argv[1]) + check_models(sys.argv[1])
     for line in wrong:
         print("FAILED", line)
     return 1 if wrong else 0

@@ -61,7 +61,8 @@ static void what_is_not_known(void **state)
 	                    "Only a change by 1.72\xC3\x97 or more would show. Use a quieter machine or more runs.");
 	assert_string_equal(
 		said(FACT_NEW(&arena, machine_state, FACT_NO_SIDE, .gpu = 0.001, .slower_gpu = "none",
-	                      .slower_host = "unknown", .allows = "host", .busy = "none", .calls = "none"),
+	                      .slower_host = "unknown", .allows = "host", .busy = "none", .calls = "none",
+	                      .copies = "none"),
 	             NULL),
 		"Shared work: kernels take as long (0.1 %), launches are too few to compare. The interval allows for "
 		"another state of the host.");

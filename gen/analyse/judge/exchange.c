@@ -240,7 +240,7 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	double of[2] = {c->late[0], c->late[1]}; /* their steps */
 	of[c->host < 0] += gone;
 	for (int s = 0; s < 2; s++) {
-		e->calls[s] = -log1p(-fmin(c->calls[s], EVIDENCE_STATE_MOST));
+		e->calls[s] = -log1p(-fmin(c->calls[s] + c->copies[s], EVIDENCE_STATE_MOST));
 		of[s] = log1p(-fmin(of[s], EVIDENCE_STATE_MOST));
 	}
 	e->clock = c->clock * (1 - w);
@@ -340,9 +340,42 @@ static double longer_in_calls(const struct side side[2], int s)
 	return side[s].budget.period > 0 ? longer / side[s].budget.period : 0;
 }
 
+/* What the side copies from or to pageable memory as often as `c`, and as many bytes; NULL: nothing. */
+static const struct copy_result *same_copies(const struct side *side, const struct copy_result *c)
+{
+	for (uint32_t i = 0; i < side->n_copies; i++) {
+		const struct copy_result *d = &side->copies[i];
+		if (d->pageable && !d->memset && d->kind == c->kind && d->name == c->name)
+			return fabs(c->bytes - d->bytes) <= AS_MANY * fmax(c->bytes, d->bytes) &&
+			                       fabs(c->instances - d->instances) <=
+			                               AS_MANY * fmax(c->instances, d->instances)
+			               ? d
+			               : NULL;
+	}
+	return NULL;
+}
+
+/* How much of a side's step copies of pageable memory take longer, of as many bytes as on the other side: the host
+ * makes them, and one program's runs differ in it by more than in anything else. */
+static double longer_in_copies(const struct side side[2], int s)
+{
+	double longer = 0;
+	for (uint32_t i = 0; i < side[s].n_copies; i++) {
+		const struct copy_result *here = &side[s].copies[i], *there = NULL;
+		if (here->pageable && !here->memset)
+			there = same_copies(&side[!s], here);
+		longer += there ? fmax(0, here->per_step - there->per_step) : 0;
+	}
+	longer = fmin(longer, fmax(0, side[s].budget.copy_exposed - side[!s].budget.copy_exposed));
+	const double here = calls_of(&side[s], CAUSE_COPY_API), there = calls_of(&side[!s], CAUSE_COPY_API);
+	if (longer > 0 && fabs(here - there) <= AS_MANY * fmax(here, there))
+		longer += fmax(0, idle_of(&side[s], CAUSE_COPY_API) - idle_of(&side[!s], CAUSE_COPY_API));
+	return side[s].budget.period > 0 ? longer / side[s].budget.period : 0;
+}
+
 const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
-	const int longer = c->calls[1] > c->calls[0];
+	const int longer = c->calls[1] > c->calls[0], copies = c->copies[1] > c->copies[0];
 	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)),
 	                .slower_gpu = c->gpu_told ? slower(c->gpu) : "unknown", .host = expm1(fabs(c->host)),
 	                .slower_host = c->host_seen ? slower(c->host) : "unknown",
@@ -354,7 +387,11 @@ const struct fact *controls_say(const struct controls *c, struct arena *arena)
 	                .calls = c->calls[longer] <= LATE ? "none"
 	                         : longer                 ? "fixed"
 	                                                  : "baseline",
-	                .in_calls = c->calls[longer]);
+	                .in_calls = c->calls[longer],
+	                .copies = c->copies[copies] <= LATE ? "none"
+	                          : copies                  ? "fixed"
+	                                                    : "baseline",
+	                .in_copies = c->copies[copies]);
 }
 
 struct controls controls_find(const struct side side[2], const struct comparison *kernels)
@@ -373,6 +410,7 @@ struct controls controls_find(const struct side side[2], const struct comparison
 		out.arrival[s] = side[s].recording.arrival;
 		out.late[s] = late_of(side, s);
 		out.calls[s] = longer_in_calls(side, s);
+		out.copies[s] = longer_in_copies(side, s);
 	}
 	out.known = kernels->clock_share >= EVIDENCE_CONTROLS &&
 	            (host_seen || fmax(out.waits[0], out.waits[1]) <= EVIDENCE_WAITS);

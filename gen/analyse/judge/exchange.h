@@ -49,7 +49,8 @@ struct controls {
 	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of
 	 * a step by which that is more than on the other side, as where another process has the GPU in between. */
 	double arrival[2], late[2];
-	double calls[2]; /* share of a step that the GPU waits longer inside as many calls of the driver, by side */
+	double calls[2];  /* share of a step that the GPU waits longer inside as many calls of the driver, by side */
+	double copies[2]; /* share of a step that copies of as many bytes of pageable memory take longer */
 };
 
 struct exchange {
@@ -67,7 +68,8 @@ struct exchange {
 	                      * for  the GPU's clock */
 	double clock,
 		unseen; /* `unseen`: where nothing tells the state, in quadrature with the half-width that this makes */
-	double calls[2]; /* how much lower and higher it may be, as calls of the driver were slower on that side */
+	double calls[2]; /* how much lower and higher it may be, as calls of the driver, or copies, were slower on that
+	                    side */
 };
 
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
