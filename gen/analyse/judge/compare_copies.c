@@ -298,18 +298,21 @@ static bool is_other_number(const struct guard *c, const double n[2])
 
 void guard_ranges_of_steps(struct guard *c)
 {
-	for (uint32_t i = 0; i < c->a->n_ranges && c->a->steps.found; i++)
-		for (uint32_t k = 0; k < c->b->n_ranges; k++) {
-			const struct range_result *r[2] = {&c->a->ranges[i], &c->b->ranges[k]};
-			const double n[2] = {r[0]->instances, r[1]->instances};
-			if (r[0]->name != r[1]->name || r[0]->domain != r[1]->domain ||
-			    marks_name_class(names_text(c->names, r[0]->name), names_text(c->names, r[0]->domain)) ==
-			            MARK_NEVER ||
-			    !holds_steps(c, 0, r[0]) || !holds_steps(c, 1, r[1]) || !is_other_number(c, n))
-				continue;
-			guard_is_other_unit(c, FACT_NEW(c->arena, steps_in_more_ranges, n[1] > n[0],
-			                                .range = r[0]->name, .baseline = n[0], .fixed = n[1]));
-		}
+	for (uint32_t i = 0; i < c->a->n_ranges && c->a->steps.found; i++) {
+		const struct range_result *a = &c->a->ranges[i], *b = NULL;
+		if (!holds_steps(c, 0, a))
+			continue;
+		for (uint32_t k = 0; k < c->b->n_ranges && !b; k++)
+			if (c->b->ranges[k].name == a->name && c->b->ranges[k].domain == a->domain)
+				b = &c->b->ranges[k];
+		const char *name = names_text(c->names, a->name), *domain = names_text(c->names, a->domain);
+		if (!b || !holds_steps(c, 1, b) || marks_name_class(name, domain) == MARK_NEVER)
+			continue;
+		const double n[2] = {a->instances, b->instances};
+		if (is_other_number(c, n))
+			guard_is_other_unit(c, FACT_NEW(c->arena, steps_in_more_ranges, n[1] > n[0], .range = a->name,
+			                                .baseline = n[0], .fixed = n[1]));
+	}
 }
 
 void guard_loops(struct guard *c)
