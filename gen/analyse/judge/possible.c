@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { AT_ONCE = 64 };                 /* GPU operations that begin in one nanosecond, at most, and are looked at */
 static const int64_t TICK = 1000;      /* ns, of a clock of microseconds: what is no longer may follow within one */
 static const double USED_LEAST = 0.01; /* of the window */
 static const double USED_ALIKE = 0.1;  /* of what others use */
@@ -129,12 +130,12 @@ static size_t count_again(const struct trace *t)
 {
 	const struct trace_ops *o = &t->ops;
 	size_t n = 0;
-	for (size_t i = 1; t->n_processes == 1 && i < o->n; i++)
-		for (size_t k = i; k-- > 0 && o->start[k] == o->start[i];)
-			if (o->end[i] - o->start[i] > TICK && is_again(t, i, k)) {
-				n++;
-				break;
-			}
+	for (size_t i = 1; t->n_processes == 1 && i < o->n; i++) {
+		size_t k = i;
+		while (k > 0 && i - k < AT_ONCE && o->start[k - 1] == o->start[i] && !is_again(t, i, k - 1))
+			k--;
+		n += o->end[i] - o->start[i] > TICK && k > 0 && i - k < AT_ONCE && o->start[k - 1] == o->start[i];
+	}
 	return n;
 }
 
