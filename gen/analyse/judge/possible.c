@@ -125,17 +125,21 @@ static bool is_again(const struct trace *t, size_t i, size_t k)
 	       (a == b || (a != TRACE_NONE && b != TRACE_NONE && t->calls.start[a] == t->calls.start[b]));
 }
 
+static bool was_there(const struct trace *t, size_t i)
+{
+	for (size_t k = i; k-- > 0 && i - k <= AT_ONCE && t->ops.start[k] == t->ops.start[i];)
+		if (is_again(t, i, k))
+			return true;
+	return false;
+}
+
 /* How many rows of GPU work, in order of their start, are there again. Of one process, as above. */
 static size_t count_again(const struct trace *t)
 {
 	const struct trace_ops *o = &t->ops;
 	size_t n = 0;
-	for (size_t i = 1; t->n_processes == 1 && i < o->n; i++) {
-		size_t k = i;
-		while (k > 0 && i - k < AT_ONCE && o->start[k - 1] == o->start[i] && !is_again(t, i, k - 1))
-			k--;
-		n += o->end[i] - o->start[i] > TICK && k > 0 && i - k < AT_ONCE && o->start[k - 1] == o->start[i];
-	}
+	for (size_t i = 1; t->n_processes == 1 && i < o->n; i++)
+		n += o->start[i - 1] == o->start[i] && o->end[i] - o->start[i] > TICK && was_there(t, i);
 	return n;
 }
 
