@@ -119,11 +119,32 @@ static void device_check(struct trial *c, uint32_t device, const struct device_r
 		      (long long)o->total[ORACLE_IDLE]);
 }
 
+static bool has_steps(const struct trace *t, uint32_t process)
+{
+	for (size_t i = 0; i < t->ranges.n; i++)
+		if (t->threads[t->ranges.thread[i]].process == process &&
+		    strcmp(names_text(t->names, t->ranges.name[i]), "step") == 0)
+			return true;
+	return false;
+}
+
+/* Whether a process without steps uses a GPU of one that has some: for that to be a part of the result, it works for
+ * more than a hundredth of the window. */
+static bool is_beside(const struct trace *t, uint32_t device)
+{
+	const struct trace_device *d = &t->devices[device];
+	bool beside = false;
+	for (uint32_t k = 0; k < t->n_devices; k++)
+		beside = beside || (t->devices[k].gpu == d->gpu && has_steps(t, t->devices[k].process));
+	return d->gpu != TRACE_NONE && beside && !has_steps(t, d->process);
+}
+
 /* A device that does nothing in the window is no part of the result. */
 static bool device_works(const struct trial *c, uint32_t device)
 {
-	const int64_t *total = c->oracle.devices[device].total;
-	return total[ORACLE_COMPUTE] + total[ORACLE_COMM] + total[ORACLE_COPY] > 0;
+	const int64_t *total = c->oracle.devices[device].total, window = c->oracle.window_end - c->oracle.window_start;
+	const int64_t works = total[ORACLE_COMPUTE] + total[ORACLE_COMM] + total[ORACLE_COPY];
+	return works > (c->oracle.steps && is_beside(c->trace, device) ? window / 100 : 0);
 }
 
 static uint32_t devices_working(const struct trial *c)
