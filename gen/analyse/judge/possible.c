@@ -94,10 +94,10 @@ static int64_t in_two_calls(const struct trace *t)
  * it took. Of one process, as above. What a queue from before the recording delays comes before most of the work. */
 static int64_t far_behind(const struct trace *t)
 {
-	int64_t first = INT64_MAX, last = 0, behind = INT64_MAX;
 	if (t->n_processes != 1 || !t->calls.n)
 		return 0;
-	for (size_t i = 0; i < t->calls.n; i++) {
+	int64_t first = t->calls.start[0], last = t->calls.end[t->calls.n - 1], behind = INT64_MAX;
+	for (size_t i = 0; i < t->calls.n && last + (last - first) <= t->last_time; i++) {
 		first = t->calls.start[i] < first ? t->calls.start[i] : first;
 		last = t->calls.end[i] > last ? t->calls.end[i] : last;
 	}
@@ -105,7 +105,7 @@ static int64_t far_behind(const struct trace *t)
 		last = t->ranges.end[i] > last ? t->ranges.end[i] : last;
 	const int64_t far = last + (last - first);
 	size_t late = 0;
-	for (size_t i = 0; i < t->ops.n; i++)
+	for (size_t i = 0; i < t->ops.n && far <= t->last_time; i++)
 		if (t->ops.start[i] < far) {
 			last = t->ops.end[i] > last ? t->ops.end[i] : last;
 		} else if (t->ops.launch[i] != TRACE_NONE) {

@@ -118,13 +118,14 @@ struct run {
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
 	int64_t window_start, window_end;
-	int64_t window;                         /* its length, without steps.pauses */
-	const struct spans *host;               /* the host's parts of the window, by process (run_host) */
-	int64_t first_op, last_op;              /* start of the first and end of the last op of the profile … */
-	int64_t first_explicit, last_explicit;  /* … of all but migrations of unified memory */
-	size_t n_ops;                           /* of the profile … */
-	int64_t unlaunched;                     /* … other than migrations, without a call in it … */
-	size_t n_measured, unlaunched_measured; /* … and such that start in the window; filled when the side is made */
+	int64_t window;                        /* its length, without steps.pauses */
+	const struct spans *host;              /* the host's parts of the window, by process (run_host) */
+	int64_t first_op, last_op;             /* start of the first and end of the last op of the profile … */
+	int64_t first_explicit, last_explicit; /* … of all but migrations of unified memory */
+	size_t n_ops;                          /* of the profile … */
+	int64_t unlaunched;                    /* … other than migrations, without a call in it … */
+	/* … and such that start in the window, and those that are nodes of graphs; filled when the side is made */
+	size_t n_measured, unlaunched_measured, nodes_measured;
 	int64_t op_ns, unmade_ns; /* lengths of the profile's ops, and of nodes of graphs of which it says not who made
 	                             them, added up */
 	bool made_nodes;          /* of some nodes it does */

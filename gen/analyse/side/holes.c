@@ -124,6 +124,7 @@ static void count_unlaunched(const struct run *part, struct run *run)
 		if (start < part->window_start || start >= part->window_end || run_pauses(part, start))
 			continue;
 		run->unlaunched_measured += t->ops.launch[i] == TRACE_NONE && !(t->ops.flags[i] & OPF_MANAGED);
+		run->nodes_measured += (t->ops.flags[i] & OPF_GRAPH_NODE) != 0;
 		run->n_measured++;
 	}
 }
@@ -285,9 +286,10 @@ static void add_kernels(const struct run *run, const struct run *part, struct ho
 		step = steps_of_op(&run->steps, launched[i], ops->end[i], step);
 		if (launched[i] == TRACE_NONE && (step == 0 || step == run->steps.n)) /* outside */
 			continue;
-		holes->others[step] += ops->kind[i] != OP_KERNEL;
-		if (ops->kind[i] != OP_KERNEL)
+		if (ops->kind[i] != OP_KERNEL) {
+			holes->others[step]++;
 			continue;
+		}
 		if (!number || ops->name[i] != name)
 			number = number_for(name = ops->name[i]);
 		sum[step] += number;

@@ -236,7 +236,6 @@ struct recording {
 	size_t n_runs;
 	int64_t waited,
 		waited_ranges; /* in the run at hand: calls that its GPUs waited for, of all devices, and ranges */
-	int64_t nodes;         /* of graphs recorded node by node, in the run at hand, of all devices */
 	double calls, ranges, graph_nodes;                    /* a step */
 	double took[RECORDING_PRICES], all[RECORDING_PRICES]; /* in the run at hand; a step */
 	struct arena *work;
@@ -249,16 +248,6 @@ struct recording *recording_begin(size_t n_runs, struct arena *work)
 	r->paces = paces_begin(work);
 	r->work = work;
 	return r;
-}
-
-static int64_t count_nodes(const struct run *run, const struct run *part)
-{
-	const struct trace_ops *ops = &part->trace->ops;
-	int64_t n = 0;
-	for (size_t i = 0; i < ops->n; i++)
-		n += (ops->flags[i] & OPF_GRAPH_NODE) && ops->start[i] >= run->window_start &&
-		     ops->start[i] < run->window_end && !run_pauses(run, ops->start[i]);
-	return n;
 }
 
 /* The op that ended a gap came when it was launched in it. */
@@ -277,7 +266,6 @@ void recording_add(struct recording *r, struct run *run, const struct run *part)
 	const struct watched watched = watched_of(part->trace);
 	count_paces(&watched, r->sizes);
 	paces_add(r->paces, run, part, watched.name);
-	r->nodes += count_nodes(run, part);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
 		const struct device_run *device = &part->devices[d];
 		ARENA_LOCAL(scratch);
@@ -303,13 +291,13 @@ void recording_end_run(struct recording *r, const struct run *run)
 	double steps = (double)r->n_runs * run->n_steps * run->n_devices;
 	r->calls += run->n_devices ? (double)r->waited / steps : 0;
 	r->ranges += run->n_devices ? (double)r->waited_ranges / steps : 0;
-	r->graph_nodes += run->n_devices ? (double)r->nodes / steps : 0;
+	r->graph_nodes += run->n_devices ? (double)run->nodes_measured / steps : 0;
 	r->arrivals_n += run->n_devices ? (double)r->arrived / steps : 0;
 	for (int p = 0; p < RECORDING_PRICES; p++) {
 		r->all[p] += run->n_devices ? r->took[p] / steps : 0;
 		r->took[p] = 0;
 	}
-	r->waited = r->waited_ranges = r->nodes = r->arrived = 0;
+	r->waited = r->waited_ranges = r->arrived = 0;
 }
 
 struct recording_cost recording_end(const struct recording *r, const struct budget *mean, struct arena *arena)
