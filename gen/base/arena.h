@@ -44,6 +44,9 @@ void arena_adopt(struct arena *a, struct arena *from);
 /* Gives everything back; the arena may be used again. */
 void arena_release(struct arena *a);
 
+/* Before a thread ends: gives back what it keeps of released arenas for its next ones. */
+void arena_end_thread(void);
+
 /* Declares an empty one that is released where its scope is left, whichever way: for what a function needs meanwhile.
  */
 #define ARENA_LOCAL(name) struct arena name __attribute__((cleanup(arena_release))) = {0}

@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include "base/arena.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,6 +28,13 @@ static void *take(void *argument)
 	for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->n;)
 		job->work(job->context, i);
 	own_width = before;
+	return NULL;
+}
+
+static void *take_and_end(void *argument)
+{
+	take(argument);
+	arena_end_thread();
 	return NULL;
 }
 
@@ -62,7 +71,7 @@ void parallel_each(size_t n, void (*work)(void *context, size_t i), void *contex
 	sigset_t all, before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (started + 1 < wanted && pthread_create(&threads[started], NULL, take, &job) == 0)
+	while (started + 1 < wanted && pthread_create(&threads[started], NULL, take_and_end, &job) == 0)
 		started++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	take(&job); /* also all of it, when no thread could be started */

@@ -25,8 +25,8 @@ import tiny_job
 from digest_file import number, signed
 
 PLAYED, SLOW, STEPS = 100, 37, 100
-# Of both sides together: bytes resident, bytes of JSON. What is aimed at, and not reached, is 10 s of processor time of the
-# first, and 2 s of the second: seconds are said and not held, since they depend on the machine.
+# Of both sides together: bytes resident, bytes of JSON. What is aimed at is 10 s of processor time of the first, and 2 s of
+# the second, which is not reached: seconds are said and not held, since they depend on the machine.
 BOUNDS = {(10_000, 3): (300_000_000, 5_000_000), (1000, 19): (65 << 20, 5_000_000)}
 GROWTH, LINEAR = (100, 200, 400), 2.1  # instructions of twice the ranks
 
