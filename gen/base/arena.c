@@ -56,7 +56,8 @@ static void give_block(struct arena_block *b)
 		free(b);
 }
 
-void arena_end_thread(void)
+/* Also of the thread that ends the program. */
+__attribute__((destructor)) void arena_end_thread(void)
 {
 	while (spare.n)
 		free(spare.block[--spare.n]);
