@@ -244,7 +244,7 @@ struct rank_result {
 	double moving;     /* exposed: in both, from then on */
 	double unmatched;  /* exposed: in communication kernels that could not be matched with other ranks' */
 	double hidden;     /* communication beside a computing kernel, its waiting included */
-	double waited_for; /* what each of the other ranks waited for this one's work, mean over them: run/waiting.h */
+	double waited_for; /* what each of the other ranks waited for this one's work, mean over them: run/waiting.c */
 	double last;       /* share of the collectives in which it came last */
 };
 

@@ -4,7 +4,7 @@
  * is left in free pages.
  *
  * Names that a result shows (ranges, kernels, threads) stay; where one holds a file's absolute path, or the host or
- * user that the profile's metadata names, that part is masked (scrub_text.h), and the result differs in that name. */
+ * user that the profile's metadata names, that part is masked (scrub_text.c), and the result differs in that name. */
 #ifndef GAPLINE_READ_SCRUB_H
 #define GAPLINE_READ_SCRUB_H
 

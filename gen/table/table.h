@@ -1,7 +1,7 @@
 /* Step tables as bytes: the evidence that a report carries, and from which `gapline verify` says the report again
  * (docs/reference/table.md is the format).
  *
- * A line of text, then the columns of the engine's own structs (fields.h), deflated:
+ * A line of text, then the columns of the engine's own structs (fields.c), deflated:
  *
  *     gapline table RULES VERSION LENGTH CRC
  *

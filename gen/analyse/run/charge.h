@@ -68,7 +68,7 @@ struct doing {
 	bool waits;      /* the thread waits: in such a call, or in an OS call */
 	uint32_t phase;  /* normalised name, 0: none */
 	uint32_t thread; /* the one that did it; TRACE_NONE: no thread's doing is the reason … */
-	int64_t earlier; /* … and so many ns before `start`: of a gap's pieces (gaps.h), else 0 */
+	int64_t earlier; /* … and so many ns before `start`: of a gap's pieces (gaps.c), else 0 */
 };
 
 void activity_init(struct activity *a, const struct trace *trace, const struct fold *fold, const struct steps *steps,
@@ -145,7 +145,7 @@ struct cell_key {
 	bool pageable; /* the gap ended with a copy from or to pageable memory */
 	bool lasting;  /* the gap is longer than any launch takes: LASTING_GAP */
 	bool alloc;    /* after an allocation or free that waited for the GPU: it would have been hidden otherwise */
-	bool once;     /* of a gap like which there are hardly any others: see once.h */
+	bool once;     /* of a gap like which there are hardly any others: see once.c */
 };
 enum { LASTING_GAP = 1000 * 1000 }; /* ns */
 

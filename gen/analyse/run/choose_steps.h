@@ -74,7 +74,7 @@ double run_loop_work(const struct run_loop *loop);
 double run_loop_alike(const struct run_loop *a, const struct run_loop *b);
 
 /* Whether a cycle of one loop may be one of the other, with the fix or without it. A fix may rename, fuse and speed up
- * kernels, so neither names nor times say it, but what a cycle holds does: families of kernels (op_words.h) that are
+ * kernels, so neither names nor times say it, but what a cycle holds does: families of kernels (op_words.c) that are
  * there as often in a cycle of both are a third of the kernels' time of each, without communication, or one holds so
  * many times the kernels of the other. Where nothing can be said of kernels, for CUDA graphs or a compiler's fused
  * kernels are half of one side's time, or there are none, the loops are there as often. Where both sides hide them so,

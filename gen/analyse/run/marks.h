@@ -48,7 +48,7 @@ struct marks_candidate {
 	struct marks_time stretch;      /* launched from the first to the last */
 	bool overlap;
 	uint8_t class;             /* enum mark_name */
-	uint8_t of_name;           /* enum mark_grade (marks_ranges.h), by its name and how often it occurs */
+	uint8_t of_name;           /* enum mark_grade (marks_ranges.c), by its name and how often it occurs */
 	struct instance *instance; /* n of them, by thread and start; process and thread as the part counts them */
 	uint32_t n;
 	/* As marks_choose judged it last: */

@@ -53,7 +53,7 @@ struct device_run {
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
 	struct place_sums places; /* where threads are in the cells, by their index; empty: run.places is NULL */
-	struct once_gap *once;    /* in order of time; see once.h */
+	struct once_gap *once;    /* in order of time; see once.c */
 	uint32_t n_once;
 	/* Where ranks are compared, the device's own steps, packed (rank_steps.h), and what runs beside communication;
 	 * else NULL. */
@@ -178,7 +178,7 @@ struct run {
 	 * its thread, but for kinds of launches that take more than a quarter of that time; 0 without any. NULL until
 	 * the rows are gone through, without steps, and where they are of several processes (side/recording.h). */
 	int64_t *pace;
-	/* By step, the most bytes of device memory that were there at once on one device (side/memory.h); NULL: it is
+	/* By step, the most bytes of device memory that were there at once on one device (side/memory.c); NULL: it is
 	 * not known of all devices, or without steps. */
 	int64_t *held;
 	bool unheld;
@@ -267,7 +267,7 @@ static inline bool run_measures_op(const struct run *run, size_t i)
  * parts, one after the other: the second and the fourth add to the names that all runs share, the others may be done
  * for several runs at a time, each with an arena of its own. */
 void run_open(struct run *run, const struct trace *trace, struct arena *arena);
-void run_begin(struct run *run); /* … run_find_steps (find_steps.h) … */
+void run_begin(struct run *run); /* … run_find_steps (find_steps.c) … */
 void run_name_steps(struct run *run);
 void run_find_phases(struct run *run, int warmup);
 

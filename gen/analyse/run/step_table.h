@@ -32,7 +32,7 @@ struct step_group {
 	int64_t (*span)[2];
 	int64_t ns;                   /* how long they take together */
 	uint32_t *step;               /* which measured steps */
-	int64_t *work[REQUEST_WORKS]; /* of each, ns (side/request_work.h); NULL: not known */
+	int64_t *work[REQUEST_WORKS]; /* of each, ns (side/request_work.c); NULL: not known */
 };
 enum { GROUP_USUAL, GROUP_SLOW, STEP_GROUPS };
 

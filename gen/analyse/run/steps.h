@@ -15,7 +15,7 @@ struct instance {
 	uint32_t process, thread; /* the thread that it is on, an index into trace.threads */
 	int64_t start, end;       /* on the host: what the process launches in between belongs to it */
 	bool cut;                 /* the capture ended before the instance did */
-	bool other_start;         /* of a process in whose place another one counts (steps_restart.h) */
+	bool other_start;         /* of a process in whose place another one counts (steps_restart.c) */
 	bool opens;               /* another loop ran between it and the one before it: a stretch begins */
 	bool unmeasured;          /* filled by steps_from_ops: it begins a stretch, and says where that begins */
 	uint32_t step;            /* filled by steps_join: the step it is an instance of, TRACE_NONE: left out */
@@ -76,7 +76,7 @@ struct steps_lacking {
 	uint32_t process, first, last; /* the process is an index into trace.processes */
 };
 
-/* Ranks that were started again (steps_restart.h). */
+/* Ranks that were started again (steps_restart.c). */
 struct steps_restart {
 	uint32_t n;       /* processes that count and were not the only ones of their rank; 0: none */
 	uint32_t process; /* the first one */
@@ -144,7 +144,7 @@ struct steps {
 struct steps_part {
 	uint32_t first_process, first_thread; /* of the run, that are the part's first ones: who asks fills them */
 	const char *bytes;                    /* its instances, by thread and start, and what their ops say … */
-	size_t n_bytes;                       /* … packed (instances.h) */
+	size_t n_bytes;                       /* … packed (instances.c) */
 	uint32_t n, n_lanes, n_cut;           /* instances, ranks, instances that the end of the capture cuts */
 	bool *communicates;                   /* by rank */
 	double all_time;                      /* lengths of all ops added up … */
