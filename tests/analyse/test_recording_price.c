@@ -41,6 +41,27 @@ static void a_call_pays_no_more_than_the_time_to_the_next(void **state)
 		fail_msg("%g", most);
 }
 
+/* 40 steps whose second launch takes 100 µs and loads a module inside, before the GPU has done what it had: it is what
+ * the GPU waits for then. At a step's end it waits for the wait for it, the next launch and its range. */
+static void a_launch_that_holds_calls_is_the_one_waited_for(void **state)
+{
+	struct scene *s = *state;
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < 40; step++, t += 400 * US) {
+		scene_kernel(s, s->main, t, t + 2 * US, t + 5 * US, t + 150 * US);
+		scene_call(s, s->main, t + 110 * US, t + 120 * US, "cuModuleLoadData", CALL_OTHER);
+		scene_kernel(s, s->main, t + 100 * US, t + 200 * US, t + 205 * US, t + 380 * US);
+		scene_call(s, s->main, t + 210 * US, t + 385 * US, "cudaStreamSynchronize", CALL_SYNC);
+		scene_range(s, s->main, t, t + 390 * US, "step");
+	}
+	const struct trace *run = maker_link(&s->m);
+	const struct recording_cost *cost = &scene_compare(s, run, run)->side[0].recording;
+	assert_float_equal(cost->waited_calls, 1 + 2, 1e-9);
+	assert_float_equal(cost->waited_ranges, 1, 1e-9);
+	assert_float_equal(cost->took[1], 4 * recording_price[1], 1e-9);
+}
+
 /* 60 steps of 20 kernels of 4 µs, launched one every `pace` ns behind an allocation of `alloc` ns (0: none). */
 static const struct trace *allocating(struct scene *s, int64_t pace, int64_t alloc)
 {
@@ -79,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(a_call_pays_no_more_than_the_time_to_the_next),
+		SCENE(a_launch_that_holds_calls_is_the_one_waited_for),
 		SCENE(calls_that_are_not_made_cost_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

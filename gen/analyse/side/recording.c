@@ -51,11 +51,12 @@ struct chain {
 	double left[RECORDING_PRICES]; /* what they took and no gap shows yet: the GPU still had work */
 };
 
-/* Ranges of a thread that begin in [from, to]; none where calls know what was noted before them. */
+/* Ranges of a thread that begin in [from, to], none where that is before it begins; none either where calls know what
+ * was noted before them. */
 static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from, int64_t to)
 {
 	uint32_t begin = t->first_range[thread], n = t->first_range[thread + 1] - begin;
-	if (n == 0 || t->calls.noted) /* and perhaps no column of any */
+	if (n == 0 || to < from || t->calls.noted) /* and perhaps no column of any */
 		return 0;
 	const int64_t *start = t->ranges.start + begin;
 	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
@@ -125,6 +126,8 @@ static bool find_late(const struct watched *w, const struct gap *gap, int64_t li
 	uint32_t begin = t->first_call[thread], end = t->first_call[thread + 1];
 	const int64_t *start = t->calls.start + begin;
 	uint32_t i = begin + search_after(start, end - begin, launch - begin, from - 1), last = launch;
+	if (i > launch) /* which is open, and calls inside it began before the gap, too */
+		i = launch;
 	if (i > begin && t->calls.end[i - 1] > from)
 		i--;
 	if (i > begin && t->calls.end[i - 1] < from) /* what began before the gap delays its end, too */
