@@ -174,12 +174,14 @@ static int take_held(struct decoder *d, enum held_by by)
 	struct trace *t = d->trace;
 	struct taken from = decoder_section(d, DIGEST_HELD[by]);
 	while (taken_more(&from)) {
-		struct trace_device *v = &t->devices[take_below(&from, t->n_devices)];
-		struct trace_held held, *out = v->held[by];
+		const uint32_t device = take_below(&from, t->n_devices);
+		struct trace_held held;
 		held.name = take_name(d, &from);
 		held.bytes = take_between(&from, 1, FAR);
 		if (from.bad)
-			break;
+			break; /* perhaps there is no device */
+		struct trace_device *v = &t->devices[device];
+		struct trace_held *out = v->held[by];
 		int64_t most = v->memory_peak; /* the largest is first, and together they are no more than the peak */
 		uint32_t k = 0;
 		while (k < HELD_MOST && out[k].bytes)
