@@ -28,6 +28,10 @@ static void states_of_few_runs(void **unused)
 	struct exchange e = with_controls(2, &c);
 	near(e.state, sqrt(.0009 + .0004 + .0016), 1e-15); /* .04 of .5, and a fifth of .2 */
 	near(e.moved, .2, 1e-15);
+	c.alone[0] = .4, c.alone[1] = .3; /* and a fifth of .3, of which launches tell nothing */
+	near(with_controls(2, &c).state, sqrt(.0009 + .0004 + .0016 + .0036), 1e-15);
+	c.alone[1] = 0; /* of one side: it is what changed */
+	near(with_controls(2, &c).state, e.state, 1e-15);
 	/* c = .3 may be .1 for the host's pace */
 	near(exchange_widen(&e, .01, 0), .2 + hypot(.01, e.state), 1e-15);
 	near(exchange_widen(&e, .01, 1), hypot(.01, e.state), 1e-15);
@@ -149,6 +153,18 @@ static void what_is_in_common(void **unused)
 	}
 }
 
+/* Of a step of 1 the GPU waits .5 for the host, which launches .02 times: each takes 10 to the thread's next call, .2
+ * in all; and all of the .1 that it waits on the other side may be between those. */
+static void what_is_not_between_launches(void **unused)
+{
+	(void)unused;
+	struct side side[2] = {waiting(.5, 100, 2), waiting(.1, 100, 3)};
+	side[0].counts.launches = side[1].counts.launches = .02;
+	const struct controls c = controls_find(side, &(struct comparison){.clock_share = 1});
+	near(c.alone[0], .3, 1e-15);
+	near(c.alone[1], 0, 0);
+}
+
 /* A side whose GPU waits so long inside so many allocations and synchronisations of a step of 1. */
 static struct side in_calls(double frees, double in_frees, double syncs, double in_syncs)
 {
@@ -244,7 +260,8 @@ static void a_verdict_without_controls(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(states_of_few_runs),        TEST(calls_are_named),
-	                                   TEST(what_is_in_common),         TEST(calls_of_the_driver),
-	                                   TEST(copies_of_pageable_memory), TEST(a_verdict_without_controls)};
+	                                   TEST(what_is_in_common),         TEST(what_is_not_between_launches),
+	                                   TEST(calls_of_the_driver),       TEST(copies_of_pageable_memory),
+	                                   TEST(a_verdict_without_controls)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

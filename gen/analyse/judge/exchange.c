@@ -246,8 +246,9 @@ void exchange_add_state(struct exchange *e, const size_t n[2], const struct cont
 	e->clock = c->clock * (1 - w);
 	e->moved = of[1] - of[0];
 	e->state = EVIDENCE_STATE_CODE * fabs(e->moved);
+	const double pace = hypot(EVIDENCE_STATE_PACE * w, EVIDENCE_STATE_ALONE * fmin(c->alone[0], c->alone[1]));
 	if (c->known) /* else it is in `unseen` */
-		e->state = hypot(hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w), e->state);
+		e->state = hypot(hypot(EVIDENCE_STATE, pace), e->state);
 }
 
 double exchange_apart(const struct exchange *e)
@@ -394,6 +395,18 @@ const struct fact *controls_say(const struct controls *c, struct arena *arena)
 	                .in_copies = c->copies[copies]);
 }
 
+/* The share of a side's step that the GPU waits for the host beyond the time from launches to their threads' next
+ * calls: for code of whose pace launches tell nothing. */
+static double waits_alone(const struct side *side)
+{
+	const struct launch_paces *paces = &side->recording.paces;
+	double ns = 0;
+	for (size_t i = 0; i < paces->n; i++)
+		ns += (double)paces->list[i].n * paces->list[i].mean;
+	ns = paces->all ? ns / (double)paces->all * side->counts.launches : 0;
+	return side->budget.period > 0 ? fmin(fmax(0, waits_of(side) - ns) / side->budget.period, 1) : 0;
+}
+
 struct controls controls_find(const struct side side[2], const struct comparison *kernels)
 {
 	double shared, host = paces_ratio(&side[0].recording.paces, &side[1].recording.paces, &shared);
@@ -407,6 +420,7 @@ struct controls controls_find(const struct side side[2], const struct comparison
 	for (int s = 0; s < 2; s++) {
 		double wait = waits_of(&side[s]), step = side[s].budget.period;
 		out.waits[s] = step > 0 ? fmin(wait / step, 1) : 0;
+		out.alone[s] = waits_alone(&side[s]);
 		out.arrival[s] = side[s].recording.arrival;
 		out.late[s] = late_of(side, s);
 		out.calls[s] = longer_in_calls(side, s);

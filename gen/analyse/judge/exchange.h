@@ -45,7 +45,8 @@ struct controls {
 	double host;   /* ρ: … and the same launches, from one to the next; 0: too few are in common (!host_seen) */
 	bool host_seen, host_slower; /* host_slower: by more on one side than recording may explain */
 	double clock;                /* κ where all kernels of both sides go by it, as with another clock; else 0 */
-	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
+	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one … */
+	double alone[2]; /* … and what of them is not between a launch and its thread's next call */
 	/* By side: ns from a launch that finds the GPU idle to its kernel, the median (0: not known), and the share of
 	 * a step by which that is more than on the other side, as where another process has the GPU in between. */
 	double arrival[2], late[2];
