@@ -126,7 +126,7 @@ RECORD(copy, NAME(name), ENUM(kind, COPY_UM_D2D + 1), INT(memset), INT(pageable)
 #undef S
 
 #define S struct range_result
-RECORD(range, NAME(domain), NAME(name), REAL(instances), REAL(host), REAL(gpu))
+RECORD(range, NAME(domain), NAME(name), REAL(instances), REAL(host), REAL(gpu), REAL(launching))
 #undef S
 
 #define S struct side_counts

@@ -58,6 +58,20 @@ static void test_overlapping_stretches_join(void **state)
 	expect(s, NULL, "load", 3, 300 + 300 + 100, 100 + 10 + 5);
 }
 
+/* Four frames, end to end, of which two launch: also at their first instant, and what is in one counts once. */
+static void test_frames_that_launch(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t t = 0; t < 400; t += 100)
+		scene_range(s, s->main, t, t + 100, "frame");
+	scene_range(s, s->main, 110, 190, "frame");
+	scene_kernel(s, s->main, 100, 105, 1000, 1040);
+	scene_kernel(s, s->main, 120, 125, 1100, 1102);
+	scene_kernel(s, s->main, 399, 410, 1200, 1300);
+	expect(s, NULL, "frame", 5, 400 + 80, 142);
+	assert_float_equal(scene_analyse(s)->ranges[0].launching, 2, 0);
+}
+
 /* PyTorch's backward: another thread launches, and has no ranges. */
 static void test_a_thread_without_ranges(void **state)
 {
@@ -222,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nested_names_count_work_once, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_overlapping_stretches_join, scene_begin, scene_end),
+		cmocka_unit_test_setup_teardown(test_frames_that_launch, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_a_thread_without_ranges, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_what_was_captured_counts_at_every_replay, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_a_thread_with_a_range_now_and_then, scene_begin, scene_end),

@@ -7,6 +7,7 @@ The profiles are of tests/support/tiny_profile.py without jitter, so every numbe
 takes load + 6 us + its kernels, 906 us in the baseline.
 """
 import contextlib
+import itertools
 import pathlib
 import random
 import re
@@ -154,8 +155,8 @@ def write_ranges(path, program, spans):
         db.commit()
 
 
-def frames(path, looks, length=100_000, skipped=230_000):
-    """A frame after the other; in those of `looks` that are true a detector runs, ten kernels, and nothing does in the others."""
+def frames(path, looks, length=100_000, skipped=230_000, name="frame"):
+    """A frame after the other, marked by `name` if it is one; in those of `looks` that are true a detector runs, ten kernels, and nothing does in the others."""
     program, spans = made_program.Program(random.Random(length)), []
     for look in looks:
         begin = program.now
@@ -166,8 +167,8 @@ def frames(path, looks, length=100_000, skipped=230_000):
                 program.kernel("detect", 7, length)
             program.copy(2, 4000)
             program.wait()
-        spans.append((begin, program.now, "frame", made_program.PID + 77))
-    write_ranges(path, program, spans)
+        spans.append((begin, program.now, name, made_program.PID + 77))
+    write_ranges(path, program, spans if name else [])
     return (spans[-1][1] - spans[0][0]) / len(spans)
 
 
@@ -184,6 +185,14 @@ def frames_that_look(folder):
             check(doc["verdict"]["result"] == "inconclusive" and done.returncode == 4 and doc["verdict"]["same_work"] == "unknown", f"{name}:", text)
             check(any(r.startswith("Per step there are") and "'frame' ranges" in r for r in doc["verdict"]["reasons"]), f"{name}:", doc["verdict"]["reasons"])
             check("steps of different size" in told, f"{name}:", told)
+    for name in "image", None:
+        for few, many in itertools.permutations(("base", "fixed")):
+            frames(folder / f"{few}.sqlite", third if name else each, name=name), frames(folder / f"{many}.sqlite", tenth)
+            _, doc, text, *_ = report(folder)
+            check(doc["verdict"]["result"] == "inconclusive" and "'frame' ranges" in text and "steps of different size" in text, f"frames beside {name}:", text)
+            frames(folder / f"{few}.sqlite", third, name=name), frames(folder / f"{many}.sqlite", third, 150_000)
+            _, doc, text, *_ = report(folder)
+            check(doc["verdict"]["result"] != "inconclusive" and "'frame' ranges" not in text, f"as many frames beside {name}:", text)
     frame = [frames(folder / "base.sqlite", each), frames(folder / "fixed.sqlite", tenth)]
     _, doc, *_ = report(folder, "--items-per-step", "1,10 frames")
     found = doc["verdict"]["speedup"]

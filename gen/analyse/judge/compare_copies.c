@@ -275,44 +275,70 @@ static const struct fact *compare_loops(const struct guard *c)
 	                .fixed = c->b->steps.coverage, .whole = whole);
 }
 
-/* Whether most of a side's GPU work is launched in ranges of that name, of which a step has one or more and is in none:
- * they are open longer than its own, on one thread. */
+/* Whether most of a side's GPU work is launched in ranges of that name, one of which a step has, and that is in none of
+ * its own: they are open longer than those, on one thread. Others launch nothing. */
 static bool holds_steps(const struct guard *c, int s, const struct range_result *r)
 {
 	const struct side *side = &c->side[s];
 	double own = 0;
+	if (r->gpu < HOLDS * side->busy * side->n_devices || fabs(r->launching - 1) > c->slack)
+		return false;
 	for (uint32_t i = 0; i < side->n_ranges && side->steps.origin == STEPS_BY_RANGE; i++)
 		own += side->ranges[i].name == side->steps.name ? side->ranges[i].host : 0;
-	return r->gpu >= HOLDS * side->busy * side->n_devices && r->instances + c->slack >= 1 && r->host > own &&
-	       r->host <= BEYOND * side->budget.period;
+	return r->host > own && r->host <= BEYOND * side->budget.period &&
+	       marks_name_class(names_text(c->names, r->name), names_text(c->names, r->domain)) != MARK_NEVER;
 }
 
-/* Whether so many to a step is another unit than on the other side: by more than chance, or what all of them take says
- * the opposite of what steps do. */
-static bool is_other_number(const struct guard *c, const double n[2])
+/* What all ranges take says the opposite of what steps do, of which there are so many ranges to each. */
+static bool is_contradicted(const struct guard *c, const double n[2])
 {
 	const double steps = log(c->a->steps.mean / c->b->steps.mean), all = steps + log(n[1] / n[0]);
-	return guard_counts_differ(c, n[0], n[1]) || (guard_distance(n[0], n[1]) > c->slack && steps * all < 0 &&
-	                                              fmin(fabs(steps), fabs(all)) > GUARD_MATERIAL);
+	return guard_distance(n[0], n[1]) > c->slack && steps * all < 0 &&
+	       fmin(fabs(steps), fabs(all)) > GUARD_MATERIAL;
+}
+
+/* The ranges that hold a side's steps, of the name of `like` or, where that is NULL, those of which there are most;
+ * NULL: there are none. */
+static const struct range_result *find_holding(const struct guard *c, int s, const struct range_result *like)
+{
+	const struct range_result *found = NULL;
+	for (uint32_t i = 0; i < c->side[s].n_ranges && c->side[s].steps.found; i++) {
+		const struct range_result *r = &c->side[s].ranges[i];
+		const bool named = !like || (r->name == like->name && r->domain == like->domain);
+		if (named && (!found || r->instances > found->instances) && holds_steps(c, s, r))
+			found = r;
+	}
+	return found;
+}
+
+/* How many ranges of a name a side has to a step. */
+static double count_ranges(const struct side *side, const struct range_result *like)
+{
+	double n = 0;
+	for (uint32_t i = 0; i < side->n_ranges; i++)
+		if (side->ranges[i].name == like->name && side->ranges[i].domain == like->domain)
+			n = side->ranges[i].instances;
+	return n;
 }
 
 void guard_ranges_of_steps(struct guard *c)
 {
-	for (uint32_t i = 0; i < c->a->n_ranges && c->a->steps.found; i++) {
-		const struct range_result *a = &c->a->ranges[i], *b = NULL;
-		if (!holds_steps(c, 0, a))
-			continue;
-		for (uint32_t k = 0; k < c->b->n_ranges && !b; k++)
-			if (c->b->ranges[k].name == a->name && c->b->ranges[k].domain == a->domain)
-				b = &c->b->ranges[k];
-		const char *name = names_text(c->names, a->name), *domain = names_text(c->names, a->domain);
-		if (!b || !holds_steps(c, 1, b) || marks_name_class(name, domain) == MARK_NEVER)
-			continue;
-		const double n[2] = {a->instances, b->instances};
-		if (is_other_number(c, n))
-			guard_is_other_unit(c, FACT_NEW(c->arena, steps_in_more_ranges, n[1] > n[0], .range = a->name,
-			                                .baseline = n[0], .fixed = n[1]));
+	const struct range_result *held[2] = {find_holding(c, 0, NULL), find_holding(c, 1, NULL)};
+	const int more = !held[0] || (held[1] && held[1]->instances > held[0]->instances);
+	const struct range_result *r = held[more], *same = r ? find_holding(c, !more, r) : NULL;
+	if (same)
+		held[!more] = same;
+	double n[2], all[2]; /* of a side that marks none a step may be one, if then there are as many in all */
+	for (int s = 0; s < 2; s++) {
+		n[s] = held[s] ? held[s]->instances : 1;
+		all[s] = n[s] * how_often(&c->side[s]);
 	}
+	const bool both = held[0] && held[1];
+	if (!(both ? guard_counts_differ(c, n[0], n[1]) || is_contradicted(c, n)
+	           : fmax(all[0], all[1]) <= BEYOND_ONE * fmin(all[0], all[1]) && is_contradicted(c, n)))
+		return;
+	guard_is_other_unit(c, FACT_NEW(c->arena, steps_in_more_ranges, more, .range = r->name,
+	                                .baseline = count_ranges(c->a, r), .fixed = count_ranges(c->b, r)));
 }
 
 void guard_loops(struct guard *c)

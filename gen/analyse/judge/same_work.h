@@ -177,7 +177,8 @@ const struct fact *guard_other_way_in_all(const struct guard *guard);
 
 /* Whether the work of a step is launched in ranges that no step is, for too many of them launch none (frames of which
  * every tenth looks for objects, requests that a cache answers), and that come another number of times per step on the
- * two sides: then they may be the unit. */
+ * two sides: then they may be the unit. Where a side marks none, its steps may be as many: if so both sides have about
+ * as many in all, and all of them say the opposite of a step. */
 void guard_ranges_of_steps(struct guard *guard);
 
 /* Whether a side's graphs were traced whole: what kernels do is known outside of them alone. */

@@ -13,7 +13,7 @@ struct open {
 	int64_t end;    /* of the stretch in which ranges of the name are open on the thread, if `touched` */
 	int64_t before; /* launched before the stretch */
 	int64_t host;   /* sum of lengths in the run */
-	uint64_t instances;
+	uint64_t instances, launching;
 	int64_t gpu;
 	bool touched;
 	uint32_t thread; /* 1 + the thread that was seen last to open one */
@@ -183,6 +183,7 @@ static void flush(struct ranges_builder *b, uint32_t thread, struct open *o)
 	uint32_t first = b->run->trace->first_range[thread], n = b->run->trace->first_range[thread + 1] - first;
 	uint32_t before = l->near_end[thread] = search_after(l->end + first, n, l->near_end[thread], o->end - 1);
 	o->gpu += l->by_end[first + before] - o->before;
+	o->launching += l->by_end[first + before] > o->before;
 	o->touched = false;
 }
 
@@ -215,7 +216,7 @@ static void add_thread(struct ranges_builder *b, uint32_t thread)
 		struct open *o = open_of(b, key, thread);
 		o->instances++;
 		o->host += to - from;
-		if (o->touched && from <= o->end) {
+		if (o->touched && from < o->end) {
 			o->end = to > o->end ? to : o->end;
 			continue;
 		}
@@ -357,6 +358,7 @@ void ranges_end_run(struct ranges_builder *b, const struct run *run)
 		b->rows[i].instances += (double)b->open[i].instances * weight;
 		b->rows[i].host += (double)b->open[i].host * weight;
 		b->rows[i].gpu += (double)b->open[i].gpu * weight;
+		b->rows[i].launching += (double)b->open[i].launching * weight;
 	}
 	b->open = NULL;
 	b->seen = NULL;
