@@ -377,6 +377,12 @@ static int read_links(struct compare *c, struct err *err)
 	return 0;
 }
 
+int compare_check_steps(const struct analyse_options *asked, struct err *err)
+{
+	return asked->step && asked->loop ? err_set(err, "--step and --loop both say what a step is: leave out one")
+	                                  : 0;
+}
+
 int compare_begin(struct compare *c, struct err *err)
 {
 	names_init(&c->names, &c->arena);
@@ -388,6 +394,8 @@ int compare_begin(struct compare *c, struct err *err)
 	if (c->requests && c->analysis.step)
 		return err_set(err, "--requests names the step, too: leave out --step %s",
 		               cmd_named(&c->names, c->analysis.step));
+	if (compare_check_steps(&c->analysis, err))
+		return -1;
 	c->analysis.requests = c->requests != NULL;
 	c->analysis.step = c->requests ? c->requests : c->analysis.step;
 	return read_items(c, err) || read_gates(c, err) || read_links(c, err) || compare_check_printed(c, err) ? -1 : 0;
