@@ -215,7 +215,7 @@ static void what_is_missing_passes_nothing(void **state)
 	make(&m);
 	m.a.verdict.judged = false;
 	static const struct expected doubtful[] = {
-		{"idle<21%", GATE_INCONCLUSIVE, 20, "prove nothing (see the caveats). Measured: 20.00 % of a step."},
+		{"idle<21%", GATE_INCONCLUSIVE, 20, "these data prove nothing. Measured: 20.00 % of a step."},
 		{"idle<19%", GATE_INCONCLUSIVE, 20, NULL},
 		{"speedup>=0.1", GATE_INCONCLUSIVE, 2, NULL},
 		{"step_ms<=+3%", GATE_INCONCLUSIVE, -50, NULL},

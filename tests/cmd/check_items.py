@@ -101,7 +101,9 @@ def batch_doubled(folder):
 def as_told(folder, text, truth):
     """What a report names to compare by is what the command takes."""
     told = re.search(r"--items-per-step '(.*?)'", " ".join(text.split()))
-    near(report(folder, "--items-per-step", told[1])[1]["verdict"]["speedup"], truth, told[0])
+    _, doc, text, *_ = report(folder, "--items-per-step", told[1])
+    near(doc["verdict"]["speedup"], truth, told[0])
+    check("the time per step is compared" not in " ".join(text.split()), "the time per item is compared:", text)
 
 
 def swap(folder):

@@ -22,10 +22,11 @@ static void add_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	facts_add(&list->verdict->reasons, list->arena, v->could);
-	if (v->more_runs > 0 && v->exchange.apart > 0)
-		ADD(list, measure_in_turns, FACT_NO_SIDE,
-		    .runs = v->more_runs <= EVIDENCE_WORTHWHILE ? v->more_runs : 0);
-	else if (verdict_steps_worthwhile(v))
+	if (v->more_runs > 0 && v->exchange.apart > 0) {
+		const int64_t runs = v->more_runs <= EVIDENCE_WORTHWHILE ? v->more_runs : 0;
+		if (runs || v->exchange.measured.n) /* else reasons_apart says it */
+			ADD(list, measure_in_turns, FACT_NO_SIDE, .runs = runs);
+	} else if (verdict_steps_worthwhile(v))
 		ADD(list, more_steps, FACT_NO_SIDE, .steps = v->more_steps,
 		    .each = p->runs[0] > 1 || p->runs[1] > 1 ? "run" : "side", .baseline = (int64_t)p->m[0],
 		    .fixed = (int64_t)p->m[1]);
