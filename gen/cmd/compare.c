@@ -321,6 +321,8 @@ void compare_init(struct compare *c)
 }
 
 /* "4096 tokens", "4096,8192 tokens" */
+enum { MOST_DIGITS = 15 }; /* of items, before the point or behind it */
+
 static int read_items(struct compare *c, struct err *err)
 {
 	const char *text = c->items;
@@ -337,13 +339,13 @@ static int read_items(struct compare *c, struct err *err)
 	}
 	const char *name = rest + strspn(rest, " ");
 	for (int s = 0; s < 2; s++)
-		right = right && isfinite(items[s]) && items[s] > 0;
+		right = right && fabs(log10(items[s])) <= MOST_DIGITS;
 	if (!right || !*name || strchr(name, ','))
 		return err_set(
 			err,
-			"--items-per-step needs a number above 0 and what it counts, as in '4096 tokens', or one "
-			"for each side, as in '4096,8192 tokens', not '%s'",
-			cmd_harmless(&c->arena, c->items));
+			"--items-per-step needs a number above 0, of %d digits at most, and what it counts, as in "
+			"'4096 tokens', or one for each side, as in '4096,8192 tokens', not '%s'",
+			MOST_DIGITS, cmd_harmless(&c->arena, c->items));
 	c->analysis.items_name = cmd_named(&c->names, name);
 	return 0;
 }

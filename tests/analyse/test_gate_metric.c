@@ -116,7 +116,9 @@ static void numbers_are_held_against_limits(void **state)
 		{"idle>=20%", GATE_PASSED, 20, NULL},
 		{"idle<1.1ms", GATE_PASSED, 1 * MS, "1.00 ms per step"},
 		{"idle<0.9ms", GATE_FAILED, 1 * MS, NULL},
-		{"idle<=-75%", GATE_PASSED, -75, "-75 % against the baseline"},
+		{"idle<=-75%", GATE_PASSED, -75,
+	         "\xE2\x88\x92"
+	         "75 % against the baseline"},
 		{"idle<-75%", GATE_FAILED, -75, NULL},
 		{"compute<79%", GATE_FAILED, 80, NULL},
 		{"phase:\"data load\".cost<21%", GATE_PASSED, 20, NULL},
