@@ -360,7 +360,9 @@ static void more_steps_cannot_help(void **unused)
 	assert_int_equal(v->more_steps, 0);
 	assert_int_equal(v->more_runs, 3);
 	assert_true(says(v, "Only one run per side: a different GPU clock"));
+	assert_true(says(v, "With a single run, only a change above 3 % counts."));
 	assert_true(says(v, "Make at least 3 runs of each side, in turns"));
+	assert_false(says(v, "Three runs")); /* once is enough */
 }
 
 /* runs = max(3, k R) with g = max(|ln S|, ln 1.02). */
