@@ -141,10 +141,10 @@ static bool add_few_slow(struct list *list, const struct proof *p)
 	for (int i = 1; i >= 0 && v->more_steps > 0 && !p->paired; i--)
 		for (size_t r = 0; r < p->runs[i]; r++) {
 			const struct series *s = &v->series[i][r];
-			if (s->slow.n != 1 && s->slow.n != 2)
+			const int64_t steps = (int64_t)ceil(plan_rhythm(s));
+			if (!steps)
 				continue;
-			ADD(list, no_rhythm_yet, i, .slow = (int64_t)s->slow.n, .of = (int64_t)s->m,
-			    .steps = v->more_steps);
+			ADD(list, no_rhythm_yet, i, .slow = (int64_t)s->slow.n, .of = (int64_t)s->m, .steps = steps);
 			return true;
 		}
 	return false;
