@@ -96,7 +96,8 @@ static int say(const struct export_command *c)
 static int export(struct export_command *c, const struct opt_list *operands)
 {
 	struct err err;
-	if (result_prepare(&c->result, c->output, &err) || output_keep(&c->result.out[0], c->force, &err))
+	if (compare_check_steps(&c->analysis, &err) || result_prepare(&c->result, c->output, &err) ||
+	    output_keep(&c->result.out[0], c->force, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = export_begin(&c->made, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 	for (size_t i = 0; i < operands->n && !status; i++)

@@ -34,7 +34,7 @@ static int show(struct compare *c, const struct opt_list *operands)
 	struct inputs *inputs = &c->sides[0];
 	struct progress progress;
 	struct analysis analysis;
-	if (compare_prepare(c, &err))
+	if (compare_check_steps(&c->analysis, &err) || compare_prepare(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find_one(inputs, operands, &c->arena, &err);
 	if (status)

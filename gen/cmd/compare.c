@@ -321,6 +321,8 @@ void compare_init(struct compare *c)
 }
 
 /* "4096 tokens", "4096,8192 tokens" */
+enum { MOST_DIGITS = 15 }; /* of items, before the point or behind it */
+
 static int read_items(struct compare *c, struct err *err)
 {
 	const char *text = c->items;
@@ -337,13 +339,13 @@ static int read_items(struct compare *c, struct err *err)
 	}
 	const char *name = rest + strspn(rest, " ");
 	for (int s = 0; s < 2; s++)
-		right = right && isfinite(items[s]) && items[s] > 0;
+		right = right && fabs(log10(items[s])) <= MOST_DIGITS;
 	if (!right || !*name || strchr(name, ','))
 		return err_set(
 			err,
-			"--items-per-step needs a number above 0 and what it counts, as in '4096 tokens', or one "
-			"for each side, as in '4096,8192 tokens', not '%s'",
-			cmd_harmless(&c->arena, c->items));
+			"--items-per-step needs a number above 0, of %d digits at most, and what it counts, as in "
+			"'4096 tokens', or one for each side, as in '4096,8192 tokens', not '%s'",
+			MOST_DIGITS, cmd_harmless(&c->arena, c->items));
 	c->analysis.items_name = cmd_named(&c->names, name);
 	return 0;
 }
@@ -377,6 +379,12 @@ static int read_links(struct compare *c, struct err *err)
 	return 0;
 }
 
+int compare_check_steps(const struct analyse_options *asked, struct err *err)
+{
+	return asked->step && asked->loop ? err_set(err, "--step and --loop both say what a step is: leave out one")
+	                                  : 0;
+}
+
 int compare_begin(struct compare *c, struct err *err)
 {
 	names_init(&c->names, &c->arena);
@@ -388,6 +396,8 @@ int compare_begin(struct compare *c, struct err *err)
 	if (c->requests && c->analysis.step)
 		return err_set(err, "--requests names the step, too: leave out --step %s",
 		               cmd_named(&c->names, c->analysis.step));
+	if (compare_check_steps(&c->analysis, err))
+		return -1;
 	c->analysis.requests = c->requests != NULL;
 	c->analysis.step = c->requests ? c->requests : c->analysis.step;
 	return read_items(c, err) || read_gates(c, err) || read_links(c, err) || compare_check_printed(c, err) ? -1 : 0;

@@ -88,6 +88,9 @@ int compare_read_beside(struct compare *c, struct err *err);
  * --items-per-step is not a number and a word, --gate no expression, or an address cannot stand in a link. */
 int compare_begin(struct compare *c, struct err *err);
 
+/* -1 with `err` where the options say twice what a step is. compare_begin asks it, too. */
+int compare_check_steps(const struct analyse_options *asked, struct err *err);
+
 /* Looks at the files to write, which can be done at any time before compare_sides and is done by it: what can be known
  * to fail without reading a profile. 0, or -1 with `err`. */
 int compare_prepare(struct compare *c, struct err *err);

@@ -328,7 +328,9 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
 	if (rc)
 		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", pattern,
-		                   rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
+		                   rc == GLOB_NOMATCH
+		                           ? "no file matches this pattern; check it, and the folder that it looks in"
+		                           : "cannot be searched");
 	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {
 		const char *path = arena_copy(arena, found.gl_pathv[i], strlen(found.gl_pathv[i]));
 		if (!is_matched_twice(in, &found, path, arena))

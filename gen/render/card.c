@@ -19,7 +19,7 @@ static const char *say(const struct fact *fact, const struct page *page)
 	return say_fact(fact, page->names, page->arena);
 }
 
-/* Three digits, in one unit. */
+/* Three digits. */
 static struct unit brief_unit(double ns)
 {
 	struct unit unit = format_unit(ns);
@@ -27,11 +27,15 @@ static struct unit brief_unit(double ns)
 	return unit;
 }
 
+/* Three digits each, in one unit: whoever divides one by the other finds the speedup. */
 static const char *brief_pair(struct arena *arena, double before, double after)
 {
-	struct unit unit = brief_unit(fmax(fabs(before), fabs(after)));
-	return arena_format(arena, "%s \xE2\x86\x92 %s %s", format_number(arena, unit, before),
-	                    format_number(arena, unit, after), unit.name);
+	struct unit of[2] = {brief_unit(fabs(before)), brief_unit(fabs(after))};
+	const struct unit larger = of[fabs(after) > fabs(before)];
+	for (int i = 0; i < 2; i++)
+		of[i] = of[i].ns == larger.ns ? of[i] : larger;
+	return arena_format(arena, "%s \xE2\x86\x92 %s %s", format_number(arena, of[0], before),
+	                    format_number(arena, of[1], after), larger.name);
 }
 
 /* ---- the headline ---- */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum { WIDTH = 370, LABEL = 62, VALUE = 78, ROW = 26, TOP = 18, DOT = 5, TICKS = 4, ROWS = 3 };
-enum { WIDE = 1200, NAMED = 240 }; /* of variants: their names are longer than "baseline" */
-enum { HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a sweep */
+enum { BROAD = 480, NAMED = 120 }; /* of variants: their names are longer than "baseline" */
+enum { WIDE = 1200, HIGH = 360, LEFT = 90, RIGHT = 60, BELOW = 56, FROM_LINE = 14 }; /* of a sweep */
 
 /* Of the longest run: where the axis ends, and how far it reaches for an interval at most. */
 static const double ROOM = 1.06, WIDEST = 1.6;
@@ -177,12 +177,13 @@ static double most_of(const struct variant *list, size_t n)
 void dots_of_variants(const struct variant *list, size_t n, struct arena *arena, xmlNode *parent)
 {
 	const double most = most_of(list, n);
-	const struct dot_axis axis = {(WIDE - NAMED - VALUE) / most, most, NAMED, WIDE, (int)n};
+	const struct dot_axis axis = {(BROAD - NAMED - VALUE) / most, most, NAMED, BROAD, (int)n};
 	xmlNode *svg =
-		svg_picture(parent, WIDE, TOP + (double)n * ROW + 24,
+		svg_picture(parent, BROAD, TOP + (double)n * ROW + 24,
 	                    SAY(NULL, arena, variants_title, .variants = (int64_t)n - 1, .baseline = list[0].name),
 	                    SAY(NULL, arena, variants_means, .baseline = list[0].name,
 	                        .intervals = variants_any_interval(list, n)));
+	svg_attribute(svg, "class", "small");
 	draw_axis(&axis, arena, svg);
 	xmlNode *tone = svg_filled(svg, "tone", "#3f5b7a"),
 		*lines = svg_strokes(svg, "boundary", "#44505c", 1.2, "3 3");

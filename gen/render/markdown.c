@@ -227,7 +227,7 @@ static void caveat(struct sheet *s, const char *text)
 static void put_reasons(struct sheet *s)
 {
 	const struct verdict *v = &s->a->verdict;
-	for (uint32_t i = v->result == VERDICT_INCONCLUSIVE; i < v->reasons.n; i++) {
+	for (uint32_t i = 0; i < v->reasons.n; i++) {
 		const struct fact *fact = v->reasons.list[i];
 		if (fact != v->typical_line && fact_info[fact->id].severity == FACT_CAVEAT)
 			caveat(s, say_fact(fact, s->a->names, &s->arena));

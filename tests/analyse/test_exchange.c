@@ -1,4 +1,5 @@
 /* Which runs are exchangeable, worked out by hand; and the verdict of timed runs, which is made of it. */
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/exchange.h"
 #include "analyse/judge/stopwatch.h"
 #include "verdict_pair.h"
@@ -212,6 +213,22 @@ static void a_verdict_of_other_days(void **unused)
 	}
 }
 
+/* Runs that differ so much that no number of them would tell: that they belong in turns is said once. */
+static void turns_once(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	for (int s = 0; s < 2; s++)
+		for (int r = 0; r < 3; r++) {
+			add_run(p, s, 60, (int64_t)(1e9 * (s ? 1 : 1.001) * (1 + 0.1 * r)));
+			p->run[s][r].start = 1 + r + s * 48 * HOURS;
+		}
+	const struct verdict *v = judge(p);
+	assert_true(v->more_runs > EVIDENCE_WORTHWHILE);
+	assert_true(says(v, "Measure both in turns."));
+	assert_false(says(v, "(A B B A"));
+}
+
 static struct verdict time_runs(size_t n_baseline, const double *baseline, size_t n_fixed, const double *fixed,
                                 const char *sides)
 {
@@ -346,6 +363,7 @@ static void stopwatch_cuts_a_cycle(void **unused)
 	assert_int_equal(w.more_runs, 0);
 	assert_true(told(&w, "The timed steps cut a cycle"));
 	assert_true(told(&w, "up to 3.1 % away"));
+	assert_false(told(&w, "two speeds")); /* which would give a direction */
 	assert_int_equal(verdict_stopwatch(timed, NULL, &arena).result, VERDICT_UNCHANGED);
 	/* other steps than were recorded: there may be too many of them as well */
 	for (int r = 0; r < 3; r++)
@@ -353,6 +371,12 @@ static void stopwatch_cuts_a_cycle(void **unused)
 	w = verdict_stopwatch(timed, &v, &arena);
 	near(w.hi * w.lo, 1, 1e-9);
 	assert_true(w.lo < cut / whole);
+	/* nor does it help that the fixed side's steps were six slow ones, so one too many */
+	for (int i = 0; i < N; i++)
+		even[i] = i % 10 ? 10000000 : 60000000;
+	const struct verdict both = verdict_judge(sides, -1, &nothing_known, &arena);
+	w = verdict_stopwatch(timed, &both, &arena);
+	assert_true(w.hi / w.lo > exp(2 * (log(whole / cut) + log((10e6 + 50e6 * 6 / N) / whole))));
 }
 
 /* Times per item: steps of 300 and 200 items in 120 and 100 ms are 0.4 and 0.5 ms an item, with the intervals of the
@@ -376,6 +400,7 @@ static void items(void **unused)
 	near(by_item.hi / by_item.lo, by_step.hi / by_step.lo, 1e-12);
 	near(by_item.step[0], 120e6, 1);
 	assert_int_equal(by_step.result, VERDICT_FASTER);
+	assert_true(told(&by_step, "two speeds"));
 	assert_int_equal(by_item.result, VERDICT_SLOWER);
 	judge(p);
 	near(p->v.speedup, 1.2 * 2 / 3, 1e-9);
@@ -403,6 +428,7 @@ int main(void)
 	                                   TEST(measured_sessions),
 	                                   TEST(sessions_of_the_fixed_side),
 	                                   TEST(a_verdict_of_other_days),
+	                                   TEST(turns_once),
 	                                   TEST(stopwatch_runs),
 	                                   TEST(what_could_be_seen),
 	                                   TEST(stopwatch_results),

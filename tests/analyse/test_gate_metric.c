@@ -116,7 +116,9 @@ static void numbers_are_held_against_limits(void **state)
 		{"idle>=20%", GATE_PASSED, 20, NULL},
 		{"idle<1.1ms", GATE_PASSED, 1 * MS, "1.00 ms per step"},
 		{"idle<0.9ms", GATE_FAILED, 1 * MS, NULL},
-		{"idle<=-75%", GATE_PASSED, -75, "-75 % against the baseline"},
+		{"idle<=-75%", GATE_PASSED, -75,
+	         "\xE2\x88\x92"
+	         "75 % against the baseline"},
 		{"idle<-75%", GATE_FAILED, -75, NULL},
 		{"compute<79%", GATE_FAILED, 80, NULL},
 		{"phase:\"data load\".cost<21%", GATE_PASSED, 20, NULL},
@@ -215,7 +217,7 @@ static void what_is_missing_passes_nothing(void **state)
 	make(&m);
 	m.a.verdict.judged = false;
 	static const struct expected doubtful[] = {
-		{"idle<21%", GATE_INCONCLUSIVE, 20, "prove nothing (see the caveats). Measured: 20.00 % of a step."},
+		{"idle<21%", GATE_INCONCLUSIVE, 20, "these data prove nothing. Measured: 20.00 % of a step."},
 		{"idle<19%", GATE_INCONCLUSIVE, 20, NULL},
 		{"speedup>=0.1", GATE_INCONCLUSIVE, 2, NULL},
 		{"step_ms<=+3%", GATE_INCONCLUSIVE, -50, NULL},

@@ -45,7 +45,7 @@ static void an_epoch_that_one_side_never_reached(void **unused)
 	assert_int_equal(p->v.result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(p->gates.result, GATE_PASSED); /* as every gate against a regression that nothing shows */
 	assert_int_equal(p->v.more_steps, 81);
-	assert_true(says(&p->v, "The runs have 41 to 81 steps. Over the first 41 steps the speedup is 1\xC3\x97"));
+	assert_true(says(&p->v, "The runs have 41 to 81 steps. Over the first 41 steps the speedup is 1.000\xC3\x97"));
 	assert_true(says(&p->v, "Make every run at least 81 steps long."));
 	/* of equal length there is nothing to say, and a real change is found in runs that are not */
 	struct pair *equal = three_runs(40, 1.2), *other = three_runs(40, 1.2);
@@ -94,7 +94,7 @@ static void timed_runs(void **unused)
 	near(v.hi, 1, 2e-3);
 	assert_int_equal(v.result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(v.more_runs, 0);
-	assert_true(says(&v, "Over the steps that all of them have, the speedup is 1\xC3\x97"));
+	assert_true(says(&v, "Over the steps that all of them have, the speedup is 1.000\xC3\x97"));
 	for (int r = 0; r < 5; r++)
 		run[1][r].steps = 40; /* as many as the other: then it is slower */
 	assert_int_equal(verdict_stopwatch(side, &p->v, &arena).result, VERDICT_SLOWER);

@@ -360,7 +360,27 @@ static void more_steps_cannot_help(void **unused)
 	assert_int_equal(v->more_steps, 0);
 	assert_int_equal(v->more_runs, 3);
 	assert_true(says(v, "Only one run per side: a different GPU clock"));
+	assert_true(says(v, "With a single run, only a change above 3 % counts."));
 	assert_true(says(v, "Make at least 3 runs of each side, in turns"));
+	assert_false(says(v, "Three runs")); /* once is enough */
+}
+
+/* Two slow steps of 60: three, of 96, would show a rhythm. An interval as narrow as it should be takes other numbers.
+ */
+static void two_slow_steps(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 5;
+	for (int s = 0; s < 2; s++) {
+		int64_t *period = add_run(p, s, 60, 0);
+		for (int i = 0; i < 60; i++)
+			period[i] = (int64_t)(1e9 * (s && (i == 20 || i == 45) ? 3 : 1 + .02 * uniform()));
+	}
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(v->more_steps > 96);
+	assert_true(says(v, "two slow steps in 60: too few to show a rhythm. About 96 steps would show it."));
 }
 
 /* runs = max(3, k R) with g = max(|ln S|, ln 1.02). */
@@ -469,6 +489,7 @@ int main(void)
 		TEST(more_pairs),
 		TEST(more_independent_steps),
 		TEST(more_steps_cannot_help),
+		TEST(two_slow_steps),
 		TEST(more_runs),
 		TEST(more_runs_are_more),
 		TEST(lengths_of_two_kinds),

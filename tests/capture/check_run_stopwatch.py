@@ -67,8 +67,8 @@ class Stopwatch(Case):
         brackets = {(r["side"], r["run"]): tuple(map(int, next(within)))
                     for r in self.state()["runs"] if r["kind"] == "stopwatch"}
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s")
-        self.assertRegex(said, r"gapline: run 3 of 14: fixed 1, stopwatch; about \d+\.\d s left\n")
-        self.assertRegex(said, r"gapline: run 14 of 14: baseline 5, stopwatch: \d\.\d s\n")
+        self.assertRegex(said, r"gapline: run 3 of 14: fixed 1, timed; about \d+\.\d s left\n")
+        self.assertRegex(said, r"gapline: run 14 of 14: baseline 5, timed: \d\.\d s\n")
         for side in "baseline", "fixed":
             plan = self.state()["stopwatch"][side]
             self.assertEqual((plan["step"], plan["domain"], plan["processes"]), ("step", "", 1))
@@ -211,7 +211,7 @@ class Stopwatch(Case):
         short = self.program("plain", 44, "fixed-#.sqlite")
         _, said = self.run_pair(fixed=short)
         why = "the program ended after 44 ranges 'step', and the time is taken at the 60th, which a recorded run made"
-        self.assertIn(f"gapline: fixed 1, stopwatch: not used: {why}\n", said)
+        self.assertIn(f"gapline: fixed 1, timed: not used: {why}\n", said)
         self.assertIn("gapline: no more timed runs are made\n", said)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f2 b2 b3 f3")
         self.assertEqual(self.state()["no_stopwatch"], f"on the fixed side, {why}")
@@ -224,7 +224,7 @@ class Stopwatch(Case):
 
     def test_other_ranges(self):
         _, said = self.run_pair(baseline=self.program("ahead", 70, "base-#.sqlite"))
-        self.assertIn("baseline 1, stopwatch: not used: the program made no range 'step'; the recorded one made 60", said)
+        self.assertIn("baseline 1, timed: not used: the program made no range 'step'; the recorded one made 60", said)
 
     def test_work_that_never_ends(self):
         stuck = self.program("stuck", 70, "base-#.sqlite")
@@ -236,7 +236,7 @@ class Stopwatch(Case):
         state.write_text(text)
         _, said = self.run_pair("--repeat", "1", "--recorded", "1", "--resume", baseline=stuck)
         self.assertIn(
-            "baseline 1, stopwatch: not used: after the last step the GPU did not become idle within 0.3 s: a kernel that goes "
+            "baseline 1, timed: not used: after the last step the GPU did not become idle within 0.3 s: a kernel that goes "
             "on, a callback or another process holds it up\n",
             said,
         )
@@ -259,7 +259,7 @@ class Stopwatch(Case):
     def test_program_that_fails_only_then(self):
         script = "sh -c 'test -z $GAPLINE_STOPWATCH || exit 5; : fixed-#.sqlite'"
         _, said = self.run_pair(fixed=script, status=3)
-        self.assertIn("gapline: fixed side, run 1, stopwatch: 'sh -c", said)
+        self.assertIn("gapline: fixed side, run 1, timed: 'sh -c", said)
         self.assertIn("failed: exit status 5\n", said)
         self.assertEqual(self.order(), "b1 f1")
 
@@ -272,7 +272,7 @@ class Stopwatch(Case):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGINT)
-        self.assertIn("gapline: fixed side, run 1, stopwatch: interrupted\n", said)
+        self.assertIn("gapline: fixed side, run 1, timed: interrupted\n", said)
         self.assertIn("2 of 8 runs are done and kept in out", said)
         self.assertEqual(self.files("out"), ["baseline-1.sqlite", "fixed-1.sqlite", "run.json"])
         (self.folder / "slow.sh").write_text('exec "$@"\n')
@@ -292,7 +292,7 @@ class Stopwatch(Case):
         sides = {s: "sh -c 'sleep 0.3; : whole-#.sqlite'" for s in ("baseline", "fixed")}
         _, said = self.run_pair("--time-limit", "0.1s", **sides)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s", "two of each side at least")
-        self.assertRegex(said, r"gapline: run 6 of at most 34: fixed 2, stopwatch: \d+\.\d s\n")
+        self.assertRegex(said, r"gapline: run 6 of at most 34: fixed 2, timed: \d+\.\d s\n")
         self.run_pair("--time-limit", "6s", "--force", "--repeat", "30", **sides)
         took = [r["seconds"] for r in self.state()["runs"]]
         pairs = [sum(took[i:i + 2]) for i in range(0, len(took), 2)]  # the last one was begun because it had room
@@ -351,7 +351,7 @@ class Stopwatch(Case):
         n = self.decided(said)
         pairs = [(f"f{i}s b{i}s", f"b{i}s f{i}s")[i % 2 == 0] for i in range(1, n + 1)]
         self.assertEqual(self.order(), " ".join(["b1 f1", *pairs]))
-        self.assertIn("gapline: run 3 of at most 32: fixed 1, stopwatch; at most about ", said)
+        self.assertIn("gapline: run 3 of at most 32: fixed 1, timed; at most about ", said)
         state = self.state()
         self.assertEqual((state["repeat"], state["looked"]), (n, True))
         speedup, error = self.interval()

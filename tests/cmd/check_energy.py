@@ -6,6 +6,7 @@
 Profiles are of tests/support/tiny_profile.py, with rows of timed runs as gapline run writes them (capture/annotate.h)."""
 
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -26,8 +27,8 @@ SCHEMA = jsonschema.Draft202012Validator(json.loads((HERE.parents[1] / "docs/ref
 SECOND, STEPS, UUID = 10**9, 1000, "GPU-00000000-1111-2222-3333-444444444444"
 
 
-def side(path, fixed, joules, others=(), seed=1):
-    """A recorded run, and timed ones in turns with the other side's: 10 s for 1000 steps, `joules` each."""
+def side(path, fixed, joules, others=(), seed=1, days=0, looked=0):
+    """A recorded run, and timed ones in turns with the other side's, or `days` later: 10 s for 1000 steps, `joules` each."""
     path.unlink(missing_ok=True)
     tiny.write(path, seed=seed, jitter=0, load=400_000 + seed)
     db = sqlite3.connect(path)
@@ -36,8 +37,8 @@ def side(path, fixed, joules, others=(), seed=1):
     db.execute("CREATE TABLE GAPLINE_STOPWATCH (start INTEGER, time INTEGER, steps INTEGER, process INTEGER, unused TEXT, step TEXT, launches INTEGER, looked INTEGER)")
     db.execute("CREATE TABLE GAPLINE_ENERGY (start INTEGER, uuid TEXT, mj INTEGER)")
     for i, used in enumerate(joules):
-        start = 1_795_000_000 * SECOND + (2 * i + (fixed if i % 2 == 0 else not fixed)) * 60 * SECOND + 300 * SECOND
-        db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, NULL, 'step', 0, 0)", (start, 10 * SECOND + i * 10**6, STEPS, 12 * SECOND))
+        start = 1_795_000_000 * SECOND + (2 * i + (fixed if i % 2 == 0 else not fixed)) * 60 * SECOND + 300 * SECOND + days * 86400 * SECOND
+        db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, NULL, 'step', 0, ?)", (start, 10 * SECOND + i * 10**6, STEPS, 12 * SECOND, looked))
         if used is not None:
             db.execute("INSERT INTO GAPLINE_ENERGY VALUES (?, ?, ?)", (start, UUID, used if used < 0 else round(used * 1000)))
         for uuid, mj in others:
@@ -76,6 +77,17 @@ def known(folder):
     subprocess.run([GAPLINE, "digest", folder / "base.sqlite", "-o", packed, "-q"], check=True)
     packed.rename(folder / "base.sqlite")
     assert report(folder)[1]["energy"] == energy, "a digest says something else"
+
+
+def widened(folder):
+    """Looks at the runs widen the interval of energy as that of time, and so do sides of two days."""
+    sd = (2 / 3) ** 0.5 / 100  # as above; four runs at the first look: 3.479 standard errors; another day: 0.075 in quadrature
+    plain, error = 2.446912 * sd * 0.5**0.5, sd * 0.5**0.5
+    for days, looked, half in ((0, 1, 3.479 * error), (2, 0, (plain**2 + 0.075**2) ** 0.5)):
+        side(folder / "base.sqlite", False, (1000, 1010, 990, 1000), looked=looked)
+        side(folder / "fixed.sqlite", True, (900, 909, 891, 900), seed=2, looked=looked, days=days)
+        found = report(folder)[1]["energy"]["ci95"]
+        assert all(abs(math.log(end / 0.9) - sign * half) < 1e-4 for end, sign in zip(found, (-1, 1))), (days, looked, found)
 
 
 def trend(folder):
@@ -142,6 +154,6 @@ def noted(folder):
     assert "GPU-0000000" not in (folder / "copy.json").read_text()
 
 
-for case in known, trend, unknown, noted:
+for case in known, widened, trend, unknown, noted:
     with tempfile.TemporaryDirectory() as name:
         case(pathlib.Path(name))

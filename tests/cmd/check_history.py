@@ -144,6 +144,7 @@ def check_steps(folder):
     assert not report(folder, db, "--min-change", "5")["series"][0]["changes"]
     terminal = run("history", "report", "--db", db)
     assert f"slower since {names[STEP]}" in terminal and f"faster since {names[BACK]}" in terminal, terminal
+    assert "No change" not in terminal and terminal.count("; idle ") == 2, terminal  # either way
     # the same when only what was there by then is looked at: the alarm came with the commit that is named
     found = names.index(up["proven_with"])
     with sqlite3.connect(db) as handle:

@@ -146,6 +146,15 @@ def steps_hold_two_faster(folder):
         check(("steps of different size" in text) == unit and (doc["verdict"]["result"] == "inconclusive") >= unit, f"{blocks} blocks:", text)
 
 
+def other_iterations(folder):
+    """Half as many unmarked steps of the same work: what is compared is the time per step, or, where items are told, per item."""
+    for name, steps in ("base", 80), ("fixed", 40):
+        tiny.write(folder / f"{name}.sqlite", jitter=0, steps=steps, nvtx=False)
+    for options, by_step in ((), True), (("--items-per-step", "10 rows"), False):
+        text = " ".join(report(folder, *options)[2].split())
+        check("Iteration counts differ (80, 40)" in text and ("the time per step is compared" in text) == by_step, "iterations:", text)
+
+
 def write_ranges(path, program, spans):
     path.unlink(missing_ok=True)
     made_program.write(path, [program])
@@ -448,4 +457,4 @@ def other_layers(folder):
     check(work != "different", "a faster kernel in their place:", text)
 
 
-by_hand.run([frames_that_look, threads_that_answer, ranges_beside_steps, parts_of_requests, batch_takes_less_than_twice, answers_are_longer, larger_batches, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])
+by_hand.run([frames_that_look, threads_that_answer, ranges_beside_steps, parts_of_requests, batch_takes_less_than_twice, answers_are_longer, larger_batches, other_iterations, steps_hold_two_faster, other_layers, parts_of_a_batch, items_in_one_launch, half_of_a_batch, batch_doubled, lambda f: steps_hold_two(f, True), lambda f: steps_hold_two(f, False), optimizer, same_on_both, wrong, no_batches, no_steps])

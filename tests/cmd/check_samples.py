@@ -237,6 +237,17 @@ def check_partly(folder):
     expect(cause["fixed"]["samples"] == 0 and cause["fixed"]["sampled_ms"] == 0, "asleep: somebody is blamed")
 
 
+def check_senseless(folder):
+    """Samples that make no sense say nothing of functions, and take nothing from a verdict that they are no part of."""
+    senseless = folder / "senseless.sqlite"
+    senseless.write_bytes((folder / "baseline.sqlite").read_bytes())
+    with sqlite3.connect(senseless) as db:
+        db.execute("UPDATE COMPOSITE_EVENTS SET start = 9000000000000000000 WHERE id % 10 = 0")
+    plain, result = (report(folder, path, folder / "fixed.sqlite") for path in (folder / "baseline.sqlite", senseless))
+    expect(plain["verdict"]["result"] == result["verdict"]["result"] == "faster", f"senseless samples: {result['verdict']['reasons']}")
+    expect("samples of host threads make no sense" in json.dumps(result), "what was dropped is not said")
+
+
 def check_rare(folder):
     """Of gapline's own sampler two samples of three are missing while the processor was needed, and every third one at
     other times: each stands for the way to its neighbours, unless that is too far to be lateness."""
@@ -466,6 +477,7 @@ def main():
         again = report(folder, folder / "baseline.sqlite", folder / "fixed.sqlite")
         expect(again["functions"] == result["functions"], "the same profiles do not give the same again")
         check_shared(folder)
+        check_senseless(folder)
         check_partly(folder)
         check_rare(folder)
         check_nothing(folder)

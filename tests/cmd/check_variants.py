@@ -57,6 +57,8 @@ def table(folder):
     assert same["result"] in ("unchanged", "inconclusive") and same["lo"] <= 1 <= same["hi"], same
     assert abs(graph["speedup"] - 907.5 / 707.5) < 0.005, graph
     text = page.read_text()
+    assert "95 % of comparisons all these intervals hold" in text, "what the intervals say"
+    assert 'class="small"' in text, "the picture fits a phone"
     assert "<b>" not in text and "graph &lt;b&gt;" in text and 'href="all-graph__b_.html"' in text, "the page's names and links"
     assert len(re.findall("<circle", text)) == 12, "a dot for each run"
     assert "3 variants" not in said and "graph <b>: Faster" in said, said

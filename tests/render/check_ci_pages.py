@@ -153,6 +153,8 @@ def check_junit(what, text, result, folder):
         assert case.get("name") == gate["name"] and case.find("system-out").text == gate["text"], what
     findings = [case for case in root.iter("testcase") if case.get("classname") == "gapline.findings"]
     assert len(findings) == len(result["findings"]), what
+    for case, finding in zip(findings, result["findings"]):
+        assert (case.find("skipped") is None) == (finding["status"] in ("resolved", "reduced")), f"{what}: {finding['id']} is {finding['status']}"
     assert len({case.get("name") for case in findings}) == len(findings), f"{what}: two findings of one name"
     assert int(root.get("failures")) == sum(g["result"] == "failed" for g in result["verdict"]["gates"]), what
 

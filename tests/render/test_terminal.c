@@ -183,7 +183,9 @@ static void a_typical_step_has_its_own_line(void **state)
 	facts_add(&a.verdict.reasons, &arena, typical);
 	facts_add(&a.verdict.reasons, &arena, fact_that_says(&arena, "Last."));
 	a.verdict.typical_line = typical;
-	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.\n"));
+	assert_non_null(
+		strstr(printed(&a, &out),
+	               "\n              By typical steps, the speedup is 0.950\xC3\x97 (0.920 to 0.990). Why.\n"));
 	assert_non_null(strstr(out.data, "  caveats     First.\n              Last.\n"));
 	buf_release(&out);
 	arena_release(&arena);

@@ -15,7 +15,7 @@ SAY = pathlib.Path(__file__).resolve().parents[2] / "gen" / "say"
 BROKEN = (  # what is changed, into what, and what is said of it
     ("FACT(steps_vary,", "FACT(steps_wary,", "not in the table"),
     ("FACT(step_by_step, INFO, REASON, \"method/verdict.md#interval\")\ntext: ", "FACT(step_by_step, INFO, REASON, \"method/verdict.md#interval\")\nmeans: ", "step_by_step:0: no words for"),
-    ("{speedup}×", "{speed}×", "no such parameter: speed"),
+    ("{speedup:speedup}", "{speed:speedup}", "no such parameter: speed"),
     ("about {apart:0}\n  count", "some\n  count", "a parameter that no form uses: apart"),
     ("{margin:g}", "{margin:ms}", "a style that does not fit: margin:ms"),
     ("{slow?1=One|*=", "{slow?1=One|2=", "a choice by number without \\*"),

@@ -349,7 +349,7 @@ void guard_loops(struct guard *c)
 	c->out.loops = (a > b ? a - b : b - a) <= 2
 	                       ? compare_loops(c)
 	                       : FACT_NEW(c->arena, iterations_differ, FACT_NO_SIDE, .baseline = a, .fixed = b,
-	                                  .compared = !c->other_loops,
+	                                  .compared = !c->other_loops && !(c->a->items > 0),
 	                                  .whole = a * c->a->budget.period / (b * c->b->budget.period));
 	guard_find(c, false, c->out.loops);
 }

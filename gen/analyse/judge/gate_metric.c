@@ -358,7 +358,11 @@ static const struct fact *number(const struct question *q, double value)
 		break;
 	case GATE_CHANGE:
 		if (isfinite(value))
-			text = arena_format(q->arena, "%s%s %%", value > 0 ? "+" : "", apart(q, value, e->limit));
+			text = arena_format(q->arena, "%s%s %%",
+			                    value > 0   ? "+"
+			                    : value < 0 ? "\xE2\x88\x92"
+			                                : "",
+			                    apart(q, fabs(value), fabs(e->limit)));
 		break;
 	case GATE_COUNT:
 	case GATE_TIMES:

@@ -44,16 +44,19 @@ int64_t plan_runs(const struct proof *p, double distance)
 	return round_up(fmax(LEAST_RUNS, growth(p, distance) * (double)most));
 }
 
-/* One or two slow steps in a run are no rhythm yet; three show one. */
+static const double RHYTHM = 3.2; /* slow steps, with room for one that comes late */
+
+double plan_rhythm(const struct series *s)
+{
+	return s->slow.n == 1 || s->slow.n == 2 ? RHYTHM * (double)s->m / (double)s->slow.n : 0;
+}
+
 static double steps_for_rhythm(const struct verdict *v, const struct proof *p)
 {
 	double most = 0;
 	for (int i = 0; i < 2; i++)
-		for (size_t r = 0; r < p->runs[i] && !p->paired; r++) {
-			const struct series *s = &v->series[i][r];
-			if (s->slow.n == 1 || s->slow.n == 2)
-				most = fmax(most, 3.2 * (double)s->m / (double)s->slow.n);
-		}
+		for (size_t r = 0; r < p->runs[i] && !p->paired; r++)
+			most = fmax(most, plan_rhythm(&v->series[i][r]));
 	return most;
 }
 

@@ -86,6 +86,10 @@ enum verdict_result proof_decide(double lo, double hi, double floor);
  * v->more_runs (plan.c). */
 void plan_more(const struct proof *p, struct verdict *v);
 
+/* Steps in which a run's one or two slow steps, which are no rhythm yet, would be three, which may be one; 0: it has
+ * other numbers of them. */
+double plan_rhythm(const struct series *series);
+
 /* Runs for an interval that is to become as narrow as `distance` (logs); 0: hopeless. */
 int64_t plan_runs(const struct proof *p, double distance);
 

@@ -22,10 +22,11 @@ static void add_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	facts_add(&list->verdict->reasons, list->arena, v->could);
-	if (v->more_runs > 0 && v->exchange.apart > 0)
-		ADD(list, measure_in_turns, FACT_NO_SIDE,
-		    .runs = v->more_runs <= EVIDENCE_WORTHWHILE ? v->more_runs : 0);
-	else if (verdict_steps_worthwhile(v))
+	if (v->more_runs > 0 && v->exchange.apart > 0) {
+		const int64_t runs = v->more_runs <= EVIDENCE_WORTHWHILE ? v->more_runs : 0;
+		if (runs || v->exchange.measured.n) /* else reasons_apart says it */
+			ADD(list, measure_in_turns, FACT_NO_SIDE, .runs = runs);
+	} else if (verdict_steps_worthwhile(v))
 		ADD(list, more_steps, FACT_NO_SIDE, .steps = v->more_steps,
 		    .each = p->runs[0] > 1 || p->runs[1] > 1 ? "run" : "side", .baseline = (int64_t)p->m[0],
 		    .fixed = (int64_t)p->m[1]);
@@ -140,10 +141,10 @@ static bool add_few_slow(struct list *list, const struct proof *p)
 	for (int i = 1; i >= 0 && v->more_steps > 0 && !p->paired; i--)
 		for (size_t r = 0; r < p->runs[i]; r++) {
 			const struct series *s = &v->series[i][r];
-			if (s->slow.n != 1 && s->slow.n != 2)
+			const int64_t steps = (int64_t)ceil(plan_rhythm(s));
+			if (!steps)
 				continue;
-			ADD(list, no_rhythm_yet, i, .slow = (int64_t)s->slow.n, .of = (int64_t)s->m,
-			    .steps = v->more_steps);
+			ADD(list, no_rhythm_yet, i, .slow = (int64_t)s->slow.n, .of = (int64_t)s->m, .steps = steps);
 			return true;
 		}
 	return false;

@@ -106,7 +106,8 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 	enum { FEW_STEPS = 20 };
 	if (!p->exchange.known)
 		SAY(order_unknown, FACT_NO_SIDE, .how = "timed");
-	if (p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS)
+	if ((p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS) &&
+	    (v->result == VERDICT_FASTER || v->result == VERDICT_SLOWER))
 		SAY(three_runs, FACT_NO_SIDE);
 	facts_add(&v->reasons, arena, reasons_apart(v, arena));
 	facts_add(&v->reasons, arena, reasons_unseen(p, "timed", arena));

@@ -264,6 +264,11 @@ static bool find_span(const struct looking *f)
 	return true;
 }
 
+static const char *asked_with(const struct run *run)
+{
+	return run->requests ? "--requests" : "--step";
+}
+
 static int no_such_step(const struct looking *f, struct err *err)
 {
 	const struct run *run = f->run;
@@ -273,17 +278,16 @@ static int no_such_step(const struct looking *f, struct err *err)
 		ARENA_LOCAL(scratch);
 		marks_offer(parts_rows(run, i, STEPS, &scratch), &run->fold, &all, &offers);
 	}
-	marks_no_such(run->trace, &offers, f->of.wanted, err);
+	marks_no_such(run->trace, &offers, asked_with(run), f->of.wanted, err);
 	return -1;
 }
 
 static int launches_nothing(const struct run *run, uint32_t name, struct err *err)
 {
-	return err_set(
-		err,
-		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
-		"the range that encloses the work of a whole step",
-		names_text(run->trace->names, name));
+	return err_set(err,
+	               "%s: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
+	               "the range that encloses the work of a whole step",
+	               asked_with(run), names_text(run->trace->names, name));
 }
 
 /* What the parts' answers make. */

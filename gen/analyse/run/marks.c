@@ -294,7 +294,8 @@ static int by_likelihood(const void *a, const void *b)
 		?: ASCENDING(c->at, d->at);
 }
 
-int marks_no_such(const struct trace *t, struct marks_offers *offers, const char *wanted, struct err *err)
+int marks_no_such(const struct trace *t, struct marks_offers *offers, const char *option, const char *wanted,
+                  struct err *err)
 {
 	BUF_LOCAL(have);
 	leave_halves(offers);
@@ -309,8 +310,9 @@ int marks_no_such(const struct trace *t, struct marks_offers *offers, const char
 	}
 	const char *kind = t->source.kind == SOURCE_KINETO ? "annotation" : "NVTX range";
 	if (have.n)
-		err_set(err, "--step %s: no %s of this name in the profile; it has %s", wanted, kind, have.data);
+		err_set(err, "%s %s: no %s of this name in the profile; it has %s", option, wanted, kind, have.data);
 	else
-		err_set(err, "--step %s: no %s of this name in the profile; it has no %ss at all", wanted, kind, kind);
+		err_set(err, "%s %s: no %s of this name in the profile; it has no %ss at all", option, wanted, kind,
+		        kind);
 	return -1;
 }

@@ -97,8 +97,9 @@ struct marks_offers {
 };
 void marks_offer(const struct trace *trace, const struct fold *fold, struct arena *arena, struct marks_offers *to);
 
-/* Says in `err` that there is no such range, and which there are. Returns -1. */
-int marks_no_such(const struct trace *trace, struct marks_offers *have, const char *wanted, struct err *err);
+/* Says in `err` that there is no such range as `option` names, and which there are. Returns -1. */
+int marks_no_such(const struct trace *trace, struct marks_offers *have, const char *option, const char *wanted,
+                  struct err *err);
 
 /* The ranges of a trace as candidates for its step: what marks.c chooses from. Inside gen/analyse/run only. */
 

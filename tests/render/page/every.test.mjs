@@ -31,7 +31,7 @@ async function saysWhatHappened(page, report, json) {
 	assert.match(said.chips[0], { same: /^Same work$/, same_job: /different kernels|other kernel times/, different: /^Different work/, unknown: /unknown/ }[json.verdict.same_work], report);
 	assert.match(said.chips[1], json.verdict.measured === 'stopwatch' ? /timed run/ : /profiled run/, report);
 	assert.equal(Boolean(said.interval), speedup !== null, report);
-	if (ci95) assert.match(said.interval, /^Speedup [\d.]+× to [\d.]+× \(95 % CI\)/, report);
+	if (ci95) assert.match(said.interval, /^Speedup [\d.]+ to [\d.]+× \(95 % CI\)/, report);
 	assert.match(said.step, /^(A|Baseline: a) (step|run) is .*\.$/, report);
 	assert.match(said.next, /^Next: .*\.$/, report);
 	assert.equal(said.parts.length, json.verdict.why.parts.length ? json.verdict.why.parts.length + 1 : 0, report);
