@@ -372,7 +372,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		enum work_instead instead = find_instead(s, k, lost);
 		if (instead == WORK_REPLACED)
 			continue;
-		const bool gathered = here > 0 && work_is_gathered(&s->all[k], s->less);
+		const bool gathered = here > 0 && work_is_gathered(&s->all[k], s->less, s->scale->state);
 		instead = anew && here > 0 ? WORK_ANEW : instead;
 		out->n++;
 		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || gathered ||
@@ -385,9 +385,13 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		out->instead = instead == WORK_NOTHING && (gathered || work_launches_hold_more(&s->all[k], s->less))
-		                       ? WORK_GATHERED
-		                       : instead;
+		/* of which nobody recorded the blocks, that they take longer is all there is */
+		const bool unsized = s->all[k].unsized[0] > 0 || s->all[k].unsized[1] > 0,
+			   more = work_launches_hold_more(&s->all[k], s->less) || (gathered && unsized);
+		out->instead = instead != WORK_NOTHING ? instead
+		               : more                  ? WORK_GATHERED
+		               : gathered              ? WORK_LONGER
+		                                       : WORK_NOTHING;
 	}
 }
 
@@ -481,6 +485,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	out->seldom = work_find_seldom(search.all, search.n);
 	out->recut = work_find_recut(scale->repeats, search.all, search.n);
 	work_find_alike(scale, rows.row, rows.n, search.all, search.n, &scratch, out);
+	counted.state = -out->as_clock;
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {

@@ -20,10 +20,19 @@ struct work_group {
 };
 
 /* What may do the work of a kernel that is gone, the likelier the later: nothing; its own launches that are
- * left, each of which does more; a kernel beside it that has other blocks; one that is new in another phase; one in its
- * place that hardly takes time; any of a step that was built anew, of one that still runs in it; or one in its place
- * that takes some. */
-enum work_instead { WORK_NOTHING, WORK_GATHERED, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_ANEW, WORK_REPLACED };
+ * left, each of which takes longer, or does more; a kernel beside it that has other blocks; one that is new in another
+ * phase; one in its place that hardly takes time; any of a step that was built anew, of one that still runs in it; or
+ * one in its place that takes some. */
+enum work_instead {
+	WORK_NOTHING,
+	WORK_LONGER,
+	WORK_GATHERED,
+	WORK_BESIDE,
+	WORK_ELSEWHERE,
+	WORK_LITTLE,
+	WORK_ANEW,
+	WORK_REPLACED
+};
 
 /* A kernel that one side runs less often and with fewer blocks, with nothing in its place: no kernel that this side
  * runs more often in the phases where that one is missing, in one that only this side has, or outside of all. */
@@ -111,6 +120,7 @@ struct work_scale {
 	double chance;   /* work_chance(variation.seen) */
 	struct variation variation;
 	double alone;      /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
+	double state;      /* ln: so many times as long takes what both run as often on the fixed side, all alike */
 	double repeats[2]; /* steps of a run that were measured, by side */
 	double busier[2];  /* conditions_busier */
 };
@@ -183,8 +193,8 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
                          const struct work_row *row);
 
 /* Whether a kernel that side `less` runs less often takes so much longer there that each launch may do what several do
- * on the other side: all tables of embeddings at once, say. Both sides run it. */
-bool work_is_gathered(const struct work_row *row, int less);
+ * on the other side: all tables of embeddings at once, say. Both sides run it. `state`: as in work_scale. */
+bool work_is_gathered(const struct work_row *row, int less, double state);
 
 /* Whether the few launches of side `less` have most of the blocks that many have on the other side, and each has more:
  * what is said, no more. */

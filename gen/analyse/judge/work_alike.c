@@ -277,10 +277,10 @@ void work_find_alike(const struct work_scale *s, const struct work_row *row, siz
 	find_clock(s, all, n, arena, k);
 }
 
-bool work_is_gathered(const struct work_row *r, int less)
+bool work_is_gathered(const struct work_row *r, int less, double state)
 {
 	const double fell = log(r->instances[!less] / r->instances[less]);
-	const double grew = log(r->time[less] / r->time[!less]) + fell;
+	const double grew = log(r->time[less] / r->time[!less]) + fell + (less ? -state : state);
 	return fell > FALLS && grew > fmax(FALLS, FOLLOWS * fell);
 }
 
@@ -290,7 +290,7 @@ static double ln_work(const struct work_scale *s, const struct work_row *r)
 {
 	double slack;
 	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r) ||
-	    (work_runs_differ(s, r) && work_is_gathered(r, r->instances[1] < r->instances[0])))
+	    (work_runs_differ(s, r) && work_is_gathered(r, r->instances[1] < r->instances[0], s->state)))
 		return 0;
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);
