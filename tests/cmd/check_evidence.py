@@ -199,6 +199,32 @@ class Inputs(Reports):
                 for side in "baseline", "fixed":
                     self.assertEqual((found[side]["steps"]["name"], found[side]["steps"]["found"]), (name, expected[side]["steps"]["found"]))
 
+    def test_loops_of_reports(self):
+        """Steps that were found in a report, beside marked ones: which side comes first changes nothing but the direction."""
+        def write(path, seed, mark, solve, times):
+            host = made_host.Host(seed, marked=mark)
+            for _ in range(60):
+                host.begin("iteration")
+                for _ in range(times):
+                    host.kernel("solve(float*)", solve)
+                    host.kernel("look(float*)", 20_000)
+                host.kernel("update(float*)", 400_000)
+                host.finish(8)
+            host.write(path, made_host.STARTED + seed * 60 * 10**9)
+
+        old, page = [self.folder / f"loops-{i}.sqlite" for i in range(2)], self.folder / "loops.html"
+        for seed, path in enumerate(old):
+            write(path, seed + 1, False, 200_000, 12)
+        gapline("report", *old, "-q", "-o", page)
+        for solve, times, results in (120_000, 12, ["faster", "slower"]), (200_000, 6, ["inconclusive"] * 2):
+            new = self.folder / "loops-new.sqlite"
+            write(new, 3, True, solve, times)
+            found = [self.report(*sides)["verdict"] for sides in ((f"{page}:baseline", new), (new, f"{page}:baseline"))]
+            self.assertEqual([v["result"] for v in found], results)
+            self.assertEqual(found[0]["same_work"], found[1]["same_work"])
+            self.assertEqual(*(sorted(f["id"] for f in v["differences"]) for v in found))
+            self.assertNotIn("different kernels", str(found))
+
     def test_histories_of_reports(self):
         """A side of a report is a commit's run: what its profile says, kept as its step tables."""
         db, page, trend = self.folder / "history.db", self.folder / "kept.html", self.folder / "trend.json"

@@ -231,7 +231,8 @@ static const struct fact *cannot_be_judged(const struct guard *c, const struct s
 	}
 	if (strangers)
 		return strangers;
-	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name && !as_often)
+	const bool loops = c->a->steps.origin == STEPS_BY_PATTERN && c->b->steps.origin == STEPS_BY_PATTERN;
+	if (loops && c->a->steps.name != c->b->steps.name && !as_often)
 		return FACT_NEW(c->arena, loops_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
 		                .fixed = c->b->steps.name);
 	return amounts_sharing(c->side, facts, c->arena);

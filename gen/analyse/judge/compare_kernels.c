@@ -206,7 +206,7 @@ static const struct fact *other_loop(const struct guard *c, const struct work_ke
 static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
 	const struct work_multiple *m = &of->multiple;
-	const bool pattern = c->a->steps.origin == STEPS_BY_PATTERN;
+	const bool pattern = c->a->steps.origin == STEPS_BY_PATTERN || c->b->steps.origin == STEPS_BY_PATTERN;
 	const struct fact *loop = pattern ? other_loop(c, of) : NULL;
 	if (loop || !m->name || (pattern && !m->blocks))
 		return loop;
