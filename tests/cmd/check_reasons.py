@@ -315,6 +315,34 @@ def launches_that_take_longer(folder):
             check(v["same_work"] == work and any(s.startswith("gemm runs 5 times") and said in s for s in v["differences"]), less, how, v["same_work"], v["differences"])
 
 
+def a_kernel_that_joined_another(folder):
+    """Random numbers are made by the kernel that uses them, which takes longer for it; where it does not, nothing makes them, nor where
+    all kernels take longer as with a lower clock."""
+    def side(name, made, uses=200_000, clock=1.0):
+        host = made_host.Host(len(name))
+        for _ in range(60):
+            host.begin("step")
+            host.copy(1, 1 << 19)
+            for _ in range(8):
+                for kernel, ns in (("random(float*)", 90_000),) * made + (("walk(float*)", uses),):
+                    host.kernel(kernel, ns * clock, 1024)
+            for kernel in "sum(float*)", "sort(float*)":
+                host.kernel(kernel, 300_000 * clock, 64)
+            host.finish(64)
+        host.write(folder / f"{name}.sqlite", made_host.STARTED + len(name) * 60 * 10**9)
+
+    for less, full in ("fixed", "base"), ("base", "fixed"):
+        side(full, True)
+        for how, work, said in (
+            (dict(uses=240_000), "unknown", "Kernels beside it take longer"),
+            (dict(uses=205_000), "different", "Nothing runs in its place"),
+            (dict(clock=1.25), "different", "Nothing runs in its place"),
+        ):
+            side(less, False, **how)
+            v = report(folder)[1]["verdict"]
+            check(v["same_work"] == work and any("runs random, 8 times" in s and said in s for s in v["differences"]), less, how, v["same_work"], v["differences"])
+
+
 def runs_that_differ(folder):
     """Steps are alike in each run, and one run of three is slower: that, and not how steps spread, is why a typical step says
     something else than the mean."""
@@ -455,4 +483,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([launches_that_take_longer, runs_that_differ, graphs_both_ways, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([launches_that_take_longer, a_kernel_that_joined_another, runs_that_differ, graphs_both_ways, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])

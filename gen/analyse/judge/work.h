@@ -20,7 +20,7 @@ struct work_group {
 };
 
 /* What may do the work of a kernel that is gone, the likelier the later: nothing; its own launches that are
- * left, each of which takes longer, or does more; a kernel beside it that has other blocks; one that is new in another
+ * left, each of which takes longer, or does more; a kernel beside it that takes longer; one that is new in another
  * phase; one in its place that hardly takes time; any of a step that was built anew, of one that still runs in it; or
  * one in its place that takes some. */
 enum work_instead {
@@ -258,6 +258,13 @@ struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
  * repetition, the longest of it, where that is a third and more of the kernels' time. A repetition then ends at
  * something else: steps from one neighbour list to the next, say, which one side makes half as often. */
 struct work_multiple work_find_recut(const double repeats[2], const struct work_row *all, size_t n);
+
+/* Of the time that went: what takes so much may be in its place. */
+#define WORK_REPLACES (1 / 3.)
+
+/* How much longer a kernel that runs as often takes on side `less`, beyond a clock, ns a step: with what another did
+ * there no more, perhaps. 0: hardly; INFINITY: in other blocks, whatever it is. */
+double work_takes_more(const struct work_scale *scale, const struct work_row *row, int less);
 
 /* Half as many launches of twice as many blocks leave nothing out. */
 bool work_has_as_many_blocks(const struct work_row *row);

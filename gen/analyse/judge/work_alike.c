@@ -11,11 +11,10 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double MOST = 0.75;  /* of the kernels' time: built anew, where so much runs as often on neither … */
-static const double SOME = 0.05;  /* … and so much is each side's own */
-static const double FALLS = 0.05; /* ln of a ratio of work: what is nearer is the same */
-static const double REPLACES = 1 / 3.; /* of the time that went: what came may be in its place */
-static const double FOLLOWS = 1 / 3.;  /* of that ratio, as ln: so much time goes with work that is left out */
+static const double MOST = 0.75;      /* of the kernels' time: built anew, where so much runs as often on neither … */
+static const double SOME = 0.05;      /* … and so much is each side's own */
+static const double FALLS = 0.05;     /* ln of a ratio of work: what is nearer is the same */
+static const double FOLLOWS = 1 / 3.; /* of that ratio, as ln: so much time goes with work that is left out */
 
 /* ---- alike ---- */
 
@@ -456,7 +455,7 @@ static struct work_fall family_of(const struct work_scale *s, const struct work_
 			out.grown += missing;
 		}
 	}
-	out.replaced = out.grown + others > REPLACES * out.time;
+	out.replaced = out.grown + others > WORK_REPLACES * out.time;
 	return out;
 }
 
