@@ -201,14 +201,16 @@ class Inputs(Reports):
 
     def test_loops_of_reports(self):
         """Steps that were found in a report, beside marked ones: which side comes first changes nothing but the direction."""
-        def write(path, seed, mark, solve, times):
+        def write(path, seed, mark, solve, times, each=1):
             host = made_host.Host(seed, marked=mark)
             for _ in range(60):
                 host.begin("iteration")
-                for _ in range(times):
-                    host.kernel("solve(float*)", solve)
-                    host.kernel("look(float*)", 20_000)
-                host.kernel("update(float*)", 400_000)
+                for _ in range(each):
+                    for _ in range(times):
+                        host.kernel("solve(float*)", solve)
+                        host.kernel("look(float*)", 20_000)
+                    host.kernel("update(float*)", 400_000)
+                    host.copy(2, 8)
                 host.finish(8)
             host.write(path, made_host.STARTED + seed * 60 * 10**9)
 
@@ -216,9 +218,9 @@ class Inputs(Reports):
         for seed, path in enumerate(old):
             write(path, seed + 1, False, 200_000, 12)
         gapline("report", *old, "-q", "-o", page)
-        for solve, times, results in (120_000, 12, ["faster", "slower"]), (200_000, 6, ["inconclusive"] * 2):
+        for solve, times, each, results in (120_000, 12, 1, ["faster", "slower"]), (200_000, 6, 1, ["inconclusive"] * 2), (200_000, 12, 2, ["inconclusive"] * 2):
             new = self.folder / "loops-new.sqlite"
-            write(new, 3, True, solve, times)
+            write(new, 3, True, solve, times, each)
             found = [self.report(*sides)["verdict"] for sides in ((f"{page}:baseline", new), (new, f"{page}:baseline"))]
             self.assertEqual([v["result"] for v in found], results)
             self.assertEqual(found[0]["same_work"], found[1]["same_work"])
