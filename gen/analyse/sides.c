@@ -4,6 +4,7 @@
 #include "analyse/run/choose_steps.h"
 #include "analyse/run/work_phases.h"
 #include "analyse/side/side_rows.h"
+#include "analyse/step_tables.h"
 #include "base/parallel.h"
 
 #include <malloc.h>
@@ -118,6 +119,20 @@ static int check_work(const struct sides_job *job, struct err *err)
 	return 0;
 }
 
+/* What is step of a side of a report, where a range is; else NULL. */
+static const struct steps *kept_steps(const struct analyse_options *options, struct steps *out)
+{
+	for (int s = 0; s < 2; s++) {
+		const struct step_tables *table = options->table[s];
+		const struct side_steps *of = table ? &table->side[options->table_side[s]].steps : NULL;
+		if (of && of->found && of->origin == STEPS_BY_RANGE) {
+			*out = (struct steps){.found = true, .origin = of->origin, .name = of->name};
+			return out;
+		}
+	}
+	return NULL;
+}
+
 static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, int n_jobs,
                          const struct analyse_options *options, struct names *names, struct arena *arena,
                          struct err *err)
@@ -143,10 +158,12 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	struct pattern_side sides[2] = {0};
 	for (int j = 0; j < n_jobs; j++)
 		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
-	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
+	struct steps of_table;
+	const struct steps *kept = kept_steps(options, &of_table);
+	if (steps_agree(sides, n_jobs, kept, options->step, options->loop, arena, err) < 0)
 		return -1;
 	parallel_each(n, find_run_phases, tasks);
-	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
+	if (!options->step && steps_agree_on_name(sides, n_jobs, kept, options->warmup, arena, err) < 0)
 		return -1;
 	make_work_phases(tasks, n);
 	int result;

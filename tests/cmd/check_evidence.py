@@ -13,6 +13,7 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+import made_host
 import tiny_profile
 from evidence import EVIDENCE, VERSION, Reports, gapline, packed, repacked, with_evidence
 
@@ -154,6 +155,77 @@ class Inputs(Reports):
                     for side in ("baseline", "fixed"):
                         result[side].pop("name", None) if not options else None
                 self.assertEqual(found, expected)
+
+    def test_ranges_of_reports(self):
+        """Beside a report's side, the step of a profile that would choose another one by itself is the one of the report: requests
+        of which a cache answers half, and steps beside which another range does most of the work."""
+        def requests(path, seed, hits):
+            host = made_host.Host(seed)
+            for _ in range(120):
+                host.begin("request")
+                host.host(90_000)
+                if host.rng.random() >= hits:
+                    host.copy(1, 1 << 19)
+                    for _ in range(6):
+                        host.kernel("conv(float*)", 90_000)
+                        host.kernel("relu(float*)", 10_000)
+                    host.copy(2, 4000)
+                host.end()
+            host.write(path, made_host.STARTED + seed * 60 * 10**9)
+
+        def epochs(path, seed, validation):
+            host = made_host.Host(seed)
+            for i in range(120):
+                for name in ["train_step"] + ["val_step"] * (validation if i % 20 == 19 else 0):
+                    host.begin(name)
+                    host.copy(1, 1 << 19)
+                    for _ in range(4):
+                        host.kernel("forward(float*)", 90_000)
+                        host.kernel("backward(float*)", 200_000 if name == "train_step" else 5_000)
+                    host.finish(4)
+            host.write(path, made_host.STARTED + seed * 60 * 10**9)
+
+        for write, how, name in (requests, (0, 0.5), "request"), (epochs, (5, 200), "train_step"):
+            paths = [self.folder / f"{name}-{i}.sqlite" for i in range(2)]
+            for seed, path in enumerate(paths):
+                write(path, seed + 1, how[seed])
+            page = self.folder / f"{name}.html"
+            gapline("report", *paths, "-q", "-o", page)
+            expected = self.report(*paths)
+            for sides in ((f"{page}:baseline", paths[1]), (paths[0], f"{page}:fixed")):
+                found = self.report(*sides)
+                for key in "result", "speedup", "ci95", "same_work":
+                    self.assertEqual(found["verdict"][key], expected["verdict"][key], (sides, key))
+                for side in "baseline", "fixed":
+                    self.assertEqual((found[side]["steps"]["name"], found[side]["steps"]["found"]), (name, expected[side]["steps"]["found"]))
+
+    def test_loops_of_reports(self):
+        """Steps that were found in a report, beside marked ones: which side comes first changes nothing but the direction."""
+        def write(path, seed, mark, solve, times, each=1):
+            host = made_host.Host(seed, marked=mark)
+            for _ in range(60):
+                host.begin("iteration")
+                for _ in range(each):
+                    for _ in range(times):
+                        host.kernel("solve(float*)", solve)
+                        host.kernel("look(float*)", 20_000)
+                    host.kernel("update(float*)", 400_000)
+                    host.copy(2, 8)
+                host.finish(8)
+            host.write(path, made_host.STARTED + seed * 60 * 10**9)
+
+        old, page = [self.folder / f"loops-{i}.sqlite" for i in range(2)], self.folder / "loops.html"
+        for seed, path in enumerate(old):
+            write(path, seed + 1, False, 200_000, 12)
+        gapline("report", *old, "-q", "-o", page)
+        for solve, times, each, results in (120_000, 12, 1, ["faster", "slower"]), (200_000, 6, 1, ["inconclusive"] * 2), (200_000, 12, 2, ["inconclusive"] * 2):
+            new = self.folder / "loops-new.sqlite"
+            write(new, 3, True, solve, times, each)
+            found = [self.report(*sides)["verdict"] for sides in ((f"{page}:baseline", new), (new, f"{page}:baseline"))]
+            self.assertEqual([v["result"] for v in found], results)
+            self.assertEqual(found[0]["same_work"], found[1]["same_work"])
+            self.assertEqual(*(sorted(f["id"] for f in v["differences"]) for v in found))
+            self.assertNotIn("different kernels", str(found))
 
     def test_histories_of_reports(self):
         """A side of a report is a commit's run: what its profile says, kept as its step tables."""

@@ -290,6 +290,100 @@ def launches_of_one_size(folder):
     check(text.startswith("Faster 1.11") and "as often overall" not in text, text)
 
 
+def launches_that_take_longer(folder):
+    """Of six layers five are left, whose launches do as much as before: a clock that makes all kernels longer does not say that they
+    do more, and other kernels beside them only that they take longer."""
+    def side(name, layers, layer=1.0, clock=1.0):
+        host = made_host.Host(len(name))
+        for _ in range(60):
+            host.begin("step")
+            host.copy(1, 1 << 20)
+            for _ in range(layers):
+                host.kernel("gemm(float*)", 200_000 * layer * clock, 1024)
+                host.kernel("norm(float*)", 40_000 * layer * clock, 256)
+            for _ in range(6):
+                host.kernel("adam(float*)", 30_000 * clock, 320)
+                host.kernel("clip(float*)", 20_000 * clock, 320)
+            host.finish(4)
+        host.write(folder / f"{name}.sqlite", made_host.STARTED + len(name) * 60 * 10**9)
+
+    for less, full in ("fixed", "base"), ("base", "fixed"):
+        side(full, 6)
+        for how, work, said in ((dict(clock=1.15), "different", "Nothing runs in its place"), (dict(layer=1.6), "unknown", "Its launches take longer there, on average")):
+            side(less, 5, **how)
+            v = report(folder)[1]["verdict"]
+            check(v["same_work"] == work and any(s.startswith("gemm runs 5 times") and said in s for s in v["differences"]), less, how, v["same_work"], v["differences"])
+
+
+def a_kernel_that_joined_another(folder):
+    """Random numbers are made by the kernel that uses them, which takes longer for it; where it does not, nothing makes them, nor where
+    all kernels take longer as with a lower clock."""
+    def side(name, made, uses=200_000, clock=1.0):
+        host = made_host.Host(len(name))
+        for _ in range(60):
+            host.begin("step")
+            host.copy(1, 1 << 19)
+            for _ in range(8):
+                for kernel, ns in (("random(float*)", 90_000),) * made + (("walk(float*)", uses),):
+                    host.kernel(kernel, ns * clock, 1024)
+            for kernel in "sum(float*)", "sort(float*)":
+                host.kernel(kernel, 300_000 * clock, 64)
+            host.finish(64)
+        host.write(folder / f"{name}.sqlite", made_host.STARTED + len(name) * 60 * 10**9)
+
+    for less, full in ("fixed", "base"), ("base", "fixed"):
+        side(full, True)
+        for how, work, said in (
+            (dict(uses=240_000), "unknown", "Kernels beside it take longer"),
+            (dict(uses=205_000), "different", "Nothing runs in its place"),
+            (dict(clock=1.25), "different", "Nothing runs in its place"),
+        ):
+            side(less, False, **how)
+            v = report(folder)[1]["verdict"]
+            check(v["same_work"] == work and any("runs random, 8 times" in s and said in s for s in v["differences"]), less, how, v["same_work"], v["differences"])
+
+
+def runs_that_differ(folder):
+    """Steps are alike in each run, and one run of three is slower: that, and not how steps spread, is why a typical step says
+    something else than the mean."""
+    for seed, side, slow in (1, "base", 1), (4, "fixed", 1.6):
+        (folder / f"{side}.sqlite").mkdir()
+        for run in range(3):
+            host = made_host.Host(seed + run)
+            for _ in range(60):
+                host.begin("step")
+                host.copy(1, 1 << 16)
+                longer(host, "step", step=slow if run == 1 else 1)
+                host.finish(4)
+            host.write(folder / f"{side}.sqlite" / f"{run}.sqlite", made_host.STARTED + (2 * run + seed % 2) * 60 * 10**9)
+    text = " ".join(report(folder)[2].split())
+    check("The runs of the fixed side differ: 0.7" in text and "Steps spread" not in text, text)
+
+
+def graphs_both_ways(folder):
+    """Twenty kernels became a graph that was traced whole, and three run now and then: that fewer are launched differs both ways."""
+    for seed, side in (1, "base"), (2, "fixed"):
+        host = made_host.Host(seed)
+        for _ in range(200):
+            host.begin("step")
+            host.copy(1, 4000)
+            for _ in range(3 if host.rng.random() < 0.2 else 0):
+                host.kernel("prefill(float*)", 80_000)
+            if side == "fixed":
+                host.graph(1, 600_000)
+            for _ in range(0 if side == "fixed" else 20):
+                host.kernel("decode(float*)", 30_000)
+            host.kernel("sample(float*)", 30_000)
+            host.finish(4)
+        host.write(folder / f"{side}.sqlite", made_host.STARTED + seed * 60 * 10**9)
+    for _ in range(2):
+        differences = report(folder)[1]["verdict"]["differences"]
+        check(any(s.startswith("Kernel launches per step") for s in differences), differences)
+        (folder / "base.sqlite").rename(folder / "x")
+        (folder / "fixed.sqlite").rename(folder / "base.sqlite")
+        (folder / "x").rename(folder / "fixed.sqlite")
+
+
 def a_list_made_half_as_often(folder):
     """840 steps that read nothing back, and a list for 20 or for 40 of them: those are what repeats, and the slower one
     is of the program that ends sooner."""
@@ -389,4 +483,4 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([launches_that_take_longer, a_kernel_that_joined_another, runs_that_differ, graphs_both_ways, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])

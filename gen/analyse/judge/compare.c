@@ -231,7 +231,8 @@ static const struct fact *cannot_be_judged(const struct guard *c, const struct s
 	}
 	if (strangers)
 		return strangers;
-	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name && !as_often)
+	const bool loops = c->a->steps.origin == STEPS_BY_PATTERN && c->b->steps.origin == STEPS_BY_PATTERN;
+	if (loops && c->a->steps.name != c->b->steps.name && !as_often)
 		return FACT_NEW(c->arena, loops_differ, FACT_NO_SIDE, .baseline = c->a->steps.name,
 		                .fixed = c->b->steps.name);
 	return amounts_sharing(c->side, facts, c->arena);
@@ -331,7 +332,7 @@ static void compare_collectives(struct guard *c, const struct amounts *x, const 
 	const double a = x->collectives, b = y->collectives;
 	add_count(c, "collectives", a, b, true);
 	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
-	c->doubtful |= went_without(c, a, b, all.time[0], all.time[1]) && !work_is_gathered(&all, a > b);
+	c->doubtful |= went_without(c, a, b, all.time[0], all.time[1]) && !work_is_gathered(&all, a > b, 0);
 }
 
 static void compare_fills(struct guard *c, const struct amounts *x, const struct amounts *y)
@@ -370,8 +371,9 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	compare_inputs(c, inputs_differ, (const double[2]){x.h2d, y.h2d}, calculates != NULL);
 	if (!amounts_hidden(a, b)) {
 		/* of which kernels one side runs more, guard_kernels has said */
-		add_count(c, "launches", x.launches, y.launches,
-		          guard_counts_differ(c, x.launches + y.kernels - x.kernels, y.launches));
+		const double fewest = fmin(x.launches, y.launches),
+			     others = fabs(x.launches - x.kernels - y.launches + y.kernels);
+		add_count(c, "launches", x.launches, y.launches, guard_counts_differ(c, fewest + others, fewest));
 		add_count(c, "graphs", x.graphs, y.graphs, true);
 	}
 	compare_collectives(c, &x, &y);

@@ -128,7 +128,7 @@ static void find_sends(struct guard *c)
 static void add_left_out(struct guard *c, const struct side_facts facts[2], const struct work_left_out *l, int side,
                          double all)
 {
-	static const char *const place[] = {"nothing", "gathered", "beside", "elsewhere", "little", "anew"};
+	static const char *const place[] = {"nothing", "longer", "gathered", "beside", "elsewhere", "little", "anew"};
 	if (!l->n || (l->n == 1 && kernel_key_copies(l->name) && guard_copies_in_graph(c, !side)))
 		return;
 	const bool brought = l->instead <= WORK_GATHERED && (c->copies[side] || c->sends[side]);
@@ -206,7 +206,7 @@ static const struct fact *other_loop(const struct guard *c, const struct work_ke
 static const struct fact *other_unit(const struct guard *c, const struct work_kernels *of)
 {
 	const struct work_multiple *m = &of->multiple;
-	const bool pattern = c->a->steps.origin == STEPS_BY_PATTERN;
+	const bool pattern = c->a->steps.origin == STEPS_BY_PATTERN || c->b->steps.origin == STEPS_BY_PATTERN;
 	const struct fact *loop = pattern ? other_loop(c, of) : NULL;
 	if (loop || !m->name || (pattern && !m->blocks))
 		return loop;
@@ -303,6 +303,7 @@ static struct work_scale scale_of(const struct guard *c)
 	                           conditions_clock(c->side),
 	                           c->chance,
 	                           c->variation,
+	                           0,
 	                           0,
 	                           {(double)c->a->steps.measured / (double)c->a->n_runs,
 	                            (double)c->b->steps.measured / (double)c->b->n_runs},

@@ -105,6 +105,24 @@ static const struct fact *of_spread(const struct series *s[2], struct arena *are
 	                .most = s[i]->below > 0.5 ? "shorter" : "longer");
 }
 
+/* Where runs of a side are further apart than their steps: the typical step is a mean of logarithms. */
+static const struct fact *of_runs(const struct proof *p, const struct series *s[2], struct arena *arena)
+{
+	double least[2], most[2], apart[2];
+	for (int i = 0; i < 2; i++) {
+		least[i] = most[i] = p->mean[i][0];
+		for (size_t r = 1; r < p->runs[i]; r++) {
+			least[i] = fmin(least[i], p->mean[i][r]);
+			most[i] = fmax(most[i], p->mean[i][r]);
+		}
+		apart[i] = most[i] / least[i];
+	}
+	const int i = apart[1] >= apart[0];
+	if (log(apart[i]) <= fmax(spread(s[0]), spread(s[1])))
+		return NULL;
+	return FACT_NEW(arena, runs_apart, i, .least = least[i], .most = most[i]);
+}
+
 const struct fact *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena)
 {
 	if (!v->typical.has_interval)
@@ -119,5 +137,7 @@ const struct fact *shape_why(const struct proof *p, const struct verdict *v, str
 		why = of_cycles(s, arena);
 	if (!why)
 		why = of_rare_steps(p, s, arena);
+	if (!why)
+		why = of_runs(p, s, arena);
 	return why ? why : of_spread(s, arena);
 }

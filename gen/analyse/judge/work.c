@@ -282,19 +282,18 @@ static enum work_instead stands_in(const struct search *s, size_t grown, size_t 
 	return found;
 }
 
-/* Whether a kernel beside it is cut into other blocks and takes longer without it, which may do its work, too. */
-static bool is_done_beside(const struct search *s, size_t missing)
+/* Whether kernels beside it take longer without it, by a good part of what it took, `lost`: they may do its work, too.
+ */
+static bool is_done_beside(const struct search *s, size_t missing, double lost)
 {
+	double more = 0;
 	for (size_t k = 0; k < s->n; k++) {
-		const struct work_row *r = &s->all[k];
-		if (r->comm || !(r->instances[0] > 0) || work_runs_differ(s->scale, r) ||
-		    work_has_same_blocks(s->scale, r) || r->time[s->less] <= r->time[1 - s->less])
-			continue;
-		for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
-			if (shrinks_in(s, missing, s->rows->row[i].phase))
-				return true;
+		bool beside = false;
+		for (size_t i = s->first[k]; i < s->first[k + 1] && !beside; i++)
+			beside = shrinks_in(s, missing, s->rows->row[i].phase);
+		more += beside ? work_takes_more(s->scale, &s->all[k], s->less) : 0;
 	}
-	return false;
+	return more > WORK_REPLACES * lost;
 }
 
 /* How much less often a kernel runs, and how many blocks fewer that makes, a step. */
@@ -342,7 +341,7 @@ static enum work_instead find_instead(const struct search *s, size_t missing, do
 	grown += blocks >= MOST * gone[1] ? shared : 0;
 	if (grown > 0 && grown >= HARDLY * lost)
 		return WORK_REPLACED;
-	return found == WORK_NOTHING && is_done_beside(s, missing) ? WORK_BESIDE : found;
+	return found == WORK_NOTHING && is_done_beside(s, missing, lost) ? WORK_BESIDE : found;
 }
 
 /* Whether a kernel runs less often where chance may be why of all its launches, and not of those in a phase: an
@@ -372,7 +371,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		enum work_instead instead = find_instead(s, k, lost);
 		if (instead == WORK_REPLACED)
 			continue;
-		const bool gathered = here > 0 && work_is_gathered(&s->all[k], s->less);
+		const bool gathered = here > 0 && work_is_gathered(&s->all[k], s->less, s->scale->state);
 		instead = anew && here > 0 ? WORK_ANEW : instead;
 		out->n++;
 		bool unclear = !surely || s->all[k].fill || instead != WORK_NOTHING || gathered ||
@@ -385,9 +384,13 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		out->instead = instead == WORK_NOTHING && (gathered || work_launches_hold_more(&s->all[k], s->less))
-		                       ? WORK_GATHERED
-		                       : instead;
+		/* of which nobody recorded the blocks, that they take longer is all there is */
+		const bool unsized = s->all[k].unsized[0] > 0 || s->all[k].unsized[1] > 0,
+			   more = work_launches_hold_more(&s->all[k], s->less) || (gathered && unsized);
+		out->instead = instead != WORK_NOTHING ? instead
+		               : more                  ? WORK_GATHERED
+		               : gathered              ? WORK_LONGER
+		                                       : WORK_NOTHING;
 	}
 }
 
@@ -481,6 +484,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	out->seldom = work_find_seldom(search.all, search.n);
 	out->recut = work_find_recut(scale->repeats, search.all, search.n);
 	work_find_alike(scale, rows.row, rows.n, search.all, search.n, &scratch, out);
+	counted.state = -out->as_clock;
 	work_find_fall(scale, search.all, search.n, &scratch, &out->fall);
 	out->placed = work_placed(scale, rows.row, rows.n, search.all, search.n, &scratch);
 	for (search.less = 0; search.less < 2; search.less++) {

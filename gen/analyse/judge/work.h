@@ -20,10 +20,19 @@ struct work_group {
 };
 
 /* What may do the work of a kernel that is gone, the likelier the later: nothing; its own launches that are
- * left, each of which does more; a kernel beside it that has other blocks; one that is new in another phase; one in its
- * place that hardly takes time; any of a step that was built anew, of one that still runs in it; or one in its place
- * that takes some. */
-enum work_instead { WORK_NOTHING, WORK_GATHERED, WORK_BESIDE, WORK_ELSEWHERE, WORK_LITTLE, WORK_ANEW, WORK_REPLACED };
+ * left, each of which takes longer, or does more; a kernel beside it that takes longer; one that is new in another
+ * phase; one in its place that hardly takes time; any of a step that was built anew, of one that still runs in it; or
+ * one in its place that takes some. */
+enum work_instead {
+	WORK_NOTHING,
+	WORK_LONGER,
+	WORK_GATHERED,
+	WORK_BESIDE,
+	WORK_ELSEWHERE,
+	WORK_LITTLE,
+	WORK_ANEW,
+	WORK_REPLACED
+};
 
 /* A kernel that one side runs less often and with fewer blocks, with nothing in its place: no kernel that this side
  * runs more often in the phases where that one is missing, in one that only this side has, or outside of all. */
@@ -111,6 +120,7 @@ struct work_scale {
 	double chance;   /* work_chance(variation.seen) */
 	struct variation variation;
 	double alone;      /* ns a step: no kernels' times vary by more apart from the others'; work_vary_alone */
+	double state;      /* ln: so many times as long takes what both run as often on the fixed side, all alike */
 	double repeats[2]; /* steps of a run that were measured, by side */
 	double busier[2];  /* conditions_busier */
 };
@@ -183,8 +193,8 @@ bool work_goes_with_comm(const struct work_scale *scale, const struct work_row *
                          const struct work_row *row);
 
 /* Whether a kernel that side `less` runs less often takes so much longer there that each launch may do what several do
- * on the other side: all tables of embeddings at once, say. Both sides run it. */
-bool work_is_gathered(const struct work_row *row, int less);
+ * on the other side: all tables of embeddings at once, say. Both sides run it. `state`: as in work_scale. */
+bool work_is_gathered(const struct work_row *row, int less, double state);
 
 /* Whether the few launches of side `less` have most of the blocks that many have on the other side, and each has more:
  * what is said, no more. */
@@ -248,6 +258,13 @@ struct work_multiple work_find_seldom(const struct work_row *all, size_t n);
  * repetition, the longest of it, where that is a third and more of the kernels' time. A repetition then ends at
  * something else: steps from one neighbour list to the next, say, which one side makes half as often. */
 struct work_multiple work_find_recut(const double repeats[2], const struct work_row *all, size_t n);
+
+/* Of the time that went: what takes so much may be in its place. */
+#define WORK_REPLACES (1 / 3.)
+
+/* How much longer a kernel that runs as often takes on side `less`, beyond a clock, ns a step: with what another did
+ * there no more, perhaps. 0: hardly; INFINITY: in other blocks, whatever it is. */
+double work_takes_more(const struct work_scale *scale, const struct work_row *row, int less);
 
 /* Half as many launches of twice as many blocks leave nothing out. */
 bool work_has_as_many_blocks(const struct work_row *row);

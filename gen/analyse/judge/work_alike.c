@@ -11,11 +11,10 @@ static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
 static const double MOST_CLOCK = 2;      /* no clock is held back by more */
 static const double CLOCK_UNSEEN = 0.05; /* ln: of a clock, samples once a second miss no more */
 static const double NEARLY_ALL = 0.8;    /* of the time of kernels that have other names: so many go by one ratio */
-static const double MOST = 0.75;  /* of the kernels' time: built anew, where so much runs as often on neither … */
-static const double SOME = 0.05;  /* … and so much is each side's own */
-static const double FALLS = 0.05; /* ln of a ratio of work: what is nearer is the same */
-static const double REPLACES = 1 / 3.; /* of the time that went: what came may be in its place */
-static const double FOLLOWS = 1 / 3.;  /* of that ratio, as ln: so much time goes with work that is left out */
+static const double MOST = 0.75;      /* of the kernels' time: built anew, where so much runs as often on neither … */
+static const double SOME = 0.05;      /* … and so much is each side's own */
+static const double FALLS = 0.05;     /* ln of a ratio of work: what is nearer is the same */
+static const double FOLLOWS = 1 / 3.; /* of that ratio, as ln: so much time goes with work that is left out */
 
 /* ---- alike ---- */
 
@@ -277,10 +276,10 @@ void work_find_alike(const struct work_scale *s, const struct work_row *row, siz
 	find_clock(s, all, n, arena, k);
 }
 
-bool work_is_gathered(const struct work_row *r, int less)
+bool work_is_gathered(const struct work_row *r, int less, double state)
 {
 	const double fell = log(r->instances[!less] / r->instances[less]);
-	const double grew = log(r->time[less] / r->time[!less]) + fell;
+	const double grew = log(r->time[less] / r->time[!less]) + fell + (less ? -state : state);
 	return fell > FALLS && grew > fmax(FALLS, FOLLOWS * fell);
 }
 
@@ -290,7 +289,7 @@ static double ln_work(const struct work_scale *s, const struct work_row *r)
 {
 	double slack;
 	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r) ||
-	    (work_runs_differ(s, r) && work_is_gathered(r, r->instances[1] < r->instances[0])))
+	    (work_runs_differ(s, r) && work_is_gathered(r, r->instances[1] < r->instances[0], s->state)))
 		return 0;
 	if (is_sized(r))
 		return log(r->blocks[1] / r->blocks[0]);
@@ -456,7 +455,7 @@ static struct work_fall family_of(const struct work_scale *s, const struct work_
 			out.grown += missing;
 		}
 	}
-	out.replaced = out.grown + others > REPLACES * out.time;
+	out.replaced = out.grown + others > WORK_REPLACES * out.time;
 	return out;
 }
 

@@ -12,6 +12,7 @@ static const double SAME_INPUT = 0.05; /* ratios of input that are so near are o
 static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
 static const double A_THIRD = 0.33;    /* … and so much of it with what is apart, */
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
+static const double LONGER = 0.05;     /* of a kernel's time: what is less may be chance */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this, or has as
                                         * many blocks */
 static const double OTHER_SIZE = 0.1;  /* repetitions are as large where counts are so near */
@@ -131,6 +132,16 @@ struct work_multiple work_find_recut(const double repeats[2], const struct work_
 bool work_has_as_many_blocks(const struct work_row *r)
 {
 	return has_blocks(r, 1, LITTLE);
+}
+
+double work_takes_more(const struct work_scale *s, const struct work_row *r, int less)
+{
+	if (r->comm || !(r->instances[0] > 0) || work_runs_differ(s, r) || r->time[less] <= r->time[!less])
+		return 0;
+	if (!work_has_same_blocks(s, r))
+		return INFINITY;
+	const double as_long = r->time[!less] * exp(less ? s->state : -s->state);
+	return r->time[less] > (1 + LONGER) * as_long ? r->time[less] - as_long : 0;
 }
 
 double work_find_merged(const struct work_scale *scale, const struct work_row *all, size_t n, int less)

@@ -12,25 +12,27 @@ static bool is_by_range(const struct run *run)
 }
 
 /* A range that is a step in one run is one in all that have it, however little of their GPU time it is. */
-static void share_ranges(const struct pattern_side *sides, int n_sides, struct arena *arena)
+static void share_ranges(const struct pattern_side *sides, int n_sides, const struct steps *kept, struct arena *arena)
 {
-	const struct run **with = NULL;
+	const struct steps **with = NULL;
 	size_t n = 0;
+	if (kept)
+		LIST_PUT(arena, with, n, kept);
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			if (is_by_range(&sides[s].runs[r]))
-				LIST_PUT(arena, with, n, &sides[s].runs[r]);
+				LIST_PUT(arena, with, n, &sides[s].runs[r].steps);
 	for (int s = 0; s < n_sides && n; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			for (size_t i = 0; i < n && !is_by_range(&sides[s].runs[r]); i++)
-				run_take_range(&sides[s].runs[r], &with[i]->steps);
+				run_take_range(&sides[s].runs[r], with[i]);
 }
 
-int steps_agree(const struct pattern_side *sides, int n_sides, const char *step, const char *loop, struct arena *arena,
-                struct err *err)
+int steps_agree(const struct pattern_side *sides, int n_sides, const struct steps *kept, const char *step,
+                const char *loop, struct arena *arena, struct err *err)
 {
 	if (!step)
-		share_ranges(sides, n_sides, arena);
+		share_ranges(sides, n_sides, kept, arena);
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			run_name_steps(&sides[s].runs[r]);
@@ -56,11 +58,15 @@ static double least_coverage(const struct pattern_side *sides, int n_sides, cons
 }
 
 /* Of the ranges that are steps in some run, one that all runs have: whose name says most that it is a step, then that
- * is most of their work; of equal ones the first by its text, so that sides that change places agree on the same. */
-int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)
+ * is most of their work; of equal ones the first by its text, so that sides that change places agree on the same.
+ * That of a side whose rows are gone stays what it was. */
+int steps_agree_on_name(const struct pattern_side *sides, int n_sides, const struct steps *kept, int warmup,
+                        struct arena *arena, struct err *err)
 {
 	const struct names *names = sides[0].runs[0].trace->names;
 	uint32_t *tried = NULL, n_tried = 0;
+	if (kept)
+		LIST_PUT(arena, tried, n_tried, kept->name);
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++) {
 			if (!sides[s].runs[r].steps.found)
@@ -74,6 +80,10 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmu
 				LIST_PUT(arena, tried, n_tried, sides[s].runs[r].steps.name);
 		}
 	if (n_tried < 2)
+		return 0;
+	if (kept && least_coverage(sides, n_sides, names_text(names, kept->name), warmup, arena) >= 0)
+		n_tried = 1;
+	else if (kept && n_tried == 2)
 		return 0;
 	const char *best = NULL;
 	double most = -1;

@@ -281,11 +281,11 @@ int instants_find(const struct trace *const *trace, int n, const struct instants
 		if (run_find_steps(&runs[s], how->step, err) < 0)
 			return -1;
 	}
-	if (steps_agree(sides, n, how->step, how->loop, arena, err) < 0)
+	if (steps_agree(sides, n, NULL, how->step, how->loop, arena, err) < 0)
 		return -1;
 	for (int s = 0; s < n; s++)
 		run_find_phases(&runs[s], how->warmup);
-	if (!how->step && steps_agree_on_name(sides, n, how->warmup, arena, err) < 0)
+	if (!how->step && steps_agree_on_name(sides, n, NULL, how->warmup, arena, err) < 0)
 		return -1;
 	for (int s = 0; s < n; s++) {
 		out[s] = (struct instants){0};
