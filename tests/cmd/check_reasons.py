@@ -389,4 +389,25 @@ def kernels_of_two_loops(folder):
     check(computes(doc)["kernel"] is None and "mostly" not in text, text)
 
 
-by_hand.run([what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+def a_length_by_the_host(folder):
+    """The host works out the length of a time step from what it reads back, and hands it to the device; the fix does so in a
+    kernel, which no profile can tell from other work."""
+    for name, by_host in ("base", True), ("fixed", False):
+        program = made_program.Program(random.Random(by_host))
+        for _ in range(80):
+            program.kernel("advance", length=400_000)
+            program.kernel("sum", length=100_000)
+            if by_host:
+                program.copy(2, 8)
+                program.wait()
+                program.copy(1, 8)
+            else:
+                program.kernel("length_of_step", length=30_000)
+                program.wait()
+            program.step()
+        made_program.write(folder / f"{name}.sqlite", [program])
+    _, doc, text, *_ = report(folder)
+    check(doc["verdict"]["same_work"] == "unknown" and "The host may do its work" in " ".join(text.split()), text)
+
+
+by_hand.run([a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
