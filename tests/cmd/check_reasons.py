@@ -436,4 +436,20 @@ def runs_that_meet(folder):
     check(same_work((20, 24), (60, 64)) == "different", "runs far apart")
 
 
-by_hand.run([runs_that_meet, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+def products_in_one_call(folder):
+    """64 small products that became one call, which takes half as long in all or five times: neither is a step of the other."""
+    for length in 380_000, 6_000_000:
+        for name, times, ns in ("base", 64, 12_000), ("fixed", 1, length):
+            program, path = made_program.Program(random.Random(times)), folder / f"{name}.sqlite"
+            for _ in range(60 * times):
+                program.kernel("product", length=ns)
+                program.kernel("sum", length=6_000)
+                program.wait()
+                program.step()
+            path.unlink(missing_ok=True)
+            made_program.write(path, [program])
+        _, doc, text, *_ = report(folder)
+        check(doc["verdict"]["result"] == "inconclusive" and "There are 3840 repetitions" in doc["verdict"]["reasons"][0], text)
+
+
+by_hand.run([products_in_one_call, runs_that_meet, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
