@@ -452,4 +452,21 @@ def products_in_one_call(folder):
         check(doc["verdict"]["result"] == "inconclusive" and "There are 3840 repetitions" in doc["verdict"]["reasons"][0], text)
 
 
-by_hand.run([products_in_one_call, runs_that_meet, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+def as_often_by_another_call(folder):
+    """16 products and a sum that became one product of many, as often: compared, though no kernel is on both sides. A kernel of
+    another family is another program's."""
+    for fixed, compared in ("batched_sgemm", True), ("fluid_solver", False):
+        for name, kernels in ("base", [("ampere_sgemm_128x64_tn", 12_000)] * 16 + [("reduce_kernel", 6_000)]), ("fixed", [(fixed, 40_000)]):
+            program, path = made_program.Program(random.Random(len(kernels))), folder / f"{name}.sqlite"
+            for _ in range(60):
+                for kernel, length in kernels:
+                    program.kernel(kernel, length=length)
+                program.wait()
+                program.step()
+            path.unlink(missing_ok=True)
+            made_program.write(path, [program])
+        _, doc, text, *_ = report(folder)
+        check((doc["verdict"]["speedup"] is not None) == compared, text)
+
+
+by_hand.run([as_often_by_another_call, products_in_one_call, runs_that_meet, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
