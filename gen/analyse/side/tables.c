@@ -86,8 +86,9 @@ static double count_streams(const struct streams *s)
 
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
+	struct side *side = b->side;
 	struct kernel_result *k =
-		ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], b->side->kernels, b->side->n_kernels, b->kernel_room);
+		ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], side->kernels, side->n_kernels, b->kernel_room);
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	const uint32_t of = outermost_of(t, i);
@@ -103,11 +104,11 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->instances += b->weight;
 	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	if (k->graph)
-		b->side->counts.graph_launches += b->weight;
+		side->counts.graph_launches += b->weight;
 	else
-		b->side->counts.launches += b->weight;
+		side->counts.launches += b->weight;
 	if (k->comm)
-		b->side->counts.collectives += b->weight;
+		side->counts.collectives += b->weight;
 }
 
 static void add_copy(struct tables *b, const struct trace *t, size_t i)
@@ -271,6 +272,8 @@ static void add_profiler_time(struct tables *b, const struct run *run, uint32_t 
 /* What is launched while a graph is captured is only written down. */
 static void add_calls(struct tables *b, const struct run *run)
 {
+	struct side *side = b->side;
+	struct work_facts *work = &b->facts->work;
 	const struct trace *t = run->trace;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
 		struct host_window host = run_host(run, t->threads[thread].process);
@@ -278,8 +281,8 @@ static void add_calls(struct tables *b, const struct run *run)
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 			if (!host_window_has(&host, t->calls.start[i]))
 				continue;
-			struct api_result *a = ROW_OF(b->arena, &b->call_slot[t->calls.name[i]], b->side->api,
-			                              b->side->n_api, b->call_room);
+			struct api_result *a =
+				ROW_OF(b->arena, &b->call_slot[t->calls.name[i]], side->api, side->n_api, b->call_room);
 			enum call_class class = (enum call_class)t->calls.class[i];
 			a->name = t->calls.name[i];
 			if (class > a->class)
@@ -290,23 +293,23 @@ static void add_calls(struct tables *b, const struct run *run)
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 			if (t->calls.waits[i]) {
-				b->side->counts.syncs += b->weight;
-				b->facts->work.blocking_syncs += launches ? b->weight : 0;
+				side->counts.syncs += b->weight;
+				work->blocking_syncs += launches ? b->weight : 0;
 			}
 			if (!launches)
 				continue;
 			if (launch)
-				b->facts->work.launch_calls += b->weight;
+				work->launch_calls += b->weight;
 			else if (class == CALL_MODULE)
-				b->facts->work.module_calls += b->weight;
+				work->module_calls += b->weight;
 			if (class != CALL_ALLOC)
 				continue;
-			b->facts->work.alloc_calls += b->weight;
-			b->facts->work.alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
+			work->alloc_calls += b->weight;
+			work->alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (host_window_has(&host, t->ranges.start[i]))
-				b->side->counts.ranges += b->weight;
+				side->counts.ranges += b->weight;
 		if (launches)
 			add_profiler_time(b, run, thread);
 	}
