@@ -412,28 +412,36 @@ def a_length_by_the_host(folder):
     check(doc["verdict"]["same_work"] == "unknown" and "The host may do its work" in " ".join(text.split()), text)
 
 
+def verdict_of_runs(folder, *sides, last=60):
+    """Runs of 60 steps, but for the baseline's last one, that smooth so many times a step."""
+    words = []
+    for side, counts in zip(("baseline", "fixed"), sides):
+        for run, times in enumerate(counts):
+            program, path = made_program.Program(random.Random(100 * run + times)), folder / f"{side}-{run}.sqlite"
+            for _ in range(last if side == "baseline" and run else 60):
+                for name in ["assemble"] * 20 + ["smooth"] * times:
+                    program.kernel(name, length=50_000)
+                program.copy(2, 4000)
+                program.wait()
+                program.step()
+            path.unlink(missing_ok=True)
+            made_program.write(path, [program])
+            words += [f"--{side}", path]
+    done = subprocess.run([by_hand.GAPLINE, "report", *words, "--files-are", "repeats", "--json", "-", "-q"], capture_output=True, text=True)
+    return json.loads(done.stdout, object_hook=by_hand.facts.text)["verdict"]
+
+
 def runs_that_meet(folder):
     """A solver smooths 20 and 24 times in two runs of the baseline, 22 and 26 times in those of the fixed side: nobody knows of
     other work. 60 and 64 times are other work."""
-    def same_work(*sides):
-        words = []
-        for side, counts in zip(("baseline", "fixed"), sides):
-            for run, times in enumerate(counts):
-                program, path = made_program.Program(random.Random(100 * run + times)), folder / f"{side}-{run}.sqlite"
-                for _ in range(60):
-                    for name in ["assemble"] * 20 + ["smooth"] * times:
-                        program.kernel(name, length=50_000)
-                    program.copy(2, 4000)
-                    program.wait()
-                    program.step()
-                path.unlink(missing_ok=True)
-                made_program.write(path, [program])
-                words += [f"--{side}", path]
-        done = subprocess.run([by_hand.GAPLINE, "report", *words, "--files-are", "repeats", "--json", "-", "-q"], capture_output=True, text=True)
-        return json.loads(done.stdout)["verdict"]["same_work"]
+    check(verdict_of_runs(folder, (20, 24), (22, 26))["same_work"] == "unknown", "runs that meet")
+    check(verdict_of_runs(folder, (20, 24), (60, 64))["same_work"] == "different", "runs far apart")
 
-    check(same_work((20, 24), (22, 26)) == "unknown", "runs that meet")
-    check(same_work((20, 24), (60, 64)) == "different", "runs far apart")
+
+def a_run_that_is_short(folder):
+    """It takes the steps of its side with it, which is said."""
+    (said,) = verdict_of_runs(folder, (20, 20), (20, 20), last=3)["differences"]
+    check(said.startswith("In 1 of 2 runs of the baseline nothing repeats 5 times"), said)
 
 
 def products_in_one_call(folder):
@@ -469,4 +477,4 @@ def as_often_by_another_call(folder):
         check((doc["verdict"]["speedup"] is not None) == compared, text)
 
 
-by_hand.run([as_often_by_another_call, products_in_one_call, runs_that_meet, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
+by_hand.run([as_often_by_another_call, products_in_one_call, runs_that_meet, a_run_that_is_short, a_length_by_the_host, what_is_no_clock, a_slow_rank_that_went, both_ways_as_far, kernels_are_steady, work_of_other_ranks, kernels_of_two_loops, frames_that_vary, two_loops, a_list_made_half_as_often, launches_of_one_size, streams_overlap, streams_could_overlap, halves_are_said, graphs_hide_kernels, runs_ask_for_runs, pauses_are_a_share, streams_wait, kernels_are_shorter])
