@@ -69,6 +69,7 @@ struct device_result {
 	uint32_t name;     /* GPU model */
 	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
 	int64_t window_ns; /* of the median run */
+	uint32_t n_runs;   /* in which it had work */
 	struct budget budget;
 	double limit_ns; /* the launch-latency limit that was used (limit in docs/method/analysis.md, Causes), median
 	                    run */

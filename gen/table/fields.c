@@ -4,13 +4,13 @@
  * or what is said of a table is no longer what is said of its profiles. Left out are what a judgement makes
  * (side.headline, side.latency, side.slowest, side.items, side_facts.timed.other_gpus,
  * run_result.series), what stands in the tables already (run_result.period), who has rows (side_facts.rows,
- * side.events, side.doubt), and the pictures' contents. */
+ * side.events, side.doubt, device_result.n_runs), and the pictures' contents. */
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct side) == 12960, "something new in struct side");
 _Static_assert(sizeof(struct side_facts) == 304, "something new in struct side_facts");
 _Static_assert(sizeof(struct run_table) == 944, "something new in struct run_table");
 _Static_assert(sizeof(struct table_options) == 88, "something new in struct table_options");
-_Static_assert(sizeof(struct device_result) == 656, "something new in struct device_result");
+_Static_assert(sizeof(struct device_result) == 664, "something new in struct device_result");
 _Static_assert(sizeof(struct rank_result) == 88, "something new in struct rank_result");
 _Static_assert(sizeof(struct functions) == 256, "something new in struct functions");
 _Static_assert(sizeof(struct kernels_inside) == 192, "something new in struct kernels_inside");

@@ -27,17 +27,17 @@ struct program {
 	int64_t after;     /* host time after that */
 	const char *call;  /* a call of another kind between two kernels, for `length` ns; */
 	int64_t length;
-	int64_t sleep;      /* in nanosleep */
-	const char *sleeps; /* or that */
-	int once;           /* the step in which … */
-	int every;          /* or every so many of which … */
-	int64_t pause;      /* … the host pauses so long in the phase "eval" */
-	bool ahead;         /* no wait at the end */
-	bool names;         /* the profiler's call beside every launch */
-	int64_t last;       /* one more kernel of so many ns */
-	bool pageable;      /* the copy is from pageable memory */
-	int64_t also;       /* after the kernels, so many bytes more are copied */
-	int64_t back;       /* before the load, so many bytes are read back */
+	int64_t sleep;         /* in nanosleep */
+	const char *sleeps[3]; /* or in these, in turns */
+	int once;              /* the step in which … */
+	int every;             /* or every so many of which … */
+	int64_t pause;         /* … the host pauses so long in the phase "eval" */
+	bool ahead;            /* no wait at the end */
+	bool names;            /* the profiler's call beside every launch */
+	int64_t last;          /* one more kernel of so many ns */
+	bool pageable;         /* the copy is from pageable memory */
+	int64_t also;          /* after the kernels, so many bytes more are copied */
+	int64_t back;          /* before the load, so many bytes are read back */
 };
 
 static const struct program plain = {.load = 3 * MS, .bytes = 1 << 20, .kernels = 8, .kernel = 900 * US};
@@ -104,8 +104,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 		}
 		host(&c, p->phase ? p->phase : "load", p->load);
 		if (p->sleep) {
-			maker_os_call(&s->m, s->main, c.t, c.t + p->sleep, p->sleeps ? p->sleeps : "nanosleep",
-			              OS_OTHER);
+			maker_os_call(&s->m, s->main, c.t, c.t + p->sleep, p->sleeps[i % 3] ?: "nanosleep", OS_OTHER);
 			c.t += p->sleep;
 		}
 		if (p->alloc)
@@ -416,8 +415,10 @@ static void test_a_program_that_sleeps(void **state)
 	assert_non_null(strstr(f->text, "sleeps in nanosleep"));
 	assert_float_equal(f->per_step[0], 9 * MS, 50 * US);
 	assert_null(finding_of(a, "input_starvation"));
+	frames.sleeps[0] = "accept", frames.sleeps[1] = "epoll_wait";
+	assert_non_null(strstr(finding_of(compare(*state, frames, frames), "paced")->text, "sleeps for"));
 	/* workers are waited for with poll: that is input */
-	poll.sleeps = "poll";
+	poll.sleeps[0] = poll.sleeps[1] = poll.sleeps[2] = "poll";
 	a = compare(*state, poll, poll);
 	assert_null(finding_of(a, "paced"));
 	assert_non_null(finding_of(a, "input_starvation"));

@@ -12,8 +12,8 @@
 enum { OTHER, JUDGED, LOOPS };
 
 /* A run with two loops, of which the first has cycles that end at these times (0: a cycle without an op). */
-static struct side_loops loops_of(struct scene *s, const int64_t *end, uint32_t n, const char *names[LOOPS],
-                                  const char *side_name)
+static struct side loops_of(struct scene *s, const int64_t *end, uint32_t n, const char *names[LOOPS],
+                            const char *side_name)
 {
 	struct run *run = ARENA_NEW(&s->arena, 1, struct run);
 	scene_trace_begin(s);
@@ -37,8 +37,9 @@ static struct side_loops loops_of(struct scene *s, const int64_t *end, uint32_t 
 	run->window_end = 7000;
 	run->window = 6000;
 	run->n_steps = 12;
-	const struct side_steps steps = {.found = true, .name = scene_name(s, side_name)};
-	return loops_build(run, &steps, &s->arena);
+	struct side side = {.steps = {.found = true, .name = scene_name(s, side_name)}};
+	loops_build(run, &s->arena, &side);
+	return side;
 }
 
 static const char *plain[LOOPS] = {"train", "validate"};
@@ -46,12 +47,12 @@ static const char *plain[LOOPS] = {"train", "validate"};
 static void test_the_judged_one_has_the_sides_window(void **state)
 {
 	static const int64_t ends[] = {100, 200, 300, 400, 500, 600};
-	struct side_loops loops = loops_of(*state, ends, 6, plain, "validate");
-	assert_int_equal(loops.n, LOOPS);
-	assert_true(loops.list[JUDGED].judged && !loops.list[OTHER].judged);
-	assert_float_equal(loops.list[JUDGED].period, 500, 1e-9); /* 6000 in 12 steps */
-	assert_float_equal(loops.list[OTHER].period, 100, 1e-9);
-	assert_float_equal(loops.list[OTHER].share, 0.7, 1e-9);
+	struct side side = loops_of(*state, ends, 6, plain, "validate");
+	assert_int_equal(side.n_loops, LOOPS);
+	assert_true(side.loops[JUDGED].judged && !side.loops[OTHER].judged);
+	assert_float_equal(side.loops[JUDGED].period, 500, 1e-9); /* 6000 in 12 steps */
+	assert_float_equal(side.loops[OTHER].period, 100, 1e-9);
+	assert_float_equal(side.loops[OTHER].share, 0.7, 1e-9);
 }
 
 static void test_names_are_those_of_the_first_run(void **state)
@@ -60,12 +61,12 @@ static void test_names_are_those_of_the_first_run(void **state)
 	 */
 	struct scene *s = *state;
 	static const int64_t ends[] = {100, 200, 300, 400, 500, 600};
-	struct side_loops loops = loops_of(s, ends, 6, plain, "train");
-	assert_string_equal(names_text(&s->names, loops.list[JUDGED].name), "train");
-	assert_string_equal(names_text(&s->names, loops.list[OTHER].name), "validate");
-	loops = loops_of(s, ends, 6, plain, "fit");
-	assert_string_equal(names_text(&s->names, loops.list[JUDGED].name), "fit");
-	assert_string_equal(names_text(&s->names, loops.list[OTHER].name), "train");
+	struct side side = loops_of(s, ends, 6, plain, "train");
+	assert_string_equal(names_text(&s->names, side.loops[JUDGED].name), "train");
+	assert_string_equal(names_text(&s->names, side.loops[OTHER].name), "validate");
+	side = loops_of(s, ends, 6, plain, "fit");
+	assert_string_equal(names_text(&s->names, side.loops[JUDGED].name), "fit");
+	assert_string_equal(names_text(&s->names, side.loops[OTHER].name), "train");
 }
 
 static void test_cycles_that_end_late_or_not_at_all(void **state)
@@ -73,11 +74,11 @@ static void test_cycles_that_end_late_or_not_at_all(void **state)
 	/* The third outlives the fourth, the fifth has no op, and the last is over before the sixth: ends are 100, 200,
 	 * 450, 600, of which the period is 500 / 3. */
 	static const int64_t ends[] = {100, 200, 450, 400, 0, 600, 590};
-	struct side_loops loops = loops_of(*state, ends, 7, plain, "validate");
-	assert_float_equal(loops.list[OTHER].period, 500. / 3, 1e-9);
+	struct side side = loops_of(*state, ends, 7, plain, "validate");
+	assert_float_equal(side.loops[OTHER].period, 500. / 3, 1e-9);
 	/* one end is no period */
-	loops = loops_of(*state, ends, 1, plain, "validate");
-	assert_true(loops.list[OTHER].period == 0);
+	side = loops_of(*state, ends, 1, plain, "validate");
+	assert_true(side.loops[OTHER].period == 0);
 }
 
 static void test_others_warm_up_too(void **state)
@@ -86,8 +87,8 @@ static void test_others_warm_up_too(void **state)
 	int64_t ends[40] = {1000};
 	for (int k = 1; k < 40; k++)
 		ends[k] = ends[k - 1] + (k < 3 ? 1000 : 100);
-	struct side_loops loops = loops_of(*state, ends, 40, plain, "validate");
-	assert_float_equal(loops.list[OTHER].period, 100, 1e-9);
+	struct side side = loops_of(*state, ends, 40, plain, "validate");
+	assert_float_equal(side.loops[OTHER].period, 100, 1e-9);
 }
 
 int main(void)

@@ -234,4 +234,19 @@ def children(folder):
     check(abs(unknown["share"] - 520 / 550) < 0.01 and unknown["why"] == "unseen", "without them:", unknown)
 
 
-by_hand.run([known_shares, nothing_else, unlike, long_warm_up, refused, recorded, children])
+def steps_of_several(folder):
+    """A step of the fixed side is given four batches, and its graph does the work of four: it is no step of the baseline."""
+    for name, times in ("base", 1), ("fixed", 4):
+        graphs.write(folder / f"{name}.sqlite", graphs=[(1, 300 * times, graphs.GRAPHS[0][2])], seed=times)
+        db = sqlite3.connect(folder / f"{name}.sqlite")
+        db.execute(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT start - 20000, start - 10000, 0, 1, 7, NULL, ?, ?, 1, 1, 2, NULL FROM NVTX_EVENTS WHERE text = 'step'",
+            (graphs.tiny.GLOBAL_PID, times * 1_000_000),
+        )
+        db.commit()
+        db.close()
+    _, doc, out, *_ = report(folder)
+    check(doc["verdict"]["result"] == "inconclusive" and "copies 4 times the other side's input" in " ".join(out.split()), out)
+
+
+by_hand.run([steps_of_several, known_shares, nothing_else, unlike, long_warm_up, refused, recorded, children])

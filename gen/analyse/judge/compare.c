@@ -271,13 +271,13 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 
 /* Two programs that have nothing in common but the name of their steps are nothing to compare, whatever they take: not
  * a kernel, no input, no operators that calculate as much, and what they run runs neither as often nor in one phase.
- * Nor are such steps as nobody marked, where all of them together say the opposite. */
+ * Nor are such steps as nobody marked, of which one side has many more. */
 static void doubt_programs(struct guard *c, const char *input, bool alike)
 {
 	const struct fact *why = FACT_NEW(c->arena, few_kernels_shared, FACT_NO_SIDE, .input = input);
 	const bool hidden = guard_graphs_whole(c);
 	guard_doubt(c, why);
-	if (alike || !c->a->steps.found || guard_is_other_unit(c, guard_other_way_in_all(c)))
+	if (alike || !c->a->steps.found || guard_is_other_unit(c, guard_other_number(c)))
 		return;
 	if (!hidden && c->alike < GUARD_MATERIAL && c->placed < A_HALF && c->out.result.state != RESULT_AGREES)
 		c->out.mismatch = why;

@@ -12,9 +12,8 @@ static const double MOST = 0.9;    /* of a side's GPU work: so much is in what r
 static const double HOLDS = 0.7;   /* of it, and a range may be what a step is: as of those that are */
 static const double BEYOND = 1.01; /* times a step's period: so long are ranges of one thread open in it, at most */
 static const double HALF = 0.5;    /* of a side's kernels' time is of families that the other one has, too */
-static const double SEVERAL = 3, ABOUT = 4; /* times as many repetitions, each so much longer, more or less */
-static const double TWICE = 1.9; /* times as many: each may be two of them, but for what the ends of a capture hold */
-static const double SOME = 4.5;  /* times in all that results are read back: fewer may be by chance */
+static const double TWICE = 1.9;   /* times as many: each may be two of them, but for what the ends of a capture hold */
+static const double SOME = 4.5;    /* times in all that results are read back: fewer may be by chance */
 static const double BEYOND_ONE = 1.2; /* times by which the numbers would be apart: an edge of the window makes one */
 enum {
 	OFTEN = 8,    /* times: fewer are as many by chance */
@@ -157,22 +156,6 @@ void guard_answers(struct guard *c)
 	guard_doubt(c, c->out.mismatch);
 }
 
-const struct fact *guard_other_number(const struct guard *c)
-{
-	const double n[2] = {(double)c->a->steps.measured, (double)c->b->steps.measured};
-	const int fewer = n[1] < n[0];
-	const double more = n[!fewer] / n[fewer], longer = c->side[fewer].steps.mean / c->side[!fewer].steps.mean;
-	const struct copied in = copied(c, COPY_H2D);
-	bool fed = in.bytes[0] >= GUARD_FEW_BYTES && guard_distance(in.bytes[0], in.bytes[1]) <= GUARD_MATERIAL;
-	for (int s = 0; s < 2; s++)
-		if (c->side[s].steps.origin != STEPS_BY_PATTERN || c->side[s].steps.coverage < MOST)
-			return NULL;
-	if (fed || more < SEVERAL || longer < SEVERAL || longer > ABOUT * more || more > ABOUT * longer)
-		return NULL;
-	return FACT_NEW(c->arena, loops_of_other_number, fewer, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
-	                .longer = longer);
-}
-
 /* The share of the kernels' time that is of kernels of which the other side has the family, too; on the side where that
  * is more. */
 static double shared_kernels(const struct guard *c)
@@ -206,7 +189,7 @@ static double how_often(const struct side *side)
 	return (double)(side->steps.measured / side->n_runs + side->runs[side->median_run].left_out);
 }
 
-const struct fact *guard_other_way_in_all(const struct guard *c)
+const struct fact *guard_other_number(const struct guard *c)
 {
 	const double n[2] = {how_often(c->a), how_often(c->b)};
 	const int fewer = n[1] < n[0];
@@ -215,7 +198,7 @@ const struct fact *guard_other_way_in_all(const struct guard *c)
 		if (c->side[s].steps.origin == STEPS_BY_RANGE &&
 		    strcmp(names_text(c->names, c->side[s].steps.name), STEP_ADDED) != 0)
 			return NULL;
-	if (more < TWICE || longer <= 1 || longer >= more)
+	if (more < TWICE || longer <= 1)
 		return NULL;
 	return FACT_NEW(c->arena, loops_of_other_number, fewer, .baseline = (int64_t)n[0], .fixed = (int64_t)n[1],
 	                .longer = longer);

@@ -338,14 +338,6 @@ static void keep_numbers(struct guard *c, const struct work_kernels *k)
 	find_alike(c, k);
 }
 
-/* Whether kernels say that steps are of two units. What stops is no unit. */
-static bool are_other_units(struct guard *c, const struct work_kernels *k)
-{
-	const bool other = c->others_run || c->alike < GUARD_NEARLY_ALL || k->blocks.n;
-	return guard_is_other_unit(c, c->variation.turns == FACT_NO_SIDE ? other_unit(c, k) : NULL) ||
-	       guard_is_other_unit(c, other ? guard_other_number(c) : NULL);
-}
-
 /* What one side lacks. Where graphs hide kernels they may do what is missing beside them. */
 static void add_missing(struct guard *c, const struct side_facts facts[2], const struct work_kernels *k, bool hidden,
                         double all)
@@ -398,7 +390,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	const double all = fmax(k.time[0], k.time[1]);
 	keep_numbers(c, &k);
-	if (are_other_units(c, &k))
+	/* what stops is no unit */
+	if (guard_is_other_unit(c, c->variation.turns == FACT_NO_SIDE ? other_unit(c, &k) : NULL))
 		return;
 	find_sends(c);
 	const bool hidden = graphs_hide(c);

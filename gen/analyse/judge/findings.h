@@ -58,7 +58,7 @@ struct evidence {
 	double waited;            /* for the straggler, as it idles for what this claims: others' mean, ns a step */
 	uint32_t phase;           /* the phase with most of it; 0: none */
 	double calls;             /* what is blamed, a step, also when it costs too little; 0: it is not counted */
-	const char *kind_of_call; /* "copies" …; or the call's name */
+	const char *kind_of_call; /* "copies" … */
 	struct finding_number number[FINDING_NUMBERS]; /* value[0] of each */
 	uint32_t n_numbers;
 	double floor; /* ns a step: fixing it brings the step no lower; 0: nothing is known */
@@ -85,8 +85,8 @@ struct rule {
 	/* The fact, where its parameters are not only what rule_fact knows; NULL: they are. */
 	const struct fact *(*tell)(const struct evidence *e);
 	enum place_time gpu; /* what of the GPU's work it claims; PLACE_IDLE: none */
-	enum cause cause;    /* of find_idle: whose last word it is … */
-	bool given;          /* … and that nothing in the program takes it away, so it promises nothing */
+	enum cause cause;    /* whose idle time it claims, where that is all of one */
+	bool given;          /* of find_idle: nothing in the program takes it away, so it promises nothing */
 };
 
 extern const struct rule rules[];

@@ -194,8 +194,7 @@ struct functions functions_build(const struct side *side, const struct side_fact
 	for (uint32_t s = 0; s < n_sides; s++) {
 		period[s] = side[s].budget.period;
 		/* facts borrow the runs as constant; looking at them fills what they keep of earlier looks */
-		sample_tree_add(&tree, (struct run *)facts[s].rows, facts[s].n_runs, side[s].n_devices, (int)s,
-		                s ? renames : NULL);
+		sample_tree_add(&tree, (struct run *)facts[s].rows, &side[s], (int)s, s ? renames : NULL);
 		out.side[s] = tree.side[s];
 	}
 	out.known = out.side[0].idle > 0 || out.side[1].idle > 0;

@@ -10,7 +10,7 @@ double rule_period(const struct evidence *e)
 	return e->side->budget.period;
 }
 
-double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
+double rule_sum(struct evidence *e)
 {
 	ARENA_LOCAL(scratch);
 	double *by_phase = ARENA_NEW(&scratch, e->facts->n_idle + 1, double), best = 0;
@@ -18,7 +18,6 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 	e->phase = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
 		const struct idle_fact *fact = &e->facts->idle[i];
-		e->claims[i] = !e->takers[i] && fits(&fact->key) && fact->key.once == (e->rule->kind == RULE_ONCE);
 		if (!e->claims[i])
 			continue;
 		e->idle += fact->per_step;
@@ -29,6 +28,31 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 		}
 	}
 	return e->idle;
+}
+
+double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
+{
+	const bool once = e->rule->kind == RULE_ONCE;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		const struct cell_key *key = &e->facts->idle[i].key;
+		const bool fitting = fits ? fits(key) : once || key->cause == e->rule->cause;
+		e->claims[i] = fitting && key->once == once && !e->takers[i];
+	}
+	return rule_sum(e);
+}
+
+/* The call that more than half of what is claimed is spent in; NULL: none. */
+static const char *longest_call(const struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		double time = 0;
+		for (uint32_t k = 0; k < e->facts->n_idle && e->claims[i]; k++)
+			if (e->claims[k] && e->facts->idle[k].key.call == e->facts->idle[i].key.call)
+				time += e->facts->idle[k].per_step;
+		if (e->facts->idle[i].key.call && time > e->idle / 2)
+			return names_text(e->names, e->facts->idle[i].key.call);
+	}
+	return NULL;
 }
 
 static const double MOST_OF_IT = 0.5; /* of what the straggler is longer: so much makes it late */
@@ -112,7 +136,7 @@ static union fact_value value_of(const struct evidence *e, const char *name)
 	if (strcmp(name, "phase") == 0)
 		return (union fact_value){.count = e->phase};
 	if (strcmp(name, "call") == 0)
-		return (union fact_value){.text = e->kind_of_call};
+		return (union fact_value){.text = longest_call(e)};
 	if (strcmp(name, "os_calls") == 0)
 		return (union fact_value){.count = e->side->source.has_os_calls};
 	if (strcmp(name, "reads") == 0)
@@ -134,12 +158,13 @@ const struct fact *rule_fact(const struct evidence *e)
 
 /* In the order in which they claim idle time: what a call's name proves, before what the order of events suggests. */
 const struct rule rules[] = {
-	{FACT_module_load, .find = find_module},
+	{FACT_module_load, .find = find_module, .cause = CAUSE_MODULE_LOAD},
 	{FACT_alloc_in_step, .find = find_alloc, .tell = tell_alloc},
 	{FACT_lock_contention, .find = find_lock},
-	{FACT_gil_contention, .find = find_gil},
-	{FACT_paced, .find = find_paced},
-	{FACT_managed_memory, .find = find_managed, .tell = tell_managed, .gpu = PLACE_COPIES},
+	{FACT_gil_contention, .find = find_gil, .cause = CAUSE_GIL},
+	{FACT_paced, .find = find_paced, .cause = CAUSE_HOST_BLOCKED},
+	{FACT_managed_memory, .find = find_managed, .tell = tell_managed, .gpu = PLACE_COPIES,
+         .cause = CAUSE_MANAGED_MEMORY},
 	{FACT_input_starvation, .find = find_input, .tell = tell_input},
 	{FACT_host_before_copy, .find = find_before_copy},
 	{FACT_pageable_copies, .find = find_pageable, .gpu = PLACE_COPIES},
@@ -149,7 +174,7 @@ const struct rule rules[] = {
 	{FACT_host_after_sync, .find = find_after_sync},
 	{FACT_sync_every_step, .kind = RULE_SYNC, .find = find_sync},
 	{FACT_comm_exposed, .find = find_comm, .gpu = PLACE_COMM},
-	{FACT_pipeline_bubbles, .find = find_bubbles, .tell = tell_bubbles},
+	{FACT_pipeline_bubbles, .find = find_bubbles, .tell = tell_bubbles, .cause = CAUSE_BUBBLE},
 	{FACT_straggler, .kind = RULE_RANKS, .find = find_straggler, .tell = tell_straggler, .gpu = PLACE_COMM},
 	{FACT_idle_host_code, .find = find_idle, .cause = CAUSE_HOST_CODE},
 	{FACT_idle_host_blocked, .find = find_idle, .cause = CAUSE_HOST_BLOCKED},

@@ -8,11 +8,6 @@
 
 /* ---- copies ---- */
 
-static bool fits_managed(const struct cell_key *idle)
-{
-	return idle->cause == CAUSE_MANAGED_MEMORY;
-}
-
 /* Migrations beside which something else runs, ns a step: kernels that stop at pages that are not there yet. */
 static double overlapped_kernels(const struct evidence *e)
 {
@@ -32,7 +27,7 @@ void find_managed(struct evidence *e)
 	double overlapped = overlapped_kernels(e);
 	rule_blame(e, e->facts->work.managed_copies, "migrations");
 	rule_note(e, "migrations", FINDING_COUNT, e->facts->work.managed_copies);
-	rule_claim(e, fits_managed);
+	rule_claim(e, NULL);
 	rule_note(e, "overlapped", FINDING_TIME, overlapped);
 	if (rule_costs(e, e->facts->copy_managed, SMALL) || overlapped < MANY * rule_period(e))
 		return;
@@ -196,15 +191,10 @@ static const struct rank_result *most_bubbles(const struct ranks_result *ranks)
 	return most;
 }
 
-static bool fits_bubble(const struct cell_key *idle)
-{
-	return idle->cause == CAUSE_BUBBLE;
-}
-
 void find_bubbles(struct evidence *e)
 {
 	const struct rank_result *most = most_bubbles(&e->side->ranks);
-	rule_claim(e, fits_bubble);
+	rule_claim(e, NULL);
 	rule_note(e, "ranks", FINDING_COUNT, e->side->ranks.n);
 	rule_note(e, "longest", FINDING_TIME, most ? most->bubble : 0);
 	rule_costs(e, 0, SMALL);

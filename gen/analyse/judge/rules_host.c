@@ -10,16 +10,11 @@ static const double EACH_STEP = 0.9;   /* synchronisations a step: what comes mo
 
 /* ---- calls that hold up the launching thread ---- */
 
-static bool fits_module(const struct cell_key *idle)
-{
-	return idle->cause == CAUSE_MODULE_LOAD;
-}
-
 void find_module(struct evidence *e)
 {
 	rule_blame(e, e->facts->work.module_calls, "calls");
 	rule_note(e, "calls", FINDING_COUNT, e->facts->work.module_calls);
-	e->host = rule_claim(e, fits_module);
+	e->host = rule_claim(e, NULL);
 	rule_costs(e, 0, SMALL);
 }
 
@@ -76,14 +71,9 @@ void find_lock(struct evidence *e)
 		rule_wakes_cold(e);
 }
 
-static bool fits_gil(const struct cell_key *idle)
-{
-	return idle->cause == CAUSE_GIL;
-}
-
 void find_gil(struct evidence *e)
 {
-	rule_claim(e, fits_gil);
+	rule_claim(e, NULL);
 	if (rule_costs(e, 0, SMALL))
 		rule_wakes_cold(e);
 }
@@ -104,23 +94,10 @@ static bool is_pacing(const char *call)
 /* The calls' names are interned, and cells have no table of names at hand: what fits is found name by name. */
 void find_paced(struct evidence *e)
 {
-	uint32_t most = 0;
-	double longest = 0;
-	e->idle = 0;
-	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
-		const struct idle_fact *fact = &e->facts->idle[i];
-		e->claims[i] = fact->key.cause == CAUSE_HOST_BLOCKED && !fact->key.once && !e->takers[i] &&
-		               is_pacing(names_text(e->names, fact->key.call));
-		if (!e->claims[i])
-			continue;
-		e->idle += fact->per_step;
-		if (fact->per_step <= longest)
-			continue;
-		longest = fact->per_step;
-		most = fact->key.call;
-		e->phase = fact->key.phase;
-	}
-	e->kind_of_call = names_text(e->names, most);
+	rule_claim(e, NULL);
+	for (uint32_t i = 0; i < e->facts->n_idle; i++)
+		e->claims[i] = e->claims[i] && is_pacing(names_text(e->names, e->facts->idle[i].key.call));
+	rule_sum(e);
 	rule_note(e, "period", FINDING_TIME, rule_period(e));
 	rule_costs(e, 0, MANY);
 	e->pauses = true;
@@ -214,26 +191,11 @@ static bool fits_after_sync(const struct cell_key *idle)
 	return idle->opened == OPENED_SYNC && cause_is_host(idle->cause);
 }
 
-/* The call that more than half of what is claimed is spent in; NULL: none. */
-static const char *longest_call(const struct evidence *e)
-{
-	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
-		double time = 0;
-		for (uint32_t k = 0; k < e->facts->n_idle && e->claims[i]; k++)
-			if (e->claims[k] && e->facts->idle[k].key.call == e->facts->idle[i].key.call)
-				time += e->facts->idle[k].per_step;
-		if (e->facts->idle[i].key.call && time > e->idle / 2)
-			return names_text(e->names, e->facts->idle[i].key.call);
-	}
-	return NULL;
-}
-
 /* With both sides at hand, and the same synchronisations on both, the host's time behind them is what differs. */
 void find_after_sync(struct evidence *e)
 {
 	if (e->same_syncs)
 		e->host = rule_claim(e, fits_after_sync);
-	e->kind_of_call = longest_call(e);
 	rule_costs(e, 0, CONSIDERABLE);
 }
 

@@ -25,22 +25,10 @@ static double instantiating(const struct evidence *e)
 void find_idle(struct evidence *e)
 {
 	const enum cause cause = e->rule->cause;
-	double all = 0, longest = 0;
-	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
-		const struct idle_fact *fact = &e->facts->idle[i];
-		if (fact->key.cause != cause)
-			continue;
-		all += fact->per_step;
-		e->claims[i] = !e->takers[i] && !fact->key.once;
-		if (!e->claims[i])
-			continue;
-		e->idle += fact->per_step;
-		if (fact->per_step > longest) {
-			longest = fact->per_step;
-			e->phase = fact->key.phase;
-			e->kind_of_call = fact->key.call ? names_text(e->names, fact->key.call) : NULL;
-		}
-	}
+	double all = 0;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++)
+		all += e->facts->idle[i].key.cause == cause ? e->facts->idle[i].per_step : 0;
+	rule_claim(e, NULL);
 	rule_note(e, "cause", FINDING_TIME, all);
 	if (cause == CAUSE_LAUNCH_API || cause == CAUSE_OTHER_API)
 		rule_note(e, "instantiate", FINDING_TIME, instantiating(e));
@@ -53,12 +41,6 @@ void find_idle(struct evidence *e)
 }
 
 /* ---- what happened once: named by itself, in no ceiling ---- */
-
-static bool fits_once(const struct cell_key *idle)
-{
-	(void)idle;
-	return true;
-}
 
 /* The run with the longest gap that happened once; NULL: there is none. `n`: how many there are. */
 static const struct run_table *longest_of(const struct side_facts *facts, uint32_t *n)
@@ -79,7 +61,7 @@ void find_once(struct evidence *e)
 {
 	uint32_t n = 0;
 	const struct run_table *run = longest_of(e->facts, &n);
-	rule_claim(e, fits_once);
+	rule_claim(e, NULL);
 	rule_note(e, "gaps", FINDING_COUNT, n);
 	rule_note(e, "longest", FINDING_TIME, run ? (double)(run->once.end - run->once.start) : 0);
 	rule_note(e, "after", FINDING_TIME, run ? (double)(run->once.start - run->first_op) : 0);

@@ -11,8 +11,10 @@ enum { MANY_LAUNCHES = 20 }; /* a step */
 
 double rule_period(const struct evidence *e);
 
-/* Claims the idle time that `fits`, unless an earlier finding has it; sets the phase with most of it. */
+/* Claims the idle time that `fits` (NULL: of the rule's cause, or what happened once), unless an earlier finding has
+ * it; sets the phase with most of it. rule_sum: the same of what is claimed already. */
 double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle));
+double rule_sum(struct evidence *e);
 
 /* Of a thread that slept: what it does when it comes back, with cold caches, on a processor that had slept, takes
  * longer than where it never slept. How much is not known, so the step may come down to what the GPU needs. */

@@ -165,15 +165,10 @@ void guard_copies_more(struct guard *guard);
  * loop around them makes them; or as many bytes, beyond what varies by chance. Says which; NULL: neither. */
 const struct fact *guard_copies_of_loop(const struct guard *guard);
 
-/* Whether nearly all that both sides do repeats, many times as often on one side, and takes about as many times longer
- * on the other: of small kernels that became one, the repetitions are no unit. Not where each is given as many bytes.
- */
+/* Whether the program marks no steps, and what is called one comes twice as often and more on a side, and is shorter
+ * there: of small kernels that became one, the repetitions are no unit, and all of them together may say the opposite
+ * of one. Where nothing shows the same work, either may be true. NULL: it is not so. */
 const struct fact *guard_other_number(const struct guard *guard);
-
-/* Whether the program marks no steps, what is called one comes twice as often and more on a side, and is shorter there
- * by less: all of them together say the opposite of one. Where nothing shows the same work, either may be true. NULL:
- * it is not so. */
-const struct fact *guard_other_way_in_all(const struct guard *guard);
 
 /* Whether the work of a step is launched in ranges that no step is, for too many of them launch none (frames of which
  * every tenth looks for objects, requests that a cache answers), and that come another number of times per step on the

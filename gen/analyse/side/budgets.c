@@ -1,4 +1,4 @@
-#include "analyse/side/side_facts.h"
+#include "analyse/side/side.h"
 
 #include "analyse/side/side_parts.h"
 #include "base/sort.h"
@@ -89,22 +89,22 @@ static void make_rows(const struct share *list, size_t n, struct arena *arena, s
 }
 
 /* What one device of one run contributes. */
-static size_t add_device(const struct run *run, uint32_t at, double weight, struct side_budgets *out,
+static size_t add_device(const struct run *run, uint32_t at, double weight, struct side *side, struct side_facts *facts,
                          struct share *shares)
 {
 	const struct device_run *dr = &run->devices[at];
 	uint32_t d = run->place[at];
-	struct budget *b = &out->devices[d].budget;
+	struct budget *b = &side->devices[d].budget;
 	b->compute += (double)dr->compute * weight;
 	b->comm_exposed += (double)dr->comm * weight;
 	b->copy_exposed += (double)dr->copy * weight;
 	b->idle += (double)dr->idle * weight;
 	b->unlooked += (double)dr->unlooked * weight;
 	b->period += (double)run->window * weight;
-	out->copy_pageable += (double)dr->copy_pageable * weight / out->n_devices;
-	out->copy_managed += (double)dr->copy_managed * weight / out->n_devices;
-	out->memset += (double)dr->memset * weight / out->n_devices;
-	out->sync_gaps += dr->sync_gaps * weight / out->n_devices;
+	facts->copy_pageable += (double)dr->copy_pageable * weight / side->n_devices;
+	facts->copy_managed += (double)dr->copy_managed * weight / side->n_devices;
+	facts->memset += (double)dr->memset * weight / side->n_devices;
+	facts->sync_gaps += dr->sync_gaps * weight / side->n_devices;
 	for (uint32_t c = 0; c < dr->cells.n; c++) {
 		shares[c] = (struct share){.device = d};
 		shares[c].fact.key = dr->cells.cell[c].key;
@@ -132,7 +132,7 @@ static void describe_device(const struct run *run, uint32_t at, struct device_re
 }
 
 /* Means over devices. `shares` are those of all devices, weighted. */
-static struct budget mean_of(const struct side_budgets *of, struct share *shares, size_t *n, struct arena *arena,
+static struct budget mean_of(const struct side *of, struct share *shares, size_t *n, struct arena *arena,
                              struct names *names)
 {
 	struct budget mean = {0};
@@ -158,7 +158,7 @@ static struct budget mean_of(const struct side_budgets *of, struct share *shares
 
 /* Idle facts from the merged shares of the mean. */
 static void add_facts(struct share *shares, size_t n, bool by_work, struct names *names, struct arena *arena,
-                      struct side_budgets *out)
+                      struct side_facts *out)
 {
 	ARENA_LOCAL(scratch);
 	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t), n_phases = 0;
@@ -180,7 +180,7 @@ static void add_facts(struct share *shares, size_t n, bool by_work, struct names
 	out->n_idle = (uint32_t)n;
 }
 
-static struct comm_facts comm_of(const struct side_budgets *of, const bool *communicates)
+static struct comm_facts comm_of(const struct side *of, const bool *communicates)
 {
 	struct comm_facts out = {.communicates = communicates, .n = of->n_devices, .min = INFINITY};
 	for (uint32_t d = 0; d < of->n_devices; d++) {
@@ -195,45 +195,43 @@ static struct comm_facts comm_of(const struct side_budgets *of, const bool *comm
 	return out;
 }
 
-struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
-                                  struct arena *arena)
+void budgets_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
 {
 	ARENA_LOCAL(scratch);
 	struct names *names = runs[0].trace->names;
 	size_t n_shares = 0, room = 1;
-	struct side_budgets out = {.n_devices = n_devices};
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t d = 0; d < runs[r].n_devices; d++)
 			room += runs[r].devices[d].cells.n;
 	struct share *shares = ARENA_NEW(&scratch, room, struct share);
-	out.devices = ARENA_NEW(arena, out.n_devices, struct device_result);
-	bool *communicates = ARENA_NEW(arena, out.n_devices, bool);
-	out.with_work = ARENA_NEW(arena, out.n_devices, uint32_t);
+	side->devices = ARENA_NEW(arena, side->n_devices, struct device_result);
+	bool *communicates = ARENA_NEW(arena, side->n_devices, bool);
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t at = 0; at < runs[r].n_devices; at++)
-			out.with_work[runs[r].place[at]]++;
-	for (uint32_t d = 0; d < out.n_devices; d++) {
+			side->devices[runs[r].place[at]].n_runs++;
+	for (uint32_t d = 0; d < side->n_devices; d++) {
+		struct device_result *device = &side->devices[d];
 		size_t first = n_shares;
 		for (size_t r = 0; r < n; r++) {
 			uint32_t at = runs[r].device_at[d];
 			if (at == TRACE_NONE)
 				continue;
-			double weight = 1 / ((double)out.with_work[d] * runs[r].n_steps);
+			double weight = 1 / ((double)device->n_runs * runs[r].n_steps);
 			communicates[d] = communicates[d] || runs[r].devices[at].communicates;
-			n_shares += add_device(&runs[r], at, weight, &out, shares + n_shares);
-			if (r == median_run || !out.devices[d].window_ns)
-				describe_device(&runs[r], at, &out.devices[d]);
+			n_shares += add_device(&runs[r], at, weight, side, facts, shares + n_shares);
+			if (r == side->median_run || !device->window_ns)
+				describe_device(&runs[r], at, device);
 		}
 		if (n_shares > first) {
 			sort_shares(shares + first, n_shares - first, names);
 			n_shares = first + merge_shares(shares + first, n_shares - first);
-			make_rows(shares + first, n_shares - first, arena, names, &out.devices[d].budget);
+			make_rows(shares + first, n_shares - first, arena, names, &device->budget);
 		}
-		out.devices[d].clocks = clocks_of_device(runs, n, d);
-		out.devices[d].metrics = metrics_of_device(runs, n, d, arena);
+		device->clocks = clocks_of_device(runs, n, d);
+		device->metrics = metrics_of_device(runs, n, d, arena);
 	}
-	out.mean = mean_of(&out, shares, &n_shares, arena, names);
-	add_facts(shares, n_shares, runs[0].by_work, names, arena, &out);
-	out.comm = comm_of(&out, communicates);
-	return out;
+	side->budget = mean_of(side, shares, &n_shares, arena, names);
+	side->busy = budget_busy(&side->budget);
+	add_facts(shares, n_shares, runs[0].by_work, names, arena, facts);
+	facts->comm = comm_of(side, communicates);
 }

@@ -77,32 +77,31 @@ static double loop_period(const struct run *run, uint32_t index)
 	return period;
 }
 
-struct side_loops loops_build(const struct run *run, const struct side_steps *steps, struct arena *arena)
+void loops_build(const struct run *run, struct arena *arena, struct side *side)
 {
-	struct side_loops out = {0};
+	const struct side_steps *steps = &side->steps;
 	if (!steps->found || run->steps.origin != STEPS_BY_PATTERN)
-		return out;
-	out.n = run->loops.n;
-	out.list = ARENA_NEW(arena, out.n, struct loop_result);
-	for (uint32_t l = 0; l < out.n; l++) {
+		return;
+	side->n_loops = run->loops.n;
+	side->loops = ARENA_NEW(arena, side->n_loops, struct loop_result);
+	for (uint32_t l = 0; l < side->n_loops; l++) {
 		const struct run_loop *loop = &run->loops.list[l];
 		bool judged = l == run->loop;
 		/* what is judged has the first run's name; who had that one here takes the other */
 		uint32_t name = judged                      ? steps->name
 		                : loop->name == steps->name ? run->loops.list[run->loop].name
 		                                            : loop->name;
-		out.list[l] = (struct loop_result){.name = name,
-		                                   .steps = loop->n,
-		                                   .differ = loop->differ,
-		                                   .ops = loop->ops,
-		                                   .period = loop_period(run, l),
-		                                   .share = loop->share,
-		                                   .tried = run->loops.tried,
-		                                   .fewest = loop->fewest,
-		                                   .most = loop->most,
-		                                   .explained = loop->explained,
-		                                   .same = loop->same,
-		                                   .judged = judged};
+		side->loops[l] = (struct loop_result){.name = name,
+		                                      .steps = loop->n,
+		                                      .differ = loop->differ,
+		                                      .ops = loop->ops,
+		                                      .period = loop_period(run, l),
+		                                      .share = loop->share,
+		                                      .tried = run->loops.tried,
+		                                      .fewest = loop->fewest,
+		                                      .most = loop->most,
+		                                      .explained = loop->explained,
+		                                      .same = loop->same,
+		                                      .judged = judged};
 	}
-	return out;
 }

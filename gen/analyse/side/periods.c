@@ -3,8 +3,6 @@
 #include "analyse/judge/stats.h"
 #include "base/sort.h"
 
-#include <string.h>
-
 /* The run in the middle by its mean period: its timeline stands for the side. */
 static uint32_t find_median_run(const struct run *runs, size_t n)
 {
@@ -23,26 +21,28 @@ static uint32_t find_median_run(const struct run *runs, size_t n)
 	return best;
 }
 
-struct side_periods periods_build(const struct run *runs, size_t n, const char *const *files, struct arena *arena)
+void periods_build(const struct run *runs, size_t n, const char *const *files, struct arena *arena, struct side *side)
 {
 	ARENA_LOCAL(scratch);
-	struct side_periods side = {.n_runs = (uint32_t)n, .runs = ARENA_NEW(arena, n, struct run_result)};
-	side.steps.found = true;
+	struct side_steps *steps = &side->steps;
+	side->n_runs = (uint32_t)n;
+	side->runs = ARENA_NEW(arena, n, struct run_result);
+	steps->found = true;
 	size_t room = 1;
 	for (size_t r = 0; r < n; r++) {
-		side.steps.found = side.steps.found && runs[r].steps.found;
+		steps->found = steps->found && runs[r].steps.found;
 		room += runs[r].n_periods + 1;
 	}
-	side.steps.name = runs[0].steps.name;
-	side.steps.origin = side.steps.found ? runs[0].steps.origin : STEPS_NONE;
-	side.steps.ranks = runs[0].steps.n_ranks;
+	steps->name = runs[0].steps.name;
+	steps->origin = steps->found ? runs[0].steps.origin : STEPS_NONE;
+	steps->ranks = runs[0].steps.n_ranks;
 	for (size_t r = 0; r < n; r++)
-		side.steps.coverage += runs[r].steps.coverage / (double)n;
+		steps->coverage += runs[r].steps.coverage / (double)n;
 	double *period = ARENA_NEW(&scratch, room, double);
 	size_t m = 0;
 	for (size_t r = 0; r < n; r++) {
 		const struct run *run = &runs[r];
-		struct run_result *out = &side.runs[r];
+		struct run_result *out = &side->runs[r];
 		out->file = files[r];
 		out->window_ns = run->window;
 		size_t before = m;
@@ -51,22 +51,19 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 			out->n_steps = run->steps.n - out->opened;
 			out->warmup = run->warmup;
 			out->left_out = run->warmup - out->opened;
-			int64_t *all = ARENA_NEW(arena, run->n_periods, int64_t);
-			memcpy(all, run->period, run->n_periods * sizeof *all);
-			out->period = all;
+			out->period = arena_keep(arena, run->period, run->n_periods, sizeof *run->period);
 			out->n_periods = run->n_periods;
 			for (uint32_t i = run->warmup - 1; i < run->n_periods; i++)
 				period[m++] = (double)run->period[i];
-			side.steps.measured += m - before;
+			steps->measured += m - before;
 		} else {
 			period[m++] = (double)out->window_ns;
 		}
-		side.steps.mean += (double)out->window_ns / (double)(m - before) / (double)n;
+		steps->mean += (double)out->window_ns / (double)(m - before) / (double)n;
 	}
 	sort_doubles(period, m);
-	side.steps.min = period[0];
-	side.steps.max = period[m - 1];
-	side.steps.median = stats_median(period, m);
-	side.median_run = find_median_run(runs, n);
-	return side;
+	steps->min = period[0];
+	steps->max = period[m - 1];
+	steps->median = stats_median(period, m);
+	side->median_run = find_median_run(runs, n);
 }

@@ -7,17 +7,18 @@
 SORT_ORDER_BY(compare_phases, struct phase_result, names,
               DESCENDING(x->cost, y->cost) ?: strcmp(names_text(names, x->name), names_text(names, y->name)))
 
-static struct phase_result *phase_of(struct side_phases *out, uint32_t *slot, uint32_t name)
+static struct phase_result *phase_of(struct phases *p, uint32_t name)
 {
-	if (!slot[name]) {
-		slot[name] = ++out->n;
-		out->list[out->n - 1].name = name;
+	struct side *side = p->side;
+	if (!p->slot[name]) {
+		p->slot[name] = ++side->n_phases;
+		side->phases[side->n_phases - 1].name = name;
 	}
-	return &out->list[slot[name] - 1];
+	return &side->phases[p->slot[name] - 1];
 }
 
 /* Time and instances of the phases on the step threads, in the host's part of the window. */
-static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
+static void add_host_phases(struct phases *p, struct run *run, double weight)
 {
 	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
@@ -32,7 +33,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 					continue;
 				int64_t a = track->start[i] > start ? track->start[i] : start;
 				int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
-				struct phase_result *phase = phase_of(out, slot, track->value[i]);
+				struct phase_result *phase = phase_of(p, track->value[i]);
 				phase->host += (double)(z - a) * weight / s->n_ranks;
 				int64_t most = held_most(t, s->threads[m].process, a, z);
 				phase->memory = most > phase->memory ? most : phase->memory;
@@ -50,7 +51,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			/* where ranges of one name touch, the track does not change between them */
 			bool opens = track->value[k] == name && (track->start[k] == begin || *last == begin);
 			if (opens)
-				phase_of(out, slot, name)->instances += weight / s->n_ranks;
+				phase_of(p, name)->instances += weight / s->n_ranks;
 			if (opens || t->ranges.end[i] > *last)
 				*last = t->ranges.end[i];
 		}
@@ -58,7 +59,7 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 }
 
 /* Phases that nobody marked: how often each is launched, and the time of the calls that do it. */
-static void add_launched_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
+static void add_launched_phases(struct phases *p, struct run *run, double weight)
 {
 	const struct trace *t = run->trace;
 	ARENA_LOCAL(scratch);
@@ -67,7 +68,7 @@ static void add_launched_phases(struct run *run, struct side_phases *out, uint32
 	for (size_t i = 0; i < t->ops.n; i++) {
 		if (!run_measures_op(run, i))
 			continue;
-		struct phase_result *phase = phase_of(out, slot, run->phases[run->op_phase[i]]);
+		struct phase_result *phase = phase_of(p, run->phases[run->op_phase[i]]);
 		uint32_t launch = t->ops.launch[i];
 		phase->instances += weight;
 		if (launch != TRACE_NONE && !seen[launch]) {
@@ -77,13 +78,14 @@ static void add_launched_phases(struct run *run, struct side_phases *out, uint32
 	}
 }
 
-struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
+struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena, struct side *side)
 {
-	struct phases p = {.out.by_work = runs[0].by_work, .n_runs = n};
+	struct phases p = {.side = side, .n_runs = n};
 	uint32_t room = 1;
 	for (size_t r = 0; r < n; r++)
 		room += runs[r].n_phases;
-	p.out.list = ARENA_NEW(arena, room, struct phase_result);
+	side->phases_by_work = runs[0].by_work;
+	side->phases = ARENA_NEW(arena, room, struct phase_result);
 	p.slot = ARENA_NEW(work, runs[0].trace->names->n, uint32_t);
 	return p;
 }
@@ -92,14 +94,15 @@ void phases_add(struct phases *p, struct run *run, struct run *part)
 {
 	double step = 1 / ((double)p->n_runs * run->n_steps);
 	if (run->by_work)
-		add_launched_phases(part, &p->out, p->slot, step);
+		add_launched_phases(p, part, step);
 	else
-		add_host_phases(part, &p->out, p->slot, step);
+		add_host_phases(p, part, step);
 }
 
-struct side_phases phases_end(struct phases *p, const struct run *runs, const struct budget *mean, bool memory)
+void phases_end(struct phases *p, const struct run *runs)
 {
-	struct side_phases *out = &p->out;
+	struct side *side = p->side;
+	const struct budget *mean = &side->budget;
 	for (size_t r = 0; r < p->n_runs; r++) {
 		const struct run *run = &runs[r];
 		double weight = 1 / ((double)p->n_runs * run->n_steps) / (run->n_devices ? run->n_devices : 1);
@@ -108,18 +111,18 @@ struct side_phases phases_end(struct phases *p, const struct run *runs, const st
 				const struct device_run *dr = &run->devices[d];
 				if (!dr->cost[k] && !dr->gpu[k])
 					continue;
-				struct phase_result *phase = phase_of(out, p->slot, run->phases[k]);
+				struct phase_result *phase = phase_of(p, run->phases[k]);
 				phase->cost += (double)dr->cost[k] * weight;
 				phase->gpu += (double)dr->gpu[k] * weight;
 			}
 	}
 	for (uint32_t i = 0; i < mean->n_rows; i++)
-		phase_of(out, p->slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
-	SORT_BY(out->list, out->n, compare_phases, runs[0].trace->names);
-	for (uint32_t i = 0; i < out->n; i++) {
-		out->list[i].rank = i + 1;
-		out->list[i].memory = memory ? out->list[i].memory : 0;
-		out->list[i].cost_share = mean->period > 0 ? out->list[i].cost / mean->period : 0;
+		phase_of(p, mean->rows[i].phase)->idle += mean->rows[i].per_step;
+	SORT_BY(side->phases, side->n_phases, compare_phases, runs[0].trace->names);
+	for (uint32_t i = 0; i < side->n_phases; i++) {
+		struct phase_result *phase = &side->phases[i];
+		phase->rank = i + 1;
+		phase->memory = side->memory.n_steps > 0 ? phase->memory : 0;
+		phase->cost_share = mean->period > 0 ? phase->cost / mean->period : 0;
 	}
-	return *out;
 }

@@ -1,4 +1,4 @@
-#include "analyse/side/side_facts.h"
+#include "analyse/side/side.h"
 
 #include "base/sort.h"
 
@@ -46,19 +46,19 @@ static void add_device(const struct run *run, uint32_t at, double weight, struct
 	}
 }
 
-static void add_idle(const struct run *runs, size_t n, const struct side_budgets *budgets, struct launch_places *to,
-                     struct arena *scratch)
+static void add_idle(const struct run *runs, const struct side *side, const struct side_facts *facts,
+                     struct launch_places *to, struct arena *scratch)
 {
-	struct cells facts = {.arena = scratch};
-	for (uint32_t i = 0; i < budgets->n_idle; i++)
-		cells_add(&facts, &budgets->idle[i].key, 0);
-	for (uint32_t d = 0; d < budgets->n_devices; d++) {
-		const double in_runs = budgets->with_work[d];
-		for (size_t r = 0; r < n; r++)
+	struct cells cells = {.arena = scratch};
+	for (uint32_t i = 0; i < facts->n_idle; i++)
+		cells_add(&cells, &facts->idle[i].key, 0);
+	for (uint32_t d = 0; d < side->n_devices; d++) {
+		const double in_runs = side->devices[d].n_runs;
+		for (size_t r = 0; r < side->n_runs; r++)
 			if (runs[r].device_at[d] != TRACE_NONE)
 				add_device(&runs[r], runs[r].device_at[d],
-				           1 / (in_runs * runs[r].n_steps * budgets->n_devices), &facts,
-				           budgets->n_idle, to, scratch);
+				           1 / (in_runs * runs[r].n_steps * side->n_devices), &cells, facts->n_idle, to,
+				           scratch);
 	}
 }
 
@@ -89,15 +89,15 @@ static void take(struct place_facts *out, const struct launch_places *from, enum
 	}
 }
 
-struct place_facts place_facts_build(const struct run *runs, size_t n, const struct side_budgets *budgets,
+struct place_facts place_facts_build(const struct run *runs, const struct side *side, const struct side_facts *facts,
                                      const struct launch_places *launched, struct arena *arena)
 {
 	ARENA_LOCAL(scratch);
 	struct launch_places idle = {0};
 	keymap_init(&idle.keys, &scratch);
-	add_idle(runs, n, budgets, &idle, &scratch);
+	add_idle(runs, side, facts, &idle, &scratch);
 	struct place_facts all = {.list = ARENA_NEW(&scratch, idle.keys.n + launched->keys.n, struct place_fact)};
-	take(&all, &idle, PLACE_IDLE, HARDLY * budgets->mean.period, budgets->idle);
+	take(&all, &idle, PLACE_IDLE, HARDLY * side->budget.period, facts->idle);
 	for (enum place_time time = PLACE_KERNELS; time < PLACE_TIMES; time++) {
 		const uint32_t whole = keymap_find(&launched->keys, (uint64_t)time << 32);
 		if (whole != UINT32_MAX)

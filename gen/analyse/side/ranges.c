@@ -365,8 +365,9 @@ void ranges_end_run(struct ranges_builder *b, const struct run *run)
 	b->room = 0;
 }
 
-struct side_ranges ranges_end(struct ranges_builder *b)
+struct range_result *ranges_end(struct ranges_builder *b, uint32_t *n)
 {
 	SORT_BY(b->rows, b->n_rows, by_time, b->names);
-	return (struct side_ranges){b->rows, b->n_rows};
+	*n = b->n_rows;
+	return b->rows;
 }

@@ -96,7 +96,7 @@ SORT_ORDER(compare_ranks, struct rank_result,
 
 /* ---- the sums of all runs ---- */
 
-static void add_run(const struct run *run, const struct waiting *w, const uint32_t *with_work, size_t n_runs,
+static void add_run(const struct run *run, const struct waiting *w, const struct device_result *devices, size_t n_runs,
                     struct ranks_result *out)
 {
 	double step = 1 / (double)run->n_steps;
@@ -105,9 +105,9 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 	for (uint32_t at = 0; at < run->n_devices; at++) {
 		const struct device_waiting *d = &w->device[at];
 		struct rank_result *r = &out->list[run->place[at]];
-		double weight = step / with_work[run->place[at]];
+		double weight = step / devices[run->place[at]].n_runs;
 		r->stepless = r->stepless || !rank_steps_marked(run, at);
-		r->own += run->steps.found ? d->own / with_work[run->place[at]] : d->own * weight;
+		r->own += run->steps.found ? d->own / devices[run->place[at]].n_runs : d->own * weight;
 		r->waiting += (double)d->parts.waiting * weight;
 		r->bubble += (double)d->parts.bubble * weight;
 		r->moving += (double)d->parts.moving * weight;
@@ -115,7 +115,7 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 		r->hidden +=
 			(double)(d->parts.hidden_waiting + d->parts.hidden_moving + d->parts.hidden_unmatched) * weight;
 		r->waited_for += run->n_devices > 1 ? d->waited_for * weight / (run->n_devices - 1) : 0;
-		r->last += w->n_collectives ? (double)d->last / w->n_collectives / with_work[run->place[at]] : 0;
+		r->last += w->n_collectives ? (double)d->last / w->n_collectives / devices[run->place[at]].n_runs : 0;
 	}
 }
 
@@ -425,10 +425,11 @@ static bool are_workers(const struct run *run)
 	return several && s->n_ranks < 2;
 }
 
-struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
-                                const struct side_budgets *side, struct arena *arena)
+struct ranks_result ranks_build(const struct run *runs, const struct waiting *waiting, const struct side *side,
+                                const struct comm_facts *comm, struct arena *arena)
 {
 	struct ranks_result result = {0}, *out = &result;
+	const uint32_t n = side->n_runs, median_run = side->median_run;
 	const struct waiting *median = &waiting[median_run];
 	for (size_t r = 0; r < n; r++)
 		if (runs[r].steps.unaligned || are_workers(&runs[r]))
@@ -440,7 +441,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	out->clocks = runs[0].trace->clocks;
 	out->n_clocks = runs[0].trace->n_clocks;
 	for (size_t r = 0; r < n; r++)
-		add_run(&runs[r], &waiting[r], side->with_work, n, out);
+		add_run(&runs[r], &waiting[r], side->devices, n, out);
 	const struct rank_maps maps = rank_maps_build(&runs[median_run], median, side->n_devices, arena);
 	const struct side_comms comms = comms_build(&runs[median_run], median, arena);
 	for (uint32_t d = 0; d < out->n; d++)
@@ -448,8 +449,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	find_places(&runs[median_run], median, out);
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].own = out->list[d].stepless ? 0 : out->list[d].own;
-	add_means(&side->comm, out);
-	find_straggler(runs, waiting, n, &side->comm, out);
+	add_means(comm, out);
+	find_straggler(runs, waiting, n, comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], median, &out->straggler);
 	SORT(out->list, out->n, compare_ranks);

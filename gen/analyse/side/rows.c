@@ -1,6 +1,7 @@
 #include "analyse/side/side_rows.h"
 
 #include "analyse/side/run_table.h"
+#include "analyse/side/side.h"
 #include "base/sort.h"
 
 #include "analyse/run/backlog.h"
@@ -203,13 +204,15 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	recording_end_run(g->out.recording, run);
 }
 
-struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena)
+struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena, struct side *side,
+                            struct side_facts *facts)
 {
-	struct going g = {.out = {.phases = phases_begin(runs, n, work, arena), .recording = recording_begin(n, work)},
-	                  .tables = side_tables_begin(runs, n, work, arena),
-	                  .ranges = ranges_begin(runs, n, work, arena),
-	                  .host = ARENA_NEW(work, n, struct host_work),
-	                  .work = work};
+	struct going g = {
+		.out = {.phases = phases_begin(runs, n, work, arena, side), .recording = recording_begin(n, work)},
+		.tables = side_tables_begin(runs, n, work, arena, side, facts),
+		.ranges = ranges_begin(runs, n, work, arena),
+		.host = ARENA_NEW(work, n, struct host_work),
+		.work = work};
 	bool ranked = n > 1; /* which may have used different devices */
 	for (size_t r = 0; r < n; r++)
 		ranked = ranked || runs[r].trace->n_devices > 1;
@@ -218,9 +221,9 @@ struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, stru
 		g.host[r].work = work;
 		go_through(&g, &runs[r], &g.host[r]);
 	}
-	g.out.tables = side_tables_end(g.tables);
-	g.out.ranges = ranges_end(g.ranges);
+	g.out.places = side_tables_end(g.tables);
+	side->ranges = ranges_end(g.ranges, &side->n_ranges);
 	for (size_t r = 0; r < n; r++)
-		g.out.host_work += host_work_of(&g.host[r], &runs[r], g.out.tables.work.launch_call) / (double)n;
+		facts->host_work += host_work_of(&g.host[r], &runs[r], facts->work.launch_call) / (double)n;
 	return g.out;
 }

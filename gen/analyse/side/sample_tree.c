@@ -295,8 +295,7 @@ static void prepare_stacks(struct visitor *v, const struct trace *t)
 	}
 }
 
-/* The devices of a run, of which the side has `n_devices`; with_work: by these, how many runs have them. */
-static void visit_run(struct visitor *v, struct run *run, const uint32_t *with_work, uint32_t n_devices)
+static void visit_run(struct visitor *v, struct run *run, const struct side *side)
 {
 	prepare_stacks(v, run->trace);
 	v->interval = find_interval(run);
@@ -306,26 +305,22 @@ static void visit_run(struct visitor *v, struct run *run, const uint32_t *with_w
 		struct run *part = parts_open_charged(run, i, &scratch);
 		prepare_threads(v, part, &scratch);
 		for (uint32_t d = 0; d < part->n_devices; d++, at++) {
-			v->weight = 1 / ((double)with_work[run->place[at]] * run->n_steps * n_devices);
+			v->weight = 1 / ((double)side->devices[run->place[at]].n_runs * run->n_steps * side->n_devices);
 			visit_device(v, &part->devices[d]);
 		}
 	}
 }
 
-void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint32_t n_devices, int side,
+void sample_tree_add(struct sample_tree *tree, struct run *runs, const struct side *of, int side,
                      const struct renames *renames)
 {
 	ARENA_LOCAL(scratch);
 	struct visitor v = {.tree = tree, .scratch = &scratch, .side = side, .renames = renames};
 	struct sampling *all = &tree->side[side];
 	double with_samples = 0, time = 0;
-	uint32_t *with_work = ARENA_NEW(&scratch, n_devices, uint32_t);
-	for (uint32_t d = 0; d < n_devices; d++)
-		for (size_t r = 0; r < n; r++)
-			with_work[d] += runs[r].device_at[d] != TRACE_NONE;
-	for (size_t r = 0; r < n; r++) {
+	for (size_t r = 0; r < of->n_runs; r++) {
 		const struct trace *t = runs[r].trace;
-		visit_run(&v, &runs[r], with_work, n_devices);
+		visit_run(&v, &runs[r], of);
 		all->samples += (double)t->samples.n;
 		all->cut += t->stacks.cut;
 		with_samples += t->samples.n > 1;

@@ -49,7 +49,7 @@ void sample_tree_init(struct sample_tree *tree, struct arena *arena);
 
 /* Adds what the samples of a side's runs say, which are complete. `renames`: phases go by the baseline's names; NULL:
  * by their own. */
-void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint32_t n_devices, int side,
+void sample_tree_add(struct sample_tree *tree, struct run *runs, const struct side *of, int side,
                      const struct renames *renames);
 
 #endif

@@ -109,7 +109,7 @@ static bool begins_one_of(const char *text, const char *const *list)
 }
 
 /* Profilers of AMD's, Intel's and Moore Threads' GPUs name them, or calls hip…, ur…, musa… */
-static bool is_amd(const struct run *run, const struct side_tables *tables)
+static bool is_amd(const struct run *run, const struct side *side)
 {
 	static const char *const gpus[] = {"AMD", "Intel", "MTT", NULL};
 	static const char *const calls[] = {"hip", "ur", "pi", "ze", "musa", NULL};
@@ -117,8 +117,8 @@ static bool is_amd(const struct run *run, const struct side_tables *tables)
 	bool amd = false;
 	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
 		amd = begins_one_of(names_text(t->names, t->gpus[g].name), gpus);
-	for (size_t i = 0; i < tables->side.n_api && !amd; i++)
-		amd = begins_one_of(names_text(t->names, tables->side.api[i].name), calls);
+	for (size_t i = 0; i < side->n_api && !amd; i++)
+		amd = begins_one_of(names_text(t->names, side->api[i].name), calls);
 	return amd;
 }
 
@@ -155,15 +155,14 @@ static struct trace_source source_of(const struct run *runs, size_t n)
 }
 
 /* What other parts of the side have to say of its data. */
-static struct quality_notes notes_of(const struct side_words *words, const struct timeline *timeline,
-                                     const struct side_budgets *budgets, const struct recording_cost *recording,
-                                     bool steps, struct arena *arena)
+static struct quality_notes notes_of(const struct side *side, struct arena *arena)
 {
-	return (struct quality_notes){.files = words->files.note,
-	                              .left_out = timeline->left_out,
-	                              .clocks = clocks_note(budgets->devices, budgets->n_devices, arena),
-	                              .recording = recording_note(recording, &budgets->mean, steps, arena),
-	                              .ranges = recording_ranges_note(recording, &budgets->mean, steps, arena)};
+	const bool steps = side->steps.found;
+	return (struct quality_notes){.files = side->files.note,
+	                              .left_out = side->timeline.left_out,
+	                              .clocks = clocks_note(side->devices, side->n_devices, arena),
+	                              .recording = recording_note(&side->recording, &side->budget, steps, arena),
+	                              .ranges = recording_ranges_note(&side->recording, &side->budget, steps, arena)};
 }
 
 static bool lacks_devices(const struct run *runs, size_t n)
@@ -186,72 +185,36 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
                        struct side_facts *facts)
 {
 	struct arena work = {0};
-	const struct side_periods periods = periods_build(runs, n, words->run_files, arena);
-	struct run *median = &runs[periods.median_run];
-	struct side_rows rows = rows_build(runs, n, &work, arena);
+	struct side out = {.label = words->label, .name = words->name, .files = words->files};
+	*facts = (struct side_facts){.n_runs = n, .rows = runs};
+	periods_build(runs, n, words->run_files, arena, &out);
+	struct run *median = &runs[out.median_run];
+	struct side_rows rows = rows_build(runs, n, &work, arena, &out, facts);
 	if (lacks_devices(runs, n)) {
 		arena_release(&work);
 		return (struct side){.label = words->label};
 	}
-	const struct side_tables *tables = &rows.tables;
-	uint32_t n_devices = places_find(runs, n);
-	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
-	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
-	const struct place_facts places = place_facts_build(runs, n, &budgets, &rows.tables.places, arena);
-	const struct side_memory memory = memory_build(runs, n);
-	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean, memory.n_steps > 0);
-	const struct side_loops loops = loops_build(median, &periods.steps, arena);
-	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
-	const struct timeline timeline = timeline_build(median, &ranks, arena);
-	uint32_t n_order, *order = order_of(&timeline, runs[0].trace->names, arena, &n_order);
-	const struct recording_cost recording = recording_of(&rows, runs, n, &budgets.mean, arena);
+	out.n_devices = places_find(runs, n);
+	const struct waiting *waiting = find_waiting(runs, n, out.n_devices, &work);
+	budgets_build(runs, n, arena, &out, facts);
+	facts->places = place_facts_build(runs, &out, facts, &rows.places, arena);
+	out.memory = memory_build(runs, n);
+	phases_end(&rows.phases, runs);
+	loops_build(median, arena, &out);
+	out.ranks = ranks_build(runs, waiting, &out, &facts->comm, arena);
+	out.timeline = timeline_build(median, &out.ranks, arena);
+	out.order = order_of(&out.timeline, runs[0].trace->names, arena, &out.n_order);
+	out.recording = recording_of(&rows, runs, n, &out.budget, arena);
 	arena_release(&work);
-	const struct quality_notes notes = notes_of(words, &timeline, &budgets, &recording, periods.steps.found, arena);
-	*facts = (struct side_facts){.runs = tables_of(runs, n, words->run_files, arena),
-	                             .n_runs = n,
-	                             .rows = runs,
-	                             .timed = stopwatches_of(runs, n, periods.steps.found, arena),
-	                             .ranks_apart = possible_rows(runs, words->run_files, n, arena),
-	                             .amd = is_amd(runs, tables),
-	                             .idle = budgets.idle,
-	                             .n_idle = budgets.n_idle,
-	                             .places = places,
-	                             .copy_pageable = budgets.copy_pageable,
-	                             .copy_managed = budgets.copy_managed,
-	                             .memset = budgets.memset,
-	                             .sync_gaps = budgets.sync_gaps,
-	                             .host_work = rows.host_work,
-	                             .comm = budgets.comm,
-	                             .work = tables->work};
-	struct side out = tables->side;
-	out.label = words->label;
-	out.name = words->name;
+	facts->runs = tables_of(runs, n, words->run_files, arena);
+	facts->timed = stopwatches_of(runs, n, out.steps.found, arena);
+	facts->ranks_apart = possible_rows(runs, words->run_files, n, arena);
+	facts->amd = is_amd(runs, &out);
 	out.source = source_of(runs, n);
-	out.files = words->files;
-	out.runs = periods.runs;
-	out.n_runs = periods.n_runs;
-	out.median_run = periods.median_run;
-	out.steps = periods.steps;
 	out.startup = startup_build(runs, n);
-	out.loops = loops.list;
-	out.n_loops = loops.n;
-	out.devices = budgets.devices;
-	out.n_devices = budgets.n_devices;
-	out.budget = budgets.mean;
-	out.busy = budget_busy(&budgets.mean);
-	out.phases = phases.list;
-	out.n_phases = phases.n;
-	out.order = order;
-	out.n_order = n_order;
-	out.phases_by_work = phases.by_work;
-	out.ranges = rows.ranges.list;
-	out.n_ranges = rows.ranges.n;
-	out.recording = recording;
-	out.memory = memory;
-	out.ranks = ranks;
-	out.timeline = timeline;
 	out.overview = median->overview;
 	out.events = words->events ? events_build(median, arena) : NULL;
+	const struct quality_notes notes = notes_of(&out, arena);
 	out.quality = quality_build(runs, n, words->run_files, &notes, arena);
 	return out;
 }

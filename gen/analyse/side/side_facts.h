@@ -23,23 +23,11 @@ struct comm_facts {
 	double min, mean; /* 0 where none does */
 };
 
-struct side_budgets {
-	struct device_result *devices;
-	uint32_t n_devices;
-	uint32_t *with_work; /* by device: runs in which it had work */
-	struct budget mean;  /* over devices */
-	const struct idle_fact *idle;
-	uint32_t n_idle;
-	double copy_pageable, copy_managed, memset; /* of the mean's copy_exposed, ns a step */
-	double sync_gaps; /* times a step that a synchronising call came back to a GPU without work, mean over devices
-	                   */
-	struct comm_facts comm;
-};
+struct side_facts;
 
-/* Matches the runs' devices (places_find), which fills their `place` and `device_at`, and adds them up. What cannot be
- * a mean, as process and window, is that of run `median_run`. */
-struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
-                                  struct arena *arena);
+/* Adds up the runs' devices, of which the side has n_devices: fills its `devices` and `budget`, and of the facts what
+ * is idle, copied, synchronised and communicated. What cannot be a mean, as process and window, is the median run's. */
+void budgets_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
 
 /* GPU time of a budget: what is not idle, ns a step. */
 double budget_busy(const struct budget *budget);
@@ -78,8 +66,8 @@ struct launch_places {
 };
 void launch_places_add(struct launch_places *to, const struct place_sums *sums, double weight);
 
-/* All of a side, by what it is of, then in the order of the names' texts. `places` of the runs' devices are set. */
-struct place_facts place_facts_build(const struct run *runs, size_t n, const struct side_budgets *budgets,
+/* All of a side, by what it is of, then in the order of the names' texts. Its devices and idle facts are there. */
+struct place_facts place_facts_build(const struct run *runs, const struct side *side, const struct side_facts *facts,
                                      const struct launch_places *launched, struct arena *arena);
 
 /* Kernels, calls, copies and counts of a side. */
@@ -99,18 +87,13 @@ struct work_facts {
 	double streams;                   /* that each have a tenth and more of the kernels' time, by CUPTI's ids */
 };
 
-struct side_tables {
-	struct side
-		side; /* its lists of kernels, operators, modules, lines, calls and copies, and counts; no more of it */
-	struct work_facts work;
-	struct launch_places places; /* in `work` of side_tables_begin */
-};
-
 /* The tables of `n` runs, rows in `arena`: each run's rows are added, part by part (run/parts.h), and then the run is
- * ended. `work` is for what is needed until side_tables_end. */
-struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
+ * ended. They fill the side's lists of kernels, operators, modules, lines, calls and copies, its counts, and the facts'
+ * `work`. `work` is for what is needed until side_tables_end, and for the places that it returns. */
+struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena,
+                                 struct side *side, struct side_facts *facts);
 void side_tables_add(struct tables *tables, const struct run *run, const struct run *part);
 void side_tables_end_run(struct tables *tables, const struct run *run);
-struct side_tables side_tables_end(struct tables *tables);
+struct launch_places side_tables_end(struct tables *tables);
 
 #endif

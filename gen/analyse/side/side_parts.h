@@ -10,25 +10,13 @@
 
 /* How long the steps of a side are. */
 
-struct side_periods {
-	struct run_result *runs; /* without `series` */
-	uint32_t n_runs;
-	uint32_t median_run; /* in the middle by its mean period: its timeline stands for the side */
-	struct side_steps steps;
-};
-
-/* The periods of all runs, and what they are together. `files` are the inputs' names, by run. */
-struct side_periods periods_build(const struct run *runs, size_t n, const char *const *files, struct arena *arena);
+/* The side's runs, without `series`, which is in the middle, and its steps. `files` are the inputs' names, by run. */
+void periods_build(const struct run *runs, size_t n, const char *const *files, struct arena *arena, struct side *side);
 
 /* What repeats in a side: its loops. */
 
-struct side_loops {
-	struct loop_result *list; /* by share */
-	uint32_t n;               /* 0 where a range is the step */
-};
-
-/* The loops of the median run; `steps` are the side's. */
-struct side_loops loops_build(const struct run *run, const struct side_steps *steps, struct arena *arena);
+/* The loops of the median run, by share, of a side whose steps are told; none where a range is the step. */
+void loops_build(const struct run *run, struct arena *arena, struct side *side);
 
 /* Representative steps of a run. */
 
@@ -48,9 +36,9 @@ const struct events *events_build(struct run *run, struct arena *arena);
 
 /* What the ranks of a side wait for each other, for whom, and why that one is late. */
 
-/* What the side's ranks wait for each other, and for whom; `waiting`: of each run; `side` holds its devices. */
-struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
-                                const struct side_budgets *side, struct arena *arena);
+/* What the side's ranks wait for each other, and for whom; `waiting`: of each run; its devices are there. */
+struct ranks_result ranks_build(const struct run *runs, const struct waiting *waiting, const struct side *side,
+                                const struct comm_facts *comm, struct arena *arena);
 
 /* The pictures of ranks and steps. */
 

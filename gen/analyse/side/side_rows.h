@@ -9,36 +9,25 @@
 
 /* NVTX ranges of a side. */
 
-struct side_ranges {
-	struct range_result *list; /* by host descending */
-	uint32_t n;
-};
-
-/* The NVTX ranges of `n` runs, in `arena`: added as in side_facts.h. */
+/* The NVTX ranges of `n` runs, in `arena`, by host descending: added as in side_facts.h. */
 struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
 void ranges_add(struct ranges_builder *builder, const struct run *part);
 void ranges_end_run(struct ranges_builder *builder, const struct run *run);
-struct side_ranges ranges_end(struct ranges_builder *builder);
+struct range_result *ranges_end(struct ranges_builder *builder, uint32_t *n);
 
 /* What the phases of a side cost. */
 
-struct side_phases {
-	struct phase_result *list; /* by rank */
-	uint32_t n;
-	bool by_work; /* nobody marked them: they are kinds of GPU work, each with the host's time before it */
-};
-
-/* The phases of all runs. What rows say of them is added first, part by part (run/parts.h); `mean` is the budget of the
- * side, whose idle rows are added up by phase.
- */
+/* The phases of all runs, of `side`. What rows say of them is added first, part by part (run/parts.h), then the idle
+ * rows of the side's budget. */
 struct phases {
-	struct side_phases out;
+	struct side *side;
 	uint32_t *slot;
 	size_t n_runs;
 };
-struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
+struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena,
+                           struct side *side);
 void phases_add(struct phases *phases, struct run *run, struct run *part);
-struct side_phases phases_end(struct phases *phases, const struct run *runs, const struct budget *mean, bool memory);
+void phases_end(struct phases *phases, const struct run *runs);
 
 /* Holes in a recording: launches whose kernels were lost, numbered steps that jump, whole steps of which nothing was
  * recorded, or their marks alone, and marks that were lost, so that one step holds the kernels of several. Counted
@@ -90,16 +79,15 @@ struct side_memory memory_build(const struct run *runs, size_t n);
  * are there, part by part (run/parts.h). */
 
 struct side_rows {
-	struct phases phases; /* phases_end is still to come */
-	struct side_tables tables;
-	struct side_ranges ranges;
+	struct phases phases;        /* phases_end is still to come */
 	struct recording *recording; /* recording_end likewise */
-	double host_work;            /* struct side_facts has the meaning */
+	struct launch_places places; /* of GPU work */
 };
 
-/* Charges the devices of the runs, and fills their `kernels`. Results live in
+/* Charges the devices of the runs, fills their `kernels`, and of the side and the facts what rows tell. Results live in
  * `arena`, what is in between in `work`. */
-struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena);
+struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena, struct side *side,
+                            struct side_facts *facts);
 
 /* When the tokens of each step of a run were there: by ranges inside of the step's own, --first NAME and --each NAME
  * (docs/method/verdict.md, "The slowest steps"). */

@@ -1,6 +1,7 @@
 #include "analyse/side/side_facts.h"
 
 #include "analyse/run/tally.h"
+#include "analyse/side/side.h"
 #include "analyse/side/side_parts.h"
 #include "base/keymap.h"
 #include "base/list.h"
@@ -11,7 +12,9 @@
 
 /* Rows found by name: slot[name] is 1 + the index of its row. */
 struct tables {
-	struct side_tables out;
+	struct side *side;        /* whose lists and counts grow … */
+	struct side_facts *facts; /* … and the facts' `work` */
+	struct launch_places launched;
 	struct arena *arena;
 	uint32_t *kernel_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
 	uint32_t kernel_room, call_room, copy_room;
@@ -83,8 +86,9 @@ static double count_streams(const struct streams *s)
 
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
-	struct kernel_result *k = ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], b->out.side.kernels,
-	                                 b->out.side.n_kernels, b->kernel_room);
+	struct side *side = b->side;
+	struct kernel_result *k =
+		ROW_OF(b->arena, &b->kernel_slot[t->ops.name[i]], side->kernels, side->n_kernels, b->kernel_room);
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	const uint32_t of = outermost_of(t, i);
@@ -100,18 +104,18 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->instances += b->weight;
 	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	if (k->graph)
-		b->out.side.counts.graph_launches += b->weight;
+		side->counts.graph_launches += b->weight;
 	else
-		b->out.side.counts.launches += b->weight;
+		side->counts.launches += b->weight;
 	if (k->comm)
-		b->out.side.counts.collectives += b->weight;
+		side->counts.collectives += b->weight;
 }
 
 static void add_copy(struct tables *b, const struct trace *t, size_t i)
 {
 	bool pageable = t->ops.flags[i] & OPF_PAGEABLE;
-	struct copy_result *c = ROW_OF(b->arena, &b->copy_slot[pageable][t->ops.name[i]], b->out.side.copies,
-	                               b->out.side.n_copies, b->copy_room);
+	struct copy_result *c = ROW_OF(b->arena, &b->copy_slot[pageable][t->ops.name[i]], b->side->copies,
+	                               b->side->n_copies, b->copy_room);
 	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	double bytes = (double)t->ops.bytes[i] * b->weight, unsized = t->ops.bytes[i] ? 0 : b->weight;
 	c->name = t->ops.name[i];
@@ -124,27 +128,27 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	c->bytes2 += (double)t->ops.bytes[i] * bytes;
 	c->per_step += time;
 	if (pageable) {
-		b->out.work.pageable_copies += b->weight;
-		b->out.work.pageable_bytes += bytes;
+		b->facts->work.pageable_copies += b->weight;
+		b->facts->work.pageable_bytes += bytes;
 	}
 	if (t->ops.flags[i] & OPF_MANAGED)
-		b->out.work.managed_copies += b->weight;
+		b->facts->work.managed_copies += b->weight;
 	if (c->memset)
 		return;
 	switch (c->kind) {
 	case COPY_H2D:
 	case COPY_UM_H2D:
-		b->out.side.counts.bytes_h2d += bytes;
-		b->out.side.counts.unsized_h2d += unsized;
+		b->side->counts.bytes_h2d += bytes;
+		b->side->counts.unsized_h2d += unsized;
 		break;
 	case COPY_D2H:
 	case COPY_UM_D2H:
-		b->out.side.counts.bytes_d2h += bytes;
-		b->out.side.counts.unsized_d2h += unsized;
+		b->side->counts.bytes_d2h += bytes;
+		b->side->counts.unsized_d2h += unsized;
 		break;
 	default:
-		b->out.side.counts.bytes_d2d += bytes;
-		b->out.side.counts.unsized_d2d += unsized;
+		b->side->counts.bytes_d2d += bytes;
+		b->side->counts.unsized_d2d += unsized;
 	}
 }
 
@@ -261,13 +265,15 @@ static void add_profiler_time(struct tables *b, const struct run *run, uint32_t 
 			const int64_t *part = parts->at[h];
 			int64_t a = t->overheads.start[i] > part[0] ? t->overheads.start[i] : part[0];
 			int64_t z = t->overheads.end[i] < part[1] ? t->overheads.end[i] : part[1];
-			b->out.side.counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
+			b->side->counts.overhead += z > a ? (double)(z - a) * b->weight : 0;
 		}
 }
 
 /* What is launched while a graph is captured is only written down. */
 static void add_calls(struct tables *b, const struct run *run)
 {
+	struct side *side = b->side;
+	struct work_facts *work = &b->facts->work;
 	const struct trace *t = run->trace;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
 		struct host_window host = run_host(run, t->threads[thread].process);
@@ -275,8 +281,8 @@ static void add_calls(struct tables *b, const struct run *run)
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 			if (!host_window_has(&host, t->calls.start[i]))
 				continue;
-			struct api_result *a = ROW_OF(b->arena, &b->call_slot[t->calls.name[i]], b->out.side.api,
-			                              b->out.side.n_api, b->call_room);
+			struct api_result *a =
+				ROW_OF(b->arena, &b->call_slot[t->calls.name[i]], side->api, side->n_api, b->call_room);
 			enum call_class class = (enum call_class)t->calls.class[i];
 			a->name = t->calls.name[i];
 			if (class > a->class)
@@ -287,23 +293,23 @@ static void add_calls(struct tables *b, const struct run *run)
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 			if (t->calls.waits[i]) {
-				b->out.side.counts.syncs += b->weight;
-				b->out.work.blocking_syncs += launches ? b->weight : 0;
+				side->counts.syncs += b->weight;
+				work->blocking_syncs += launches ? b->weight : 0;
 			}
 			if (!launches)
 				continue;
 			if (launch)
-				b->out.work.launch_calls += b->weight;
+				work->launch_calls += b->weight;
 			else if (class == CALL_MODULE)
-				b->out.work.module_calls += b->weight;
+				work->module_calls += b->weight;
 			if (class != CALL_ALLOC)
 				continue;
-			b->out.work.alloc_calls += b->weight;
-			b->out.work.alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
+			work->alloc_calls += b->weight;
+			work->alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (host_window_has(&host, t->ranges.start[i]))
-				b->out.side.counts.ranges += b->weight;
+				side->counts.ranges += b->weight;
 		if (launches)
 			add_profiler_time(b, run, thread);
 	}
@@ -347,15 +353,18 @@ SORT_ORDER_BY(compare_api, struct api_result, names, compare_rows(x->per_step, y
 SORT_ORDER_BY(compare_copies, struct copy_result, names,
               compare_rows(x->per_step, y->per_step, x->name, y->name, names) ?: (int)x->pageable - (int)y->pageable)
 
-struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
+struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena,
+                                 struct side *side, struct side_facts *facts)
 {
 	struct tables *b = ARENA_NEW(work, 1, struct tables);
+	b->side = side;
+	b->facts = facts;
 	b->arena = arena;
 	b->work = work;
 	b->n_runs = n;
 	place_sums_init(&b->places, work);
 	keymap_init(&b->streams.ids, work);
-	keymap_init(&b->out.places.keys, work);
+	keymap_init(&b->launched.keys, work);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
 		b->owned = b->owned || t->calls.in_operator || t->calls.in_module || t->calls.in_line;
@@ -378,7 +387,7 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
 {
 	b->weight = 1 / ((double)b->n_runs * run->n_steps);
-	b->out.side.modules_by_ranges = b->out.side.modules_by_ranges || has_module_ranges(part->trace);
+	b->side->modules_by_ranges = b->side->modules_by_ranges || has_module_ranges(part->trace);
 	if (!b->launches)
 		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
 	add_ops(b, part);
@@ -389,11 +398,11 @@ void side_tables_add(struct tables *b, const struct run *run, const struct run *
 void side_tables_end_run(struct tables *b, const struct run *run)
 {
 	double n = (double)b->n_runs;
-	b->out.work.launch_call += tally_median(&b->launch_calls) / n;
-	b->out.work.kernel_median += tally_median(&b->kernel_lengths) / n;
-	b->out.work.streams += count_streams(&b->streams) / n;
-	b->out.work.steady_launches += steady_launches(b->launches, run) / n;
-	launch_places_add(&b->out.places, &b->places, 1 / ((double)b->n_runs * run->n_steps));
+	b->facts->work.launch_call += tally_median(&b->launch_calls) / n;
+	b->facts->work.kernel_median += tally_median(&b->kernel_lengths) / n;
+	b->facts->work.streams += count_streams(&b->streams) / n;
+	b->facts->work.steady_launches += steady_launches(b->launches, run) / n;
+	launch_places_add(&b->launched, &b->places, 1 / ((double)b->n_runs * run->n_steps));
 	place_sums_init(&b->places, b->work);
 	b->launch_calls = b->kernel_lengths = (struct tally){0};
 	b->streams = (struct streams){0};
@@ -410,9 +419,9 @@ static void end_owners(struct owners *owners, const struct names *names, struct 
 	*n = owners->n;
 }
 
-struct side_tables side_tables_end(struct tables *b)
+struct launch_places side_tables_end(struct tables *b)
 {
-	struct side *out = &b->out.side;
+	struct side *out = b->side;
 	const struct names *names = b->names;
 	SORT_BY(out->kernels, out->n_kernels, compare_kernels, names);
 	end_owners(&b->operators, names, &out->operators, &out->n_operators);
@@ -421,5 +430,5 @@ struct side_tables side_tables_end(struct tables *b)
 	end_owners(&b->lines, names, &out->lines, &out->n_lines);
 	SORT_BY(out->api, out->n_api, compare_api, names);
 	SORT_BY(out->copies, out->n_copies, compare_copies, names);
-	return b->out;
+	return b->launched;
 }
