@@ -4,6 +4,7 @@
 #include "digest/inside.h"
 #include "trace/classify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int decoder_damaged(const struct decoder *d, const char *where)
@@ -239,7 +240,8 @@ static void put_section(struct buf *to, const char *name, struct taken from)
 		buf_add(to, (const char *)from.at, n);
 }
 
-/* What digest_decode_again takes. Columns that are all 0 are empty there, but those by which rows are counted. */
+/* What digest_decode_again takes. Columns that are all 0 are empty there, but those by which rows are counted, and
+ * starts, which are no 0 each. */
 static void put_again(const struct decoder *d, struct buf *to)
 {
 	static const char *const places[] = {"processes", "threads", "gpus", "devices", "memory"};
@@ -252,7 +254,8 @@ static void put_again(const struct decoder *d, struct buf *to)
 		for (size_t c = 0; c < COLUMNS[rows].n; c++) {
 			const char *name = COLUMNS[rows].column[c].kept;
 			struct taken from = name ? decoder_section(d, name) : (struct taken){0};
-			if (from.at && c && are_zeros(&from, *columns_rows(d->trace, rows)))
+			if (from.at && c && COLUMNS[rows].column[c].how != KEPT_START &&
+			    are_zeros(&from, *columns_rows(d->trace, rows)))
 				from.end = from.at;
 			if (from.at)
 				put_section(to, name, from);
@@ -417,7 +420,8 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 	for (int kind = 0; kind < COLUMNS_OF && result == 0; kind++)
 		if (rows & 1u << kind)
 			result = take_rows(&d, kind);
-	if (result == 0)
-		tell_names(&d);
+	if (result != 0)
+		abort(); /* the same bytes were read before */
+	tell_names(&d);
 	arena_release(&d.scratch);
 }
