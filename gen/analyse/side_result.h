@@ -122,7 +122,7 @@ struct copy_result {
 struct range_result {
 	uint32_t domain, name;  /* the domain's name, 0: the default one; the range's, normalised: "step_#" */
 	double instances, host; /* how many; how long they are open */
-	double gpu; /* running time of the GPU work that their threads launched inside them, summed over GPUs */
+	double gpu;       /* running time of the GPU work that their threads launched inside them, summed over GPUs */
 	double launching; /* how many launched any; those that hold or overlap one another are one */
 };
 

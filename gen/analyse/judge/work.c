@@ -357,6 +357,16 @@ static bool leaves_phase(const struct search *s, size_t k)
 	return less && !more && runs[s->less] < (1 - CLOSE) * runs[1 - s->less] && !work_has_as_many_blocks(&s->all[k]);
 }
 
+/* Whether its own launches that are left may do a kernel's work: they do more, or take longer. */
+static enum work_instead own_launches(const struct search *s, const struct work_row *r, bool gathered)
+{
+	/* of which nobody recorded the blocks, that they take longer is all there is */
+	const bool unsized = r->unsized[0] > 0 || r->unsized[1] > 0;
+	if (work_launches_hold_more(r, s->less) || (gathered && unsized))
+		return WORK_GATHERED;
+	return gathered ? WORK_LONGER : WORK_NOTHING;
+}
+
 static void find_left_out(struct search *s, struct work_left_out *out)
 {
 	double longest = -1;
@@ -384,13 +394,7 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 		out->name = s->all[k].key;
 		out->with = there;
 		out->without = here;
-		/* of which nobody recorded the blocks, that they take longer is all there is */
-		const bool unsized = s->all[k].unsized[0] > 0 || s->all[k].unsized[1] > 0,
-			   more = work_launches_hold_more(&s->all[k], s->less) || (gathered && unsized);
-		out->instead = instead != WORK_NOTHING ? instead
-		               : more                  ? WORK_GATHERED
-		               : gathered              ? WORK_LONGER
-		                                       : WORK_NOTHING;
+		out->instead = instead != WORK_NOTHING ? instead : own_launches(s, &s->all[k], gathered);
 	}
 }
 

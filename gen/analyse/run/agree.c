@@ -57,6 +57,24 @@ static double least_coverage(const struct pattern_side *sides, int n_sides, cons
 	return least;
 }
 
+/* Adds the names of ranges that are steps in some run. False: there are loops, and these agree already. */
+static bool add_names(const struct pattern_side *side, struct arena *arena, uint32_t **names, uint32_t *n)
+{
+	for (size_t r = 0; r < side->n; r++) {
+		const struct steps *steps = &side->runs[r].steps;
+		if (!steps->found)
+			continue;
+		if (steps->origin == STEPS_BY_PATTERN)
+			return false;
+		uint32_t at = 0;
+		while (at < *n && (*names)[at] != steps->name)
+			at++;
+		if (at == *n)
+			LIST_PUT(arena, *names, *n, steps->name);
+	}
+	return true;
+}
+
 /* Of the ranges that are steps in some run, one that all runs have: whose name says most that it is a step, then that
  * is most of their work; of equal ones the first by its text, so that sides that change places agree on the same.
  * That of a side whose rows are gone stays what it was. */
@@ -68,17 +86,8 @@ int steps_agree_on_name(const struct pattern_side *sides, int n_sides, const str
 	if (kept)
 		LIST_PUT(arena, tried, n_tried, kept->name);
 	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < sides[s].n; r++) {
-			if (!sides[s].runs[r].steps.found)
-				continue;
-			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
-				return 0;
-			uint32_t at = 0;
-			while (at < n_tried && tried[at] != sides[s].runs[r].steps.name)
-				at++;
-			if (at == n_tried)
-				LIST_PUT(arena, tried, n_tried, sides[s].runs[r].steps.name);
-		}
+		if (!add_names(&sides[s], arena, &tried, &n_tried))
+			return 0;
 	if (n_tried < 2)
 		return 0;
 	if (kept && least_coverage(sides, n_sides, names_text(names, kept->name), warmup, arena) >= 0)

@@ -58,7 +58,8 @@ int steps_agree(const struct pattern_side *sides, int n_sides, const struct step
 
 /* After run_find_phases of all runs, without --step: every run chooses the range with the longest total for its step.
  * Where they choose differently (an epoch here, a step there), one that is a step in all of them is taken, if there is
- * one. -1 as run_prepare. */
+ * one. `kept`: the steps of a side whose rows are gone, which stay what they were; NULL: there is none. -1 as
+ * run_prepare. */
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, const struct steps *kept, int warmup,
                         struct arena *arena, struct err *err);
 
