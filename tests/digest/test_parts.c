@@ -178,8 +178,7 @@ static void test_random_traces(void **state)
 	(void)state;
 	judged = by_range = by_pattern = 0;
 	const unsigned seeds = (unsigned)draws(SEEDS);
-	for (unsigned i = 0; i <= seeds; i++) {
-		const unsigned seed = i ? i : 157; /* always: all slices of a part begin at its first instant */
+	for (unsigned seed = 1; seed <= seeds; seed++) {
 		struct random random = {.state = seed};
 		struct files sides[2] = {{.n = 0}, {.n = 0}};
 		for (int s = 0; s < 2; s++)
