@@ -123,6 +123,29 @@ static void test_merged_names_have_the_ids_of_one_table(void **state)
 	arena_release(&arena);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+
+/* What lies behind a request is nobody's, whichever way the room was asked for, though the next one lies there. */
+static void test_requests_have_fences(void **state)
+{
+	(void)state;
+	const size_t sizes[] = {0, 1, 7, 16, 100, 5000};
+	struct arena a = {0};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		const size_t n = sizes[i];
+		char *const p[] = {arena_alloc(&a, n, 1), arena_take(&a, n, 1),
+		                   (char *)arena_grow(&a, arena_alloc(&a, 1, 1), 1, n + 1, 1) + 1,
+		                   arena_trim(&a, arena_alloc(&a, n + 9000, 1), n + 9000, n, 1)};
+		for (size_t k = 0; k < sizeof p / sizeof *p; k++) {
+			assert_true(n == 0 || !__asan_address_is_poisoned(p[k] + n - 1));
+			assert_true(__asan_address_is_poisoned(p[k] + n));
+		}
+	}
+	arena_release(&a);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +153,9 @@ int main(void)
 		cmocka_unit_test(test_pieces_share_the_processors),
 		cmocka_unit_test(test_adopted_memory_lives_on),
 		cmocka_unit_test(test_merged_names_have_the_ids_of_one_table),
+#ifdef __SANITIZE_ADDRESS__
+		cmocka_unit_test(test_requests_have_fences),
+#endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
