@@ -1,22 +1,23 @@
 #include "analyse/analyse.h"
 
-#include "analyse/judge/bound.h"
-#include "analyse/judge/doubts.h"
-#include "analyse/judge/exchange.h"
-#include "analyse/judge/findings.h"
-#include "analyse/judge/functions.h"
-#include "analyse/judge/gate.h"
-#include "analyse/judge/graphs_inside.h"
-#include "analyse/judge/ncu.h"
-#include "analyse/judge/quantiles.h"
-#include "analyse/judge/same_work.h"
-#include "analyse/judge/stopwatch.h"
-#include "analyse/judge/waterfall.h"
-#include "analyse/side/recording.h"
-#include "analyse/side/side_parts.h"
 #include "analyse/sides.h"
 #include "analyse/step_tables.h"
+#include "find/bound.h"
+#include "find/findings.h"
+#include "find/functions.h"
+#include "find/graphs_inside.h"
+#include "find/ncu.h"
+#include "find/quantiles.h"
+#include "find/waterfall.h"
+#include "gate/gate.h"
+#include "same/controls.h"
+#include "same/doubts.h"
+#include "same/same_work.h"
 #include "say/say.h"
+#include "side/recording.h"
+#include "side/side_parts.h"
+#include "verdict/exchange.h"
+#include "verdict/stopwatch.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,9 +136,10 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 	}
 	struct kernels_inside out = ncu_evidence(&input, arena);
 	for (uint32_t s = 0; s < of->n_sides; s++) {
-		const struct graphs_input graphs = {&of->side[s], &of->facts[s], &options->graph_nodes[s],
+		const struct analyse_run *nodes = &options->graph_nodes[s];
+		const struct graphs_input graphs = {&of->side[s], &of->facts[s], nodes->trace, nodes->file,
 		                                    of->n_sides > 1 ? (int)s : FACT_NO_SIDE};
-		if (graphs.nodes->trace)
+		if (graphs.nodes)
 			out.graphs[s] = graphs_look_inside(&graphs, names, arena);
 	}
 	return out;
@@ -229,7 +231,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s, arena);
 		side[s] = with_verdict(&built[s], &facts[s], &headline, &times, s, recorded.series[s], arena);
 	}
-	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
+	const struct facts stopwatch = timed_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual = gates_judge(&verdict, &comparison, &asked->gates, arena);
@@ -267,7 +269,7 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 		.conditions = conditions,
 		.gates = gates,
 		.comparison = comparison,
-		.turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off, said.shared},
+		.turning = {timed_opposite(side, &bare, arena), said.held_back, said.broken_off, said.shared},
 		.waterfall = bound_waterfall(&waterfall, arena),
 		.findings = told,
 		.inside = options ? look_inside(&input, &findings, options, names, arena) : tables->inside,

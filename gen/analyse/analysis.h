@@ -9,10 +9,11 @@
 #ifndef GAPLINE_ANALYSE_ANALYSIS_H
 #define GAPLINE_ANALYSE_ANALYSIS_H
 
-#include "analyse/functions_result.h"
-#include "analyse/kernels_result.h"
-#include "analyse/pair_result.h"
-#include "analyse/side_result.h"
+#include "gate/gate.h"
+#include "result/functions_result.h"
+#include "result/kernels_result.h"
+#include "result/pair_result.h"
+#include "result/side_result.h"
 
 struct analysis {
 	const struct names *names;

@@ -1,7 +1,7 @@
 #include "analyse/shown.h"
 
-#include "analyse/run/op_names.h"
 #include "base/sort.h"
+#include "steps/op_names.h"
 
 #include <math.h>
 #include <string.h>

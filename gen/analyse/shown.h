@@ -5,7 +5,7 @@
 #define GAPLINE_ANALYSE_SHOWN_H
 
 #include "analyse/analysis.h"
-#include "analyse/side_result.h"
+#include "result/side_result.h"
 
 /* What could turn a result round, the gravest first. */
 enum doubt {

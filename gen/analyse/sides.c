@@ -1,11 +1,11 @@
 #include "analyse/sides.h"
 
-#include "analyse/judge/doubts.h"
-#include "analyse/run/choose_steps.h"
-#include "analyse/run/work_phases.h"
-#include "analyse/side/side_rows.h"
 #include "analyse/step_tables.h"
 #include "base/parallel.h"
+#include "charge/work_phases.h"
+#include "run/choose_steps.h"
+#include "same/doubts.h"
+#include "side/side_rows.h"
 
 #include <malloc.h>
 
@@ -35,9 +35,9 @@ static void find_steps(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
 	struct err cause;
-	run_of(task)->requests = task->options->requests;
-	run_of(task)->tokens.first_name = task->options->first;
-	run_of(task)->tokens.each_name = task->options->each;
+	run_of(task)->asked.requests = task->options->requests;
+	run_of(task)->asked.first_token = task->options->first;
+	run_of(task)->asked.each_token = task->options->each;
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
 		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
@@ -104,7 +104,7 @@ static int check_side(const struct sides_job *job, const struct names *names, st
 static int check_work(const struct sides_job *job, struct err *err)
 {
 	for (size_t r = 0; r < job->n; r++)
-		if (!job->runs[r].n_devices) {
+		if (!job->runs[r].charge->n_devices) {
 			err_set(err,
 			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
 			        "nothing to judge; capture again with --trace=cuda,nvtx",
@@ -145,7 +145,7 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	parallel_each(n, open_run, tasks);
 	for (size_t i = 0; i < n; i++) {
 		run_begin(run_of(&tasks[i]));
-		run_of(&tasks[i])->by_loop = options->loop != NULL;
+		run_of(&tasks[i])->asked.by_loop = options->loop != NULL;
 	}
 	malloc_trim(0); /* what ten thousand files lived in, in pieces … */
 	parallel_each(n, find_steps, tasks);
@@ -163,8 +163,6 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	if (steps_agree(sides, n_jobs, kept, options->step, options->loop, arena, err) < 0)
 		return -1;
 	parallel_each(n, find_run_phases, tasks);
-	if (!options->step && steps_agree_on_name(sides, n_jobs, kept, options->warmup, arena, err) < 0)
-		return -1;
 	make_work_phases(tasks, n);
 	int result;
 	for (int j = 0; j < n_jobs; j++)

@@ -3,7 +3,7 @@
 #define GAPLINE_ANALYSE_SIDES_H
 
 #include "analyse/analyse.h"
-#include "analyse/side/side.h"
+#include "side/side.h"
 
 /* One side: what it is made of, and then it. */
 struct sides_job {

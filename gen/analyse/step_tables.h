@@ -4,10 +4,10 @@
 #ifndef GAPLINE_ANALYSE_STEP_TABLES_H
 #define GAPLINE_ANALYSE_STEP_TABLES_H
 
-#include "analyse/functions_result.h"
-#include "analyse/judge/gate.h"
-#include "analyse/kernels_result.h"
-#include "analyse/side/side.h"
+#include "gate/gate.h"
+#include "result/functions_result.h"
+#include "result/kernels_result.h"
+#include "side/side.h"
 #include "trace/printed.h"
 
 /* What changes the judgement, and is not in the tables: no paths, no commands, no titles. */

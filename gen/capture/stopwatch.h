@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the time is taken; from a recorded run (analyse/run/instants.h). */
+/* Where the time is taken; from a recorded run (run/instants.h). */
 struct stopwatch_plan {
 	const char *step, *domain; /* the step range's normalised name and its domain's; or the loop's title, and "" */
 	uint32_t first, last;      /* which of them, or of launches, counted by their ends in a process */

@@ -4,7 +4,7 @@
 #include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/result.h"
-#include "digest/digest.h"
+#include "read/digest.h"
 #include "say/say.h"
 
 struct digest_command {

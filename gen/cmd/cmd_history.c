@@ -1,7 +1,6 @@
 /* gapline history: results over commits, and where they changed. */
 #include "analyse/analyse.h"
 #include "analyse/step_tables.h"
-#include "analyse/trend/trend.h"
 #include "base/output.h"
 #include "cmd/compare.h"
 #include "cmd/progress.h"
@@ -10,6 +9,7 @@
 #include "render/trend.h"
 #include "render/words.h"
 #include "say/say.h"
+#include "trend/trend.h"
 
 #include <ctype.h>
 #include <math.h>

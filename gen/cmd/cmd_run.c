@@ -1,8 +1,8 @@
 /* gapline run: captures both sides, or several variants, in turns, then compares them. */
-#include "analyse/judge/evidence.h"
 #include "base/proc.h"
 #include "capture/command.h"
 #include "cmd/run_parts.h"
+#include "verdict/evidence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/unpack.h"
 #include "cmd/page.h"
 #include "cmd/saving.h"
-#include "digest/digest.h"
+#include "read/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
 #include "say/say.h"

@@ -1,9 +1,9 @@
 /* The files of a side become its runs: which are ranks of one, and which are other runs. */
-#include "analyse/judge/doubts.h"
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "cmd/inputs.h"
-#include "digest/digest.h"
+#include "read/digest.h"
+#include "same/doubts.h"
 #include "say/say.h"
 #include "trace/again.h"
 #include "trace/files.h"

@@ -1,10 +1,10 @@
-/* Looks at timed runs while they are made (analyse/judge/stopwatch.h). */
-#include "analyse/judge/evidence.h"
-#include "analyse/judge/proof.h"
-#include "analyse/judge/stats.h"
-#include "analyse/judge/stopwatch.h"
+/* Looks at timed runs while they are made (verdict/stopwatch.h). */
 #include "cmd/run_parts.h"
 #include "say/say.h"
+#include "verdict/evidence.h"
+#include "verdict/proof.h"
+#include "verdict/stats.h"
+#include "verdict/stopwatch.h"
 
 #include <math.h>
 #include <stdio.h>

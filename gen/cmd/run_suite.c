@@ -1,4 +1,3 @@
-#include "analyse/run/instants.h"
 #include "base/file.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
@@ -6,6 +5,7 @@
 #include "capture/stopwatch.h"
 #include "cmd/run_parts.h"
 #include "read/read.h"
+#include "run/instants.h"
 #include "say/say.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 #include "cmd/saving.h"
 
-#include "analyse/judge/doubts.h"
-#include "analyse/say.h"
 #include "cmd/inputs.h"
 #include "cmd/page.h"
 #include "cmd/progress.h"
+#include "result/say.h"
+#include "same/doubts.h"
 #include "say/say.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 #define GAPLINE_CMD_SAVING_H
 
 #include "cmd/inputs.h"
-#include "digest/digest.h"
+#include "read/digest.h"
 #include "store/store.h"
 
 struct saving {

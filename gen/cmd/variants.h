@@ -4,8 +4,8 @@
 #ifndef GAPLINE_CMD_VARIANTS_H
 #define GAPLINE_CMD_VARIANTS_H
 
-#include "analyse/judge/variants.h"
 #include "cmd/compare.h"
+#include "verdict/variants.h"
 
 /* What was asked for; the first is the baseline. */
 struct variants_given {

@@ -20,7 +20,7 @@ struct stopwatch_page *stopwatch_mine(void);
  * `capturing`: a graph is known to be captured now. A wait would break that, so there is none: the page says why. */
 void stopwatch_ended(struct stopwatch_page *page, bool capturing);
 
-/* Whether a range's text is an instance of a normalised name (gen/analyse/run/fold.h makes those): '#' in the name
+/* Whether a range's text is an instance of a normalised name (gen/steps/fold.h makes those): '#' in the name
  * stands for a number, digits or 0x and hexadecimal digits, or for a '#' with or without a number; a list ", key =
  * value, …" at the text's end does not count. */
 

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "digest/digest.h"
+#include "read/digest.h"
 #include "read/kineto.h"
 #include "read/nsys.h"
 #include "read/source.h"

@@ -1,9 +1,9 @@
 #include "render/sections.h"
 
-#include "analyse/say.h"
 #include "analyse/shown.h"
 #include "base/format.h"
 #include "render/view.h"
+#include "result/say.h"
 #include "say/say.h"
 
 #include <math.h>

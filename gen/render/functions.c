@@ -1,10 +1,10 @@
 #include "render/sections.h"
 
-#include "analyse/say.h"
 #include "base/format.h"
 #include "render/json.h"
 #include "render/pictures.h"
 #include "render/view.h"
+#include "result/say.h"
 #include "say/say.h"
 
 #include <math.h>

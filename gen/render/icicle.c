@@ -1,8 +1,8 @@
 #include "render/pictures.h"
 
-#include "analyse/say.h"
 #include "base/buf.h"
 #include "render/view.h"
+#include "result/say.h"
 #include "say/say.h"
 
 #include <math.h>

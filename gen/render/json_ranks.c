@@ -1,8 +1,8 @@
 #include "render/json.h"
 
-#include "analyse/words.h"
 #include "render/sections.h"
 #include "render/view.h"
+#include "result/words.h"
 #include "say/say.h"
 
 #include <math.h>

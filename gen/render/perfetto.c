@@ -3,7 +3,6 @@
  * by Perfetto alone; its times are decimal microseconds, which hold whole nanoseconds.
  *
  * It is written event by event: never is more of it in memory than what is packed already. */
-#include "analyse/say.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/keymap.h"
@@ -11,6 +10,7 @@
 #include "base/memory.h"
 #include "render/render.h"
 #include "render/view.h"
+#include "result/say.h"
 #include "say/say.h"
 #include "trace/trace.h"
 

@@ -6,10 +6,10 @@
 #define GAPLINE_RENDER_PICTURES_H
 
 #include "analyse/analysis.h"
-#include "analyse/judge/variants.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/format.h"
+#include "verdict/variants.h"
 
 #include <libxml/tree.h>
 

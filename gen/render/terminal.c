@@ -1,12 +1,12 @@
 /* The verdict and one profile's summary for a terminal or a CI log: as wide as that, no control characters but the
  * colours that were asked for. */
-#include "analyse/say.h"
 #include "analyse/shown.h"
 #include "base/format.h"
 #include "render/render.h"
 #include "render/sections.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "result/say.h"
 #include "say/say.h"
 
 #include <math.h>

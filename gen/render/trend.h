@@ -1,10 +1,10 @@
-/* Results over commits (analyse/trend/trend.h), as bytes and in words. */
+/* Results over commits (trend/trend.h), as bytes and in words. */
 #ifndef GAPLINE_RENDER_TREND_H
 #define GAPLINE_RENDER_TREND_H
 
-#include "analyse/trend/trend.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "trend/trend.h"
 
 #include <libxml/tree.h>
 

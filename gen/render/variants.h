@@ -1,11 +1,11 @@
-/* Several variants against one baseline (analyse/judge/variants.h), as bytes and in words. The first is the baseline.
+/* Several variants against one baseline (verdict/variants.h), as bytes and in words. The first is the baseline.
  */
 #ifndef GAPLINE_RENDER_VARIANTS_H
 #define GAPLINE_RENDER_VARIANTS_H
 
-#include "analyse/judge/variants.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "verdict/variants.h"
 
 /* The self-contained page; `parameter` is what is swept, NULL: nothing; `title` NULL: it has one of
  * its own. -1 with `err` if the template does not fit the code. */

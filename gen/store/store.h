@@ -1,5 +1,5 @@
 /* A file in which results are kept to be compared with later: saved baselines and the commits of a history, each with
- * the digests (digest/digest.h) of its profiles. It is a SQLite database, so that several processes may write at once,
+ * the digests (read/digest.h) of its profiles. It is a SQLite database, so that several processes may write at once,
  * on one machine or on several that share the file system: each write is one transaction and waits for its turn.
  *
  * A store is input like any other: one that is not ours, of another version, damaged, or whose schema was changed is

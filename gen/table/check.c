@@ -1,7 +1,7 @@
 #include "table/inside.h"
 
-#include "analyse/run/step_table.h"
-#include "analyse/side/recording.h"
+#include "charge/step_table.h"
+#include "side/recording.h"
 
 #include <math.h>
 #include <stdlib.h>

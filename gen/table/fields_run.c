@@ -1,4 +1,4 @@
-/* What is left of a run (analyse/side/run_table.h), and what a trace says of itself. */
+/* What is left of a run (side/run_table.h), and what a trace says of itself. */
 #include "table/inside.h"
 
 /* ---- lists of numbers ---- */

@@ -1,4 +1,4 @@
-/* Steps that both sides of a comparison have (gen/analyse/run/choose_steps.h): what one side finds for itself, and what
+/* Steps that both sides of a comparison have (gen/run/choose_steps.h): what one side finds for itself, and what
  * the other is then asked for. Pairs made row by row, answers counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/backlog.h"
+#include "charge/backlog.h"
 #include "random_trace.h"
 #include "said.h"
 #include "scene.h"
@@ -186,10 +186,10 @@ static double worked_off(int64_t *lag)
 {
 	struct step_thread thread = {0};
 	struct run run = {.steps = {.found = true, .n = LAGS, .n_threads = 1, .n_ranks = 1, .threads = &thread},
-	                  .lag = lag,
-	                  .warmup = 1,
-	                  .n_steps = LAGS - 1,
-	                  .window_end = 20000};
+	                  .rows.lag = lag,
+	                  .window.warmup = 1,
+	                  .window.n_steps = LAGS - 1,
+	                  .window.end = 20000};
 	return backlog_worked_off(&run);
 }
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/comm.h"
+#include "charge/comm.h"
 
 enum { RANKS = 4, MEETINGS = 16 };
 

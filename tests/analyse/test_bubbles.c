@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/comm.h"
-#include "analyse/run/run.h"
+#include "charge/comm.h"
+#include "run/run.h"
 
 /* A bubble is of the op that was launched first of those that run; where that ends, another bubble begins. */
 static void test_phases(void **state)

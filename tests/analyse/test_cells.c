@@ -1,5 +1,5 @@
 /* Cells of idle time: whatever differs in a key makes another cell, and the order has cause, phase and call first. */
-#include "analyse/run/charge.h"
+#include "charge/charge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Changes of a level: what is rare against counting all cases, what is measured against hand computation, and what is
  * found, when, and how often for nothing, in simulated series whose truth is known. */
-#include "analyse/trend/changes.h"
+#include "trend/changes.h"
 
 #include "draws.h"
 

@@ -1,6 +1,6 @@
 /* Collectives of generated jobs, in which who came last and how long everybody waited is put in; and the division of a
  * device's time beside a walk over every nanosecond. */
-#include "analyse/run/collectives.h"
+#include "charge/collectives.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

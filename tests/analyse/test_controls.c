@@ -1,6 +1,7 @@
 /* What did not change between the sides, and what one and two runs per side are widened by for it: worked out by hand.
  */
-#include "analyse/judge/exchange.h"
+#include "same/controls.h"
+#include "verdict/exchange.h"
 #include "verdict_pair.h"
 
 static struct exchange with_controls(size_t runs, const struct controls *controls)

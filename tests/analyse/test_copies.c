@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/waterfall.h"
+#include "find/waterfall.h"
 #include "scene.h"
 
 enum { US = 1000, STEPS = 30 };

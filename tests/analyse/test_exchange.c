@@ -1,7 +1,7 @@
 /* Which runs are exchangeable, worked out by hand; and the verdict of timed runs, which is made of it. */
-#include "analyse/judge/evidence.h"
-#include "analyse/judge/exchange.h"
-#include "analyse/judge/stopwatch.h"
+#include "verdict/evidence.h"
+#include "verdict/exchange.h"
+#include "verdict/stopwatch.h"
 #include "verdict_pair.h"
 
 static struct exchange order_of(const char *sides)

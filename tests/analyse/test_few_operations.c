@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/doubts.h"
 #include "said.h"
+#include "same/doubts.h"
 #include "scene.h"
 
 #include <string.h>

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/rules_parts.h"
-#include "analyse/side/recording.h"
-#include "analyse/side/side.h"
+#include "find/rules_parts.h"
 #include "findings_pair.h"
 #include "said.h"
+#include "side/recording.h"
+#include "side/side.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/say.h"
+#include "result/say.h"
 #include "scene.h"
 
 #include <math.h>

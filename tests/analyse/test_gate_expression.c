@@ -1,7 +1,7 @@
 /* Expressions of --gate: what is read, what is refused and where, and what any bytes at all do to the parser. */
 #include "analyse/analysis.h"
-#include "analyse/judge/gate.h"
 #include "draws.h"
+#include "gate/gate.h"
 
 #include <math.h>
 #include <setjmp.h>

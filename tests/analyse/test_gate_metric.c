@@ -1,7 +1,7 @@
 /* Gates by expression: what an analysis answers, with numbers worked out by hand. The baseline's step takes 10 ms, 4 of
  * them idle; the fixed side's 5 ms, 1 of them idle. */
 #include "analyse/analysis.h"
-#include "analyse/judge/gate.h"
+#include "gate/gate.h"
 #include "said.h"
 
 #include <setjmp.h>

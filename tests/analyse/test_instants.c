@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/instants.h"
+#include "run/instants.h"
 #include "scene.h"
 
 enum { STEPS = 60, PERIOD = 1000000, LAG = 3000000 };

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/kernel_names.h"
 #include "base/arena.h"
+#include "trace/kernel_names.h"
 
 static void test_keys(void **state)
 {

@@ -1,4 +1,4 @@
-/* Kernels' names in the spellings of several demanglers (gen/analyse/judge/kernel_spelling.c). */
+/* Kernels' names in the spellings of several demanglers (gen/trace/kernel_spelling.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/kernel_names.h"
+#include "trace/kernel_names.h"
 
 /* The same kernel as c++filt, nsys and ncu 2025.3 print it, and its function's name. Those with a third spelling are of
  * one program that was run under both on a GPU. */

@@ -1,8 +1,8 @@
 /* Runs of unequal length: what one side's runs meet and the other's never reach is no effect. The cells of the table in
  * docs/method/verdict.md, "Runs of unequal length", simulated in 200 pairs each: `test_lengths 2000` for as many as
  * there. */
-#include "analyse/judge/stopwatch.h"
 #include "draws.h"
+#include "verdict/stopwatch.h"
 #include "verdict_pair.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  *a cell; a cell may be worse by three standard errors. Fixed seed, own generator: the same numbers everywhere.
  *
  *	test_looks [PAIRS]      pairs of a cell, 2,000 unless told */
-#include "analyse/judge/evidence.h"
-#include "analyse/judge/gate.h"
-#include "analyse/judge/proof.h"
-#include "analyse/judge/stopwatch.h"
 #include "draws.h"
+#include "gate/gate.h"
 #include "random.h"
+#include "verdict/evidence.h"
+#include "verdict/proof.h"
+#include "verdict/stopwatch.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/side_parts.h"
 #include "scene.h"
+#include "side/side_parts.h"
 
 enum { OTHER, JUDGED, LOOPS };
 
@@ -32,11 +32,11 @@ static struct side loops_of(struct scene *s, const int64_t *end, uint32_t n, con
 	run->loops.list[JUDGED] = (struct run_loop){.name = scene_name(s, names[JUDGED]), .n = 20, .share = 0.3};
 	run->steps.found = true;
 	run->steps.origin = STEPS_BY_PATTERN;
-	run->loop = JUDGED;
-	run->window_start = 1000;
-	run->window_end = 7000;
-	run->window = 6000;
-	run->n_steps = 12;
+	run->agreed.loop = JUDGED;
+	run->window.start = 1000;
+	run->window.end = 7000;
+	run->window.ns = 6000;
+	run->window.n_steps = 12;
 	struct side side = {.steps = {.found = true, .name = scene_name(s, side_name)}};
 	loops_build(run, &s->arena, &side);
 	return side;

@@ -1,5 +1,5 @@
 /* Rows that make no sense: whatever kind they are of, the sentence names it; and records that were lost. */
-#include "analyse/judge/doubts.h"
+#include "same/doubts.h"
 #include "say/say.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Which gaps happened once, counted by hand: fewer than three alike, or fewer than one in a hundred steps
  * and than ten. Of fewer than eight steps one more of its kind is enough, of two nothing is once. */
-#include "analyse/run/idle.h"
+#include "charge/idle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What GPU ops are called (gen/analyse/run/op_words.c): names of kernels as profilers write them, and the kinds that
+/* What GPU ops are called (gen/steps/op_words.c): names of kernels as profilers write them, and the kinds that
  * people would say they are of. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/op_names.h"
+#include "steps/op_names.h"
 
 static void kind_is(const char *kernel, const char *kind)
 {

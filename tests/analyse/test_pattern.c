@@ -1,4 +1,4 @@
-/* What repeats in a sequence of ops (gen/analyse/run/pattern*.c). The truth is the generator's: it puts steps of a
+/* What repeats in a sequence of ops (gen/steps/pattern*.c). The truth is the generator's: it puts steps of a
  * known structure in, and knows of every op which step it belongs to. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern.h"
 #include "draws.h"
+#include "steps/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* How well cuts explain a sequence, counted by hand. */
-#include "analyse/run/pattern_cycles.h"
+#include "steps/pattern_cycles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Layers and steps (gen/analyse/run/pattern_cycles.h): sequences written by hand. */
+/* Layers and steps (gen/steps/pattern_cycles.h): sequences written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern.h"
+#include "steps/pattern.h"
 
 #include <string.h>
 

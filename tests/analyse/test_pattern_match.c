@@ -1,4 +1,4 @@
-/* Loops that are the same one (gen/analyse/run/choose_steps.h), against all ways to pair them. */
+/* Loops that are the same one (gen/run/choose_steps.h), against all ways to pair them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/choose_steps.h"
+#include "run/choose_steps.h"
 
 #include <math.h>
 #include <string.h>

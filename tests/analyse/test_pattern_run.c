@@ -1,4 +1,4 @@
-/* Loops of a profile and their cycles (gen/analyse/run/pattern_loops.h, choose_steps.h): small profiles made row by
+/* Loops of a profile and their cycles (gen/steps/pattern_loops.h, choose_steps.h): small profiles made row by
  * row, answers counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/choose_steps.h"
-#include "analyse/run/instants.h"
 #include "loop_program.h"
+#include "run/choose_steps.h"
+#include "run/instants.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,8 +99,8 @@ static void test_without_launches(void **state)
 		loop_program_find(&p, &run);
 		assert_true(run.steps.found);
 		assert_int_equal(run.steps.n, 12);
-		for (uint32_t k = 0; k < run.n_periods; k++)
-			assert_int_equal(run.period[k], 69000); /* 2 x 8000 + 50000 + 3000 */
+		for (uint32_t k = 0; k < run.window.n_periods; k++)
+			assert_int_equal(run.window.period[k], 69000); /* 2 x 8000 + 50000 + 3000 */
 		/* a launch is 7000 before its op's start */
 		assert_int_equal(run.steps.threads[0].start[5] - run.steps.threads[0].start[4], 69000);
 		assert_int_equal(run.trace->ops.start[8] - run.steps.threads[0].start[4], lost ? 0 : 7000);
@@ -162,10 +162,10 @@ static void test_stretches(void **state)
 	assert_int_equal(run.steps.unmeasured, 2);
 	assert_int_equal(run.steps.pauses.n, 2);
 	assert_true(run.steps.coverage > 0.9); /* with those: 37 x 50000 of 1940000 */
-	for (uint32_t k = 0; k < run.n_periods; k++)
-		assert_int_equal(run.period[k], 69000);
-	assert_int_equal(run.window, 34 * 69000);
-	assert_int_equal(run.host[0].n, 3);
+	for (uint32_t k = 0; k < run.window.n_periods; k++)
+		assert_int_equal(run.window.period[k], 69000);
+	assert_int_equal(run.window.ns, 34 * 69000);
+	assert_int_equal(run.window.host[0].n, 3);
 	for (size_t i = 0; i < run.trace->ops.n; i++) {
 		/* steps and 3 others, of two kernels each */
 		bool step = i < 20 || (i >= 28 && i < 56) || (i >= 64 && i < 86);

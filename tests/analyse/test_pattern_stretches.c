@@ -1,4 +1,4 @@
-/* A loop that goes on under other names from some step on (gen/analyse/run/pattern.c), and two loops that are
+/* A loop that goes on under other names from some step on (gen/steps/pattern.c), and two loops that are
  * only alike, from sequences written as letters: > is a copy in, < a copy out, everything else a kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern.h"
+#include "steps/pattern.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Steps that are the same work under other names (gen/analyse/run/pattern_fit.c), from sequences
+/* Steps that are the same work under other names (gen/steps/pattern_fit.c), from sequences
  * written as letters: > is a copy in, < a copy out, ! an optimizer's kernel, everything else a kernel, G a long one. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_cycles.h"
+#include "steps/pattern_cycles.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Sends and receives: who waits for whom, worked out by hand. */
-#include "analyse/run/collectives.h"
+#include "charge/collectives.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

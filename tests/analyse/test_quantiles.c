@@ -1,8 +1,8 @@
 /* Quantiles of steps: worked out by hand, and simulated. What the simulation has to reach is the published table of the
  * rule (docs/method/verdict.md, "The slowest steps"): how often the interval holds the true quantile, and how often
  * there are too few steps. */
-#include "analyse/judge/quantiles.h"
 #include "draws.h"
+#include "find/quantiles.h"
 #include "verdict_pair.h"
 
 static double normal(void)

@@ -1,5 +1,5 @@
-/* What a device does in the steps of its rank (gen/analyse/run/rank_steps.h), worked out by hand. */
-#include "analyse/run/rank_steps.h"
+/* What a device does in the steps of its rank (gen/charge/rank_steps.h), worked out by hand. */
+#include "charge/rank_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@ static void what_runs_beside_something_counts_once(void **state)
 	struct trace t = {
 		.ops = {.n = 5, .start = start, .end = end, .kind = kind}, .devices = devices, .n_devices = 1};
 	struct device_run device = {.device = 0};
-	struct run run = {
-		.trace = &t, .devices = &device, .n_devices = 1, .steps = {.n = 3}, .warmup = 1, .n_steps = 2};
+	struct charge charge = {.devices = &device, .n_devices = 1};
+	struct run run = {.trace = &t, .charge = &charge, .steps = {.n = 3}, .window = {.warmup = 1, .n_steps = 2}};
 	const int64_t ends[] = {0, 300, 420};
 	double part[RANK_PARTS][2] = {0};
 	double *rows[RANK_PARTS];

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/recording.h"
 #include "analyse/step_tables.h"
 #include "said.h"
 #include "scene.h"
+#include "side/recording.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/recording.h"
 #include "scene.h"
+#include "side/recording.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/renames.h"
+#include "same/renames.h"
 #include "scene.h"
 
 #include <string.h>

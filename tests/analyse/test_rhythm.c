@@ -1,5 +1,5 @@
 /* Slow steps, and patterns of steps. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 static void slow_steps(void **unused)

@@ -3,10 +3,10 @@
  *, not from this code.
  *
  *	test_row_coverage [PARTS]	of each kind; 200, of which three standard errors are 4.6 points of 95 */
-#include "analyse/judge/row.h"
-#include "analyse/judge/stats.h"
 #include "base/sort.h"
 #include "draws.h"
+#include "verdict/row.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 #include <stdlib.h>

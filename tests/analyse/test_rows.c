@@ -1,11 +1,11 @@
 /* Rows of a step: what lies in the columns of the step table is what the budget has, to the nanosecond, and their
  * intervals hold the truth as often as the table of the rule says (docs/method/verdict.md, "Parts"). */
-#include "analyse/judge/row.h"
-#include "analyse/judge/stats.h"
-#include "analyse/run/idle.h"
-#include "analyse/run/parts.h"
+#include "charge/idle.h"
+#include "charge/parts_open.h"
 #include "draws.h"
 #include "random_trace.h"
+#include "verdict/row.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 #include <stdlib.h>
@@ -26,9 +26,9 @@ static int64_t sum_of(const struct step_table *t, const struct step_column *colu
 static int64_t idle_of(const struct run *run, enum cause cause, uint32_t phase)
 {
 	int64_t ns = 0;
-	for (uint32_t d = 0; d < run->n_devices; d++)
-		for (uint32_t k = 0; k < run->devices[d].cells.n; k++) {
-			const struct cell *cell = &run->devices[d].cells.cell[k];
+	for (uint32_t d = 0; d < run->charge->n_devices; d++)
+		for (uint32_t k = 0; k < run->charge->devices[d].cells.n; k++) {
+			const struct cell *cell = &run->charge->devices[d].cells.cell[k];
 			ns += cell->key.cause == cause && cell->key.phase == phase ? cell->ns : 0;
 		}
 	return ns;
@@ -57,12 +57,12 @@ static void columns_are_the_budget(void **unused)
 		const struct trace *trace = maker_link(&m);
 		if (trace->ops.n && run_prepare(&run, trace, NULL, 1, &memory, &err) == 0) {
 			parts_charge(&run, 0, parts_open(&run, 0, &memory));
-			const struct step_table *t = &run.table;
+			const struct step_table *t = &run.charge->table;
 			int64_t parts[3] = {0};
-			for (uint32_t d = 0; d < run.n_devices; d++) {
-				parts[0] += run.devices[d].compute;
-				parts[1] += run.devices[d].comm;
-				parts[2] += run.devices[d].copy;
+			for (uint32_t d = 0; d < run.charge->n_devices; d++) {
+				parts[0] += run.charge->devices[d].compute;
+				parts[1] += run.charge->devices[d].comm;
+				parts[2] += run.charge->devices[d].copy;
 			}
 			for (uint32_t i = 0; i < t->n; i++) {
 				if (t->list[i].kind < PART_IDLE)
@@ -73,10 +73,10 @@ static void columns_are_the_budget(void **unused)
 			}
 			assert_true(!parts[0] && !parts[1] && !parts[2]);
 			for (uint32_t b = 0; b < t->n_pieces; b++) {
-				int64_t all = 0, from = b ? t->end[b - 1] : run.window_start;
+				int64_t all = 0, from = b ? t->end[b - 1] : run.window.start;
 				for (uint32_t i = 0; i < t->n; i++)
 					all += t->list[i].ns[b];
-				assert_true(all == (t->end[b] - from) * run.n_devices);
+				assert_true(all == (t->end[b] - from) * run.charge->n_devices);
 			}
 			with_steps += t->n_blocks > 1;
 		}

@@ -1,7 +1,7 @@
 /* Numbers in sentences: what a person would write, at every size. */
 #include "analyse/analysis.h"
-#include "analyse/say.h"
-#include "analyse/words.h"
+#include "result/say.h"
+#include "result/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

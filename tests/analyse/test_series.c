@@ -1,5 +1,5 @@
 /* One run: location, variance, drift, and what the pace of its host explains. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 /* The mean is what a stopwatch says; the typical step is the trimmed mean of the logs. */

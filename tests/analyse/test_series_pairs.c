@@ -1,5 +1,5 @@
 /* Series: a change of level, steps compared in pairs, and a warm-up of one side. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 /* ---- level ---- */

@@ -4,12 +4,12 @@
  * numbers everywhere. Percent of ln throughout.
  *
  *	test_sessions [PAIRS]      pairs of a cell, 1,000 unless told */
-#include "analyse/judge/evidence.h"
-#include "analyse/judge/gate.h"
-#include "analyse/judge/proof.h"
-#include "analyse/judge/stopwatch.h"
 #include "draws.h"
+#include "gate/gate.h"
 #include "random.h"
+#include "verdict/evidence.h"
+#include "verdict/proof.h"
+#include "verdict/stopwatch.h"
 
 #include <math.h>
 #include <setjmp.h>

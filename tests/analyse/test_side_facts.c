@@ -8,11 +8,12 @@
 
 #include <cmocka.h>
 
-#include "analyse/side/side.h"
-#include "analyse/side/side_rows.h"
 #include "base/sort.h"
+#include "charge/charge.h"
 #include "random.h"
 #include "scene.h"
+#include "side/side.h"
+#include "side/side_rows.h"
 
 enum { STEPS = 20, LONG = 10000 };
 

@@ -1,8 +1,8 @@
 /* How often is the verdict wrong? Thousands of simulated pairs whose truth is known, of the shapes that real step times
  * have. The table that this prints is the one in docs/method/verdict.md. Fixed seed, own generator: the same numbers
  * everywhere. */
-#include "analyse/judge/verdict.h"
 #include "random.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <setjmp.h>

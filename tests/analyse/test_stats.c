@@ -1,6 +1,6 @@
 /* Every statistic against numbers worked out by hand, from tables, or by the plain formula. */
-#include "analyse/judge/stats.h"
 #include "base/sort.h"
+#include "verdict/stats.h"
 
 #include <math.h>
 #include <setjmp.h>

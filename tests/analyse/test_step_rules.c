@@ -1,4 +1,4 @@
-/* Numbers of gen/analyse/run/step_rules.h, each between two sequences that it tells apart and that a third more or less
+/* Numbers of gen/steps/step_rules.h, each between two sequences that it tells apart and that a third more or less
  * would not: a lower-case letter is a kernel of 1 us, > a copy in, < a copy out. The numbers here are written out. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/pattern_cycles.h"
+#include "steps/pattern_cycles.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/steps.h"
+#include "steps/steps.h"
 #include "trace_maker.h"
 
 enum { RANKS = 5, STEPS = 40, US = 1000, STEP = 1000 * US };

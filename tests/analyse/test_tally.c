@@ -1,5 +1,5 @@
-#include "analyse/run/tally.h"
 #include "base/sort.h"
+#include "charge/tally.h"
 #include "random_trace.h"
 
 #include <setjmp.h>

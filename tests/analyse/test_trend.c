@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/trend/trend.h"
+#include "trend/trend.h"
 
 enum { MS = 1000000, MOST = 300 };
 

@@ -1,4 +1,4 @@
-/* Trials of kernels (gen/analyse/run/trials.h) and the loop behind them (pattern_loops.h): profiles made row by row,
+/* Trials of kernels (gen/steps/trials.h) and the loop behind them (pattern_loops.h): profiles made row by row,
  * answers counted by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/trials.h"
 #include "loop_program.h"
+#include "steps/trials.h"
 
 static void kernel(struct loop_program *p, const char *name, int64_t length)
 {

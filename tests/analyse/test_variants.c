@@ -2,9 +2,9 @@
  * the baseline gets a direction, simulated through the verdict of timed runs. Fixed seed, own generator.
  *
  *	test_variants [WORLDS]      worlds of a cell, 300 unless told */
-#include "analyse/judge/stopwatch.h"
-#include "analyse/judge/variants.h"
 #include "draws.h"
+#include "verdict/stopwatch.h"
+#include "verdict/variants.h"
 
 #include <math.h>
 #include <setjmp.h>

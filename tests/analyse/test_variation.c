@@ -1,7 +1,7 @@
 /* What steps vary by: kernels' own time, or anything else, or another speed from some step on; and what is said and
  * advised then. Worked out by hand. */
-#include "analyse/judge/same_work.h"
-#include "analyse/judge/work.h"
+#include "same/same_work.h"
+#include "same/work.h"
 #include "verdict_pair.h"
 
 enum { BLOCKS = 12, STEPS = 24 };

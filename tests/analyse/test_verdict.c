@@ -1,5 +1,5 @@
 /* The verdict, rule by rule, on series made so that the answer can be worked out by hand. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 /* ---- one run a side ---- */

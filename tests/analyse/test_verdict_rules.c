@@ -1,5 +1,5 @@
 /* What holds for every pair (swapped, scaled, reordered), the gates, and how many more steps or runs it would take. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 /* ---- invariances ---- */

@@ -1,5 +1,5 @@
 /* The verdict on runs without steps, on steps of one side only, and on steps that are set aside. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 /* ---- runs without steps ---- */

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/comm.h"
 #include "analysed.h"
+#include "charge/comm.h"
 #include "rank_job.h"
 
 enum { STEPS = RANK_JOB_STEPS, WARM = 2, MOST = RANK_JOB_MOST, US = 1000 };

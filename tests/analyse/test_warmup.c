@@ -1,5 +1,5 @@
 /* Where a run starts: the warm-up that is cut, and what is none. */
-#include "analyse/judge/stats.h"
+#include "verdict/stats.h"
 #include "verdict_pair.h"
 
 static void warmup_by_hand(void **unused)

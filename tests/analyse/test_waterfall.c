@@ -1,8 +1,8 @@
 /* The way from one step to the other: its parts are typed, each is there once, and together they are the two steps. */
-#include "analyse/judge/bound.h"
-#include "analyse/judge/rules_parts.h"
-#include "analyse/judge/waterfall.h"
 #include "analyse/shown.h"
+#include "find/bound.h"
+#include "find/rules_parts.h"
+#include "find/waterfall.h"
 #include "render/words.h"
 
 #include <math.h>

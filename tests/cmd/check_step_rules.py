@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The numbers of the search for steps: at most 30, all in gen/analyse/run/step_rules.h, each with its reason beside it
+"""The numbers of the search for steps: at most 30, all in gen/steps/step_rules.h, each with its reason beside it
 and used; no literal or enum elsewhere in the search is one.
 
     check_step_rules.py
@@ -15,7 +15,7 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUN = os.path.join(HERE, "..", "..", "gen", "analyse", "run")
+GEN = os.path.join(HERE, "..", "..", "gen")
 MOST = 30
 OTHER = ("pattern_match", "pattern_steps", "pattern_names")  # not the search
 RULE = re.compile(r"^\s*(?:#define (RULE_\w+) |(RULE_\w+) = )(?:[^/\n]*)(/\*.+\*/)?$", re.M)
@@ -58,7 +58,7 @@ def check_itself():
 
 def main():
     wrong = check_itself()
-    with open(os.path.join(RUN, "step_rules.h")) as f:
+    with open(os.path.join(GEN, "steps", "step_rules.h")) as f:
         text = f.read()
     rules = [(a or b, why) for a, b, why in RULE.findall(text)]
     numbers = LITERAL.findall(re.sub(r"1 << ", "", code_of(text)))
@@ -66,7 +66,7 @@ def main():
         wrong.append(f"{len(numbers)} numbers in {len(rules)} rules, of which {MOST} at most are wanted")
     wrong += [f"{name}: no reason beside it" for name, why in rules if not why]
     source = ""
-    for path in sorted(glob.glob(os.path.join(RUN, "pattern*.[ch]"))):
+    for path in sorted(glob.glob(os.path.join(GEN, "*", "pattern*.[ch]"))):
         if os.path.basename(path).startswith(OTHER):
             continue
         with open(path) as f:

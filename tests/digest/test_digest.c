@@ -8,10 +8,10 @@
 
 #include "analyse/analyse.h"
 #include "analysed.h"
-#include "digest/digest.h"
-#include "digest/inside.h"
 #include "draws.h"
 #include "random_trace.h"
+#include "read/digest.h"
+#include "read/digest_inside.h"
 
 #include <string.h>
 

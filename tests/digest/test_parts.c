@@ -8,13 +8,13 @@
 #include <cmocka.h>
 
 #include "analyse/analyse.h"
-#include "analyse/run/parts.h"
 #include "analysed.h"
-#include "digest/inside.h"
 #include "draws.h"
 #include "pipeline_job.h"
 #include "random_trace.h"
 #include "rank_job.h"
+#include "read/digest_inside.h"
+#include "run/parts.h"
 #include "trace/again.h"
 #include "trace/files.h"
 

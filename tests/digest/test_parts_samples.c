@@ -9,9 +9,9 @@
 
 #include "analyse/analyse.h"
 #include "analysed.h"
-#include "digest/digest.h"
 #include "draws.h"
 #include "random_trace.h"
+#include "read/digest.h"
 #include "trace/again.h"
 #include "trace/files.h"
 

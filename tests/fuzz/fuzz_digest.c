@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as what stands in a digest between its first line and its checksum, which are put around them:
  * else nothing that is damaged gets as far as its numbers. A digest that is given is taken out of its own first. */
 #include "analyse/analyse.h"
-#include "digest/digest.h"
+#include "read/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * parsers read each form again: names stay texts, whatever they hold. The first bytes are numbers, the others texts
  * with 0x1E between them. */
 #include "analyse/analyse.h"
-#include "analyse/judge/gate.h"
 #include "base/json_reader.h"
+#include "gate/gate.h"
 #include "render/render.h"
 #include "trace/build.h"
 

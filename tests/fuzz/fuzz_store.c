@@ -1,6 +1,6 @@
 /* Fuzz target: any bytes as a store of baselines and commits: an error in words, or entries whose texts and digests are
  * all there. */
-#include "digest/digest.h"
+#include "read/digest.h"
 #include "store/store.h"
 
 #include <stdlib.h>

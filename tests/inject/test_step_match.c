@@ -1,7 +1,7 @@
 /* Which texts are instances of a normalised name. */
 #include "inject/step_match.c" /* of a library that is loaded into programs, not of libgapline */
 
-#include "analyse/run/fold.h"
+#include "steps/fold.h"
 #include "trace/again.h"
 #include "trace_maker.h"
 

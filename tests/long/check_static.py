@@ -20,9 +20,9 @@ GCC = ["-fanalyzer", "-Werror"]
 # Where gcc 12 is wrong: it takes memory of an arena, which is never NULL, for NULL, what is kept in a table for lost, a
 # struct that a function returns for one that it only began, and an array that a loop filled for one that is still empty.
 GCC_WRONG = {
-    "-Wno-analyzer-null-dereference": ["analyse/judge/possible.c", "analyse/run/steps.c", "analyse/side/ranks.c", "capture/suite_state.c",
+    "-Wno-analyzer-null-dereference": ["same/possible.c", "steps/steps.c", "side/ranks.c", "capture/suite_state.c",
                                        "read/nsys_info.c", "stats/devices.c", "trace/columns.c"],
-    "-Wno-analyzer-use-of-uninitialized-value": ["analyse/run/pattern_calls.c", "analyse/run/rank_steps.c", "analyse/side/timeline.c",
+    "-Wno-analyzer-use-of-uninitialized-value": ["steps/pattern_calls.c", "charge/rank_steps.c", "side/timeline.c",
                                                  "capture/command_names.c", "render/json.c"],
     "-Wno-analyzer-malloc-leak": ["capture/spool_read.c", "inject/cupti_records.c"],
 }

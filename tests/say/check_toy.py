@@ -16,38 +16,38 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "training-step"
-FOLDERS = ("analyse", "trace", "read", "render", "cmd")
+FOLDERS = ("trace", "read", "verdict", "result", "steps", "run", "charge", "side", "same", "find", "gate", "analyse", "trend", "render", "cmd")
 # One file a line: those that hold no sentence any more.
 DONE = """
-gen/analyse/judge/amounts.c
-gen/analyse/judge/compare.c
-gen/analyse/judge/compare_kernels.c
-gen/analyse/judge/conditions.c
-gen/analyse/judge/exchange.c
-gen/analyse/judge/findings.c
-gen/analyse/judge/functions_words.c
-gen/analyse/judge/gate_metric.c
-gen/analyse/judge/gates.c
-gen/analyse/judge/measured.c
-gen/analyse/judge/ncu_evidence.c
-gen/analyse/judge/nothing.c
-gen/analyse/judge/plan.c
-gen/analyse/judge/possible.c
-gen/analyse/judge/reasons.c
-gen/analyse/judge/rules.c
-gen/analyse/judge/rules_gpu.c
-gen/analyse/judge/rules_host.c
-gen/analyse/judge/rules_idle.c
-gen/analyse/judge/same_result.c
-gen/analyse/judge/shape.c
-gen/analyse/judge/stopwatch.c
-gen/analyse/judge/verdict.c
-gen/analyse/side/clocks.c
-gen/analyse/side/quality.c
-gen/analyse/side/recording.c
-gen/analyse/side/recording_pair.c
-gen/analyse/side/side.c
-gen/analyse/words.c
+gen/same/amounts.c
+gen/same/compare.c
+gen/same/compare_kernels.c
+gen/same/conditions.c
+gen/verdict/exchange.c
+gen/find/findings.c
+gen/find/functions_words.c
+gen/gate/gate_metric.c
+gen/gate/gates.c
+gen/verdict/measured.c
+gen/find/ncu_evidence.c
+gen/same/nothing.c
+gen/verdict/plan.c
+gen/same/possible.c
+gen/verdict/reasons.c
+gen/find/rules.c
+gen/find/rules_gpu.c
+gen/find/rules_host.c
+gen/find/rules_idle.c
+gen/same/same_result.c
+gen/verdict/shape.c
+gen/verdict/stopwatch.c
+gen/verdict/verdict.c
+gen/side/clocks.c
+gen/side/quality.c
+gen/side/recording.c
+gen/side/recording_pair.c
+gen/side/side.c
+gen/result/words.c
 gen/render/clocks.c
 gen/render/dots.c
 gen/render/evidence.c

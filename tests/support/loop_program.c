@@ -7,6 +7,8 @@
 
 #include "loop_program.h"
 
+#include "charge/charge.h"
+
 void loop_program_init(struct loop_program *p)
 {
 	*p = (struct loop_program){.now = MS};

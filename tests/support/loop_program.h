@@ -2,7 +2,7 @@
 #ifndef GAPLINE_TESTS_LOOP_PROGRAM_H
 #define GAPLINE_TESTS_LOOP_PROGRAM_H
 
-#include "analyse/run/run.h"
+#include "run/run.h"
 #include "trace_maker.h"
 
 enum { MS = 1000000 };

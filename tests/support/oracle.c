@@ -1,6 +1,6 @@
 #include "oracle_walk.h"
 
-#include "analyse/run/op_names.h"
+#include "steps/op_names.h"
 
 #include <stdlib.h>
 #include <string.h>

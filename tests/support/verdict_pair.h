@@ -2,7 +2,8 @@
 #ifndef GAPLINE_TESTS_VERDICT_PAIR_H
 #define GAPLINE_TESTS_VERDICT_PAIR_H
 
-#include "analyse/pair_result.h"
+#include "gate/gate.h"
+#include "result/pair_result.h"
 #include "said.h"
 
 #include <ctype.h>
