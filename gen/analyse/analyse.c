@@ -3,6 +3,7 @@
 #include "analyse/sides.h"
 #include "analyse/step_tables.h"
 #include "find/bound.h"
+#include "find/columns.h"
 #include "find/findings.h"
 #include "find/functions.h"
 #include "find/graphs_inside.h"
@@ -239,7 +240,8 @@ static struct analysis judge_pair(const struct step_tables *tables, const struct
 	for (enum latency_of of = LATENCY_STEP; of < LATENCIES; of++)
 		quantiles_changes(times.of[of], &recorded, quantile[of]);
 	const struct energy_change energy = stopwatch_energy(unrecorded, &verdict);
-	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile, &energy};
+	const struct columns columns = {facts, side, {1, 1}, &comparison.renames, verdict.exchange.apart};
+	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile, &energy, &columns};
 	const struct gates gates = gate_metric_judge(&usual, &asked->gates, &source, arena);
 	const struct waterfall waterfall =
 		side[0].steps.found == side[1].steps.found

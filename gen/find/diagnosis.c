@@ -1,5 +1,6 @@
 #include "find/rules_parts.h"
 
+#include "find/columns.h"
 #include "find/waterfall.h"
 
 #include <math.h>
@@ -121,7 +122,7 @@ static double judge_claims(const struct evidence *const *resolved, size_t n, con
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
 		const double claimed = claimed_of(resolved, n, p, false);
-		const struct claim one = {claimed, claimed, -p->delta, waterfall_slack(p) + launch, p};
+		const struct claim one = {claimed, claimed, -p->delta, columns_slack(p) + launch, p};
 		const double met = claimed > 0 ? judge_claim(&one, d, &lacks) : 0;
 		by += met;
 		ahead.least -= claimed;

@@ -3,6 +3,7 @@
 
 #include "base/list.h"
 #include "find/bound.h"
+#include "find/columns.h"
 #include "same/renames.h"
 #include "verdict/evidence.h"
 #include "verdict/row.h"
@@ -119,82 +120,6 @@ static struct reason netted(const struct waterfall *w, const struct waterfall_pa
 		.part = like[take], .every_phase = reach[take].every_phase, .every_cause = reach[take].every_cause};
 }
 
-static const double SMALL = 0.001; /* of a step */
-
-/* ---- how sure ---- */
-
-/* What the step tables are read with: runs of both sides, and what one side's phases are called on the other. */
-struct row_source {
-	const struct side_facts *facts; /* NULL: there are none */
-	const struct side *side;
-	const struct renames *renames;
-	double apart;
-};
-
-static bool is_of(const struct row_source *t, int s, const struct table_column *column, const struct reason *reason)
-{
-	const struct waterfall_part *part = &reason->part;
-	if (column->kind != part->kind)
-		return false;
-	if (column->kind != PART_IDLE)
-		return !reason->one_way || column->way == reason->way;
-	uint32_t name = s ? renames_baseline(t->renames, column->phase) : column->phase;
-	return (reason->every_cause || column->cause == part->cause) && (reason->every_phase || name == part->phase);
-}
-
-/* The part in each block of a run's steps, ns a step (or item), mean over its devices. */
-static struct row_run row_of(const struct row_source *t, int s, const struct run_table *run,
-                             const struct reason *reason, struct arena *arena)
-{
-	double *x = ARENA_NEW(arena, run->n_blocks, double), sum = 0;
-	for (uint32_t k = 0; k < run->n_columns; k++)
-		if (is_of(t, s, &run->column[k], reason))
-			for (uint32_t b = 0; b < run->n_blocks; b++)
-				x[b] += (double)run->column[k].ns[b];
-	for (uint32_t b = 0; b < run->n_blocks; b++) {
-		x[b] /= run->n_devices * side_items(&t->side[s]);
-		sum += x[b];
-		x[b] /= step_table_steps(run->n_steps, run->block, b);
-	}
-	return (struct row_run){x, run->n_blocks, sum / run->n_steps};
-}
-
-static double single_share(const struct waterfall_part *part)
-{
-	return part->kind == PART_COMPUTE ? EVIDENCE_ROW_CLOCK : EVIDENCE_ROW_HOST;
-}
-
-double waterfall_slack(const struct waterfall_part *part)
-{
-	return part->has_interval ? part->half : single_share(part) * fmax(part->baseline, part->fixed);
-}
-
-/* The interval of a part, and of idle time added up over causes or phases. */
-static void add_interval(const struct row_source *t, struct reason *reason)
-{
-	ARENA_LOCAL(scratch);
-	struct row_side side[2];
-	bool known = t->facts && reason->part.kind <= PART_IDLE;
-	for (int s = 0; s < 2 && known; s++) {
-		size_t n = t->facts[s].n_runs;
-		struct row_run *runs = ARENA_NEW(&scratch, n, struct row_run);
-		for (size_t r = 0; r < n && known; r++) {
-			const struct run_table *run = &t->facts[s].runs[r];
-			known = run->n_columns && run->n_devices;
-			if (known)
-				runs[r] = row_of(t, s, run, reason, &scratch);
-		}
-		side[s] = (struct row_side){
-			runs, n, fmax(reason->part.baseline, reason->part.fixed) < SMALL * time_of(&t->side[s])};
-	}
-	if (known) {
-		const struct row_interval i = row_judge(side, t->apart, single_share(&reason->part));
-		reason->part.has_interval = i.known;
-		reason->part.within = i.known ? i.within : 0;
-		reason->part.half = i.known ? i.half : 0;
-	}
-}
-
 /* ---- why ---- */
 
 /* A step's kernels, summed, ns a GPU. */
@@ -260,7 +185,7 @@ static void hold_to_place(const struct waterfall *w, double sign, const struct r
 /* By more than chance: clear of its interval by more, the more rows could have been named. */
 static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
 {
-	return fabs(p->delta) > waterfall_slack(p) &&
+	return fabs(p->delta) > columns_slack(p) &&
 	       (!p->has_interval || fabs(p->delta) > by * (one_run ? p->within : p->half));
 }
 
@@ -284,7 +209,7 @@ static void add_reason(struct waterfall *w, const struct naming *n, const struct
 }
 
 /* Names the part, or idle time like it as far as `from` reaches. */
-static void name_part(struct waterfall *w, const struct row_source *t, const struct naming *n,
+static void name_part(struct waterfall *w, const struct columns *t, const struct naming *n,
                       const struct waterfall_part *part, int from)
 {
 	struct reason r = {.part = *part}, place;
@@ -293,7 +218,7 @@ static void name_part(struct waterfall *w, const struct row_source *t, const str
 		if (!is_large(n, &r.part) || is_named(w, &r))
 			return;
 		if (r.every_phase || r.every_cause)
-			add_interval(t, &r);
+			columns_interval(t, &r);
 		hold_to_place(w, n->sign, &place, &r);
 	}
 	if (!is_large(n, &r.part) || !is_clear(&r.part, n->one_run, n->clear))
@@ -303,7 +228,7 @@ static void name_part(struct waterfall *w, const struct row_source *t, const str
 }
 
 /* Copies that go one way, as the step tables have them, with their interval. */
-static struct reason copies_of(const struct row_source *t, uint32_t way)
+static struct reason copies_of(const struct columns *t, uint32_t way)
 {
 	struct reason r = {.part.kind = PART_COPY, .one_way = true, .way = way};
 	struct arena scratch = {0};
@@ -311,17 +236,17 @@ static struct reason copies_of(const struct row_source *t, uint32_t way)
 	for (int s = 0; s < 2; s++)
 		for (size_t k = 0; k < t->facts[s].n_runs; k++)
 			if (t->facts[s].runs[k].n_columns)
-				*mean[s] += row_of(t, s, &t->facts[s].runs[k], &r, &scratch).mean /
+				*mean[s] += columns_of_run(t, s, &t->facts[s].runs[k], &r, &scratch).mean /
 				            (double)t->facts[s].n_runs;
 	arena_release(&scratch);
 	r.part.delta = r.part.fixed - r.part.baseline;
-	add_interval(t, &r);
+	columns_interval(t, &r);
 	return r;
 }
 
 /* Names copies by the way they go, those that changed most first, as far as all copies together changed: what is
  * copied back in another way, or beside others now, has not gone. Returns whether any is named. */
-static bool name_ways(struct waterfall *w, const struct row_source *t, const struct naming *n,
+static bool name_ways(struct waterfall *w, const struct columns *t, const struct naming *n,
                       const struct waterfall_part *all)
 {
 	double left = all->delta;
@@ -372,7 +297,7 @@ static void find_rest(struct waterfall *w, double change)
 		w->largest = NULL;
 }
 
-static struct naming naming_of(const struct waterfall *w, const struct row_source *t, enum verdict_result result)
+static struct naming naming_of(const struct waterfall *w, const struct columns *t, enum verdict_result result)
 {
 	struct naming n = {.sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0};
 	size_t large = 0;
@@ -387,7 +312,7 @@ static struct naming naming_of(const struct waterfall *w, const struct row_sourc
 
 /* Of work and of waiting, not of how it was measured. Parts first; then what is large only as a sum over causes or
  * phases. */
-static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
+static void find_reasons(struct waterfall *w, const struct columns *t, enum verdict_result result)
 {
 	const struct naming n = naming_of(w, t, result);
 	const double step = fmax(time_of(&t->side[0]), time_of(&t->side[1]));
@@ -431,10 +356,11 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
                                  const struct renames *renames, const struct verdict *verdict,
                                  const struct names *names, struct arena *arena)
 {
-	const struct row_source tables = {facts, side, renames, verdict->exchange.apart};
+	const struct columns tables = {
+		facts, side, {side_items(&side[0]), side_items(&side[1])}, renames, verdict->exchange.apart};
 	struct parts p = {.arena = arena};
 	const struct budget *a = &side[0].budget, *b = &side[1].budget;
-	const double per[2] = {side_items(&side[0]), side_items(&side[1])};
+	const double *per = tables.items;
 	add_pair(&p, PART_COMPUTE, a->compute / per[0], b->compute / per[1]);
 	add_pair(&p, PART_COMM, a->comm_exposed / per[0], b->comm_exposed / per[1]);
 	add_pair(&p, PART_COPY, a->copy_exposed / per[0], b->copy_exposed / per[1]);
@@ -457,7 +383,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
 	SORT_BY(out.part, out.n, compare_parts, names);
 	for (uint32_t i = 0; i < out.n && i < BOUND_ROWS; i++) {
 		struct reason part = {.part = out.part[i]};
-		add_interval(&tables, &part);
+		columns_interval(&tables, &part);
 		out.part[i] = part.part;
 	}
 	find_reasons(&out, &tables, verdict->result);

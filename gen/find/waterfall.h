@@ -16,8 +16,4 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
  */
 double waterfall_at_once(const struct side *side);
 
-/* By how much a part may have changed beside what is seen: half of its interval, or where it has none what may move it
- * between two single runs. */
-double waterfall_slack(const struct waterfall_part *part);
-
 #endif

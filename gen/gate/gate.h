@@ -89,6 +89,7 @@ struct gates_asked {
 
 enum gate_kind { GATE_MIN_SPEEDUP, GATE_MAX_REGRESSION, GATE_REQUIRE_COMPARABLE, GATE_EXPRESSION };
 
+struct columns;
 struct comparison;
 
 struct gate {
@@ -156,6 +157,7 @@ struct gate_source {
 	const struct renames *renames;
 	const struct quantile_change (*quantile)[QUANTILES]; /* LATENCIES */
 	const struct energy_change *energy;
+	const struct columns *columns; /* by the step: how sure parts of the budget are */
 };
 
 /* The gates of `others`, and behind them one for each expression that was asked for, in their order. A number that is

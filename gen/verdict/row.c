@@ -23,10 +23,10 @@ static void measure(const struct row_side *side, const struct row_run *run, bool
 	out->variance = out->core = stats_variance(run->x, run->n) / (double)run->n;
 }
 
-static struct within add_runs(const struct row_side side[2], bool doubled)
+static struct within add_runs(const struct row_side *side, int n_sides, bool doubled)
 {
 	struct within w = {.known = true};
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++) {
 			struct series of;
 			double weight = 1 / ((double)side[s].n_runs * (double)side[s].n_runs);
@@ -41,23 +41,6 @@ static struct within add_runs(const struct row_side side[2], bool doubled)
 	return w;
 }
 
-/* Student's t on the variance of all runs together. */
-static double half_between(const struct row_side side[2])
-{
-	double runs[2] = {(double)side[0].n_runs, (double)side[1].n_runs}, squares = 0;
-	if (runs[0] + runs[1] < 3)
-		return 0;
-	for (int s = 0; s < 2; s++) {
-		double mean = 0;
-		for (size_t r = 0; r < side[s].n_runs; r++)
-			mean += side[s].runs[r].mean / runs[s];
-		for (size_t r = 0; r < side[s].n_runs; r++)
-			squares += (side[s].runs[r].mean - mean) * (side[s].runs[r].mean - mean);
-	}
-	double dof = runs[0] + runs[1] - 2;
-	return stats_t_quantile(0.975, dof) * sqrt(squares / dof * (1 / runs[0] + 1 / runs[1]));
-}
-
 static double mean_of(const struct row_side *side)
 {
 	double mean = 0;
@@ -66,20 +49,48 @@ static double mean_of(const struct row_side *side)
 	return mean;
 }
 
-struct row_interval row_judge(const struct row_side side[2], double apart, double single)
+/* Student's t on the variance of all runs together. */
+static double half_between(const struct row_side *side, int n_sides)
 {
-	struct within w = add_runs(side, false);
+	double squares = 0, dof = 0, of_mean = 0;
+	for (int s = 0; s < n_sides; s++) {
+		const double runs = (double)side[s].n_runs, mean = mean_of(&side[s]);
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			squares += (side[s].runs[r].mean - mean) * (side[s].runs[r].mean - mean);
+		dof += runs - 1;
+		of_mean += 1 / runs;
+	}
+	return dof > 0 ? stats_t_quantile(0.975, dof) * sqrt(squares / dof * of_mean) : 0;
+}
+
+/* `apart`: 0 for one side. */
+static struct row_interval judge(const struct row_side *side, int n_sides, double apart, double single)
+{
+	struct within w = add_runs(side, n_sides, false);
 	if (w.few)
-		w = add_runs(side, true);
-	bool one_run = side[0].n_runs == 1 || side[1].n_runs == 1;
-	double more = 2 * fmax(w.more[0], w.more[1]), within = between_half_width(w.variance, w.spread);
+		w = add_runs(side, n_sides, true);
+	bool one_run = false;
+	double more = 2 * fmax(w.more[0], w.more[1]), within = between_half_width(w.variance, w.spread), larger = 0;
+	for (int s = 0; s < n_sides; s++) {
+		one_run = one_run || side[s].n_runs == 1;
+		larger = fmax(larger, mean_of(&side[s]));
+	}
 	within = within > 0 ? within * sqrt((w.variance + more) / w.variance) : 0;
-	within = fmax(within, half_between(side));
-	double larger = fmax(mean_of(&side[0]), mean_of(&side[1]));
+	within = fmax(within, half_between(side, n_sides));
 	double moved = one_run ? single * larger : 0;
 	return (struct row_interval){.known = w.known || !one_run,
 	                             .within = within,
 	                             .half = fmax(within + moved, hypot(within, apart * larger))};
+}
+
+struct row_interval row_judge(const struct row_side side[2], double apart, double single)
+{
+	return judge(side, 2, apart, single);
+}
+
+struct row_interval row_judge_one(const struct row_side *side, double single)
+{
+	return judge(side, 1, 0, single);
 }
 
 double row_clear(size_t rows)

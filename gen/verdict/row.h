@@ -29,6 +29,9 @@ struct row_interval {
  * row between two single runs, of the row. */
 struct row_interval row_judge(const struct row_side side[2], double apart, double single);
 
+/* The same of one side's mean. */
+struct row_interval row_judge_one(const struct row_side *side, double single);
+
 /* b(q): by how many half-widths a row must have changed to be named as a reason, where `rows` rows could be. */
 double row_clear(size_t rows);
 

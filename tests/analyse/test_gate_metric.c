@@ -1,9 +1,11 @@
 /* Gates by expression: what an analysis answers, with numbers worked out by hand. The baseline's step takes 10 ms, 4 of
  * them idle; the fixed side's 5 ms, 1 of them idle. */
 #include "analyse/analysis.h"
+#include "find/columns.h"
 #include "gate/gate.h"
 #include "said.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -21,6 +23,7 @@ struct made {
 	struct copy_result copies[2];
 	struct run_result runs[2];
 	struct series series[2];
+	const struct side_facts *facts; /* NULL: there are no step tables */
 };
 
 static void make(struct made *m)
@@ -61,8 +64,9 @@ static void make(struct made *m)
 
 static void judge(struct made *m, const struct gates_asked *asked)
 {
-	const struct gate_source source = {m->a.names,    m->a.side,   &m->a.verdict, &m->a.comparison.renames,
-	                                   m->a.quantile, &m->a.energy};
+	const struct columns columns = {m->facts, m->a.side, {1, 1}, &m->a.comparison.renames, 0};
+	const struct gate_source source = {m->a.names,    m->a.side,    &m->a.verdict, &m->a.comparison.renames,
+	                                   m->a.quantile, &m->a.energy, &columns};
 	m->a.gates = gate_metric_judge(&m->a.gates, asked, &source, &m->arena);
 }
 
@@ -406,9 +410,63 @@ static void quantiles_go_by_their_intervals(void **state)
 	arena_release(&m.arena);
 }
 
+/* Every step is like every other one, so nothing varies within a run; what one run per side cannot show is a quarter of
+ * idle time, and three hundredths of computing (evidence-rules F): of the larger side, here 1 and 0.18 ms. */
+static void parts_of_the_budget_have_intervals(void **state)
+{
+	(void)state;
+	enum { STEPS = 40 };
+	struct made m;
+	int64_t ns[2][2][STEPS];
+	struct table_column column[2][2];
+	struct run_table run[2];
+	struct side_facts facts[2] = {0};
+	make(&m);
+	for (int s = 0; s < 2; s++) {
+		static const enum part_kind kind[2] = {PART_COMPUTE, PART_IDLE};
+		const double part[2] = {m.a.side[s].budget.compute, m.a.side[s].budget.idle};
+		for (int k = 0; k < 2; k++) {
+			for (int i = 0; i < STEPS; i++)
+				ns[s][k][i] = (int64_t)part[k];
+			column[s][k] = (struct table_column){
+				.kind = kind[k], .cause = CAUSE_HOST_CODE, .ns = ns[s][k], .n = STEPS};
+		}
+		run[s] = (struct run_table){.n_steps = STEPS,
+		                            .n_blocks = STEPS,
+		                            .block = 1,
+		                            .n_devices = 1,
+		                            .column = column[s],
+		                            .n_columns = 2};
+		facts[s] = (struct side_facts){.runs = &run[s], .n_runs = 1};
+	}
+	m.facts = facts;
+	static const struct {
+		const char *gate;
+		double lo, hi;
+		enum gate_result result;
+	} asked[] = {{"idle<=-49%", -100, -50, GATE_PASSED},
+	             {"idle<=-51%", -100, -50, GATE_INCONCLUSIVE},
+	             {"idle<1.2ms", .75e6, 1.25e6, GATE_INCONCLUSIVE},
+	             {"idle<1.3ms", .75e6, 1.25e6, GATE_PASSED},
+	             {"idle<0.7ms", .75e6, 1.25e6, GATE_FAILED},
+	             {"idle<24%", 15, 25, GATE_INCONCLUSIVE},
+	             {"compute<4.1ms", 3.88e6, 4.12e6, GATE_INCONCLUSIVE},
+	             {"compute<4.2ms", 3.88e6, 4.12e6, GATE_PASSED},
+	             {"compute<=-31%", -100. / 3 - 3, -100. / 3 + 3, GATE_INCONCLUSIVE}};
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		const struct gate *gate = ask(&m, asked[i].gate);
+		assert_true(gate->has_interval);
+		assert_true(fabs(gate->lo - asked[i].lo) < 1e-6 * fabs(asked[i].lo));
+		assert_true(fabs(gate->hi - asked[i].hi) < 1e-6 * fabs(asked[i].hi));
+		assert_int_equal(gate->result, asked[i].result);
+	}
+	arena_release(&m.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_the_budget_have_intervals),
 		cmocka_unit_test(quantiles_go_by_their_intervals),
 		cmocka_unit_test(numbers_are_held_against_limits),
 		cmocka_unit_test(memory_is_that_of_the_run),
