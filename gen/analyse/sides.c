@@ -60,7 +60,7 @@ static void make_work_phases(struct task *tasks, size_t n)
 	bool wanted = false;
 	for (size_t i = 0; i < n; i++) {
 		const struct run *run = run_of(&tasks[i]);
-		if (run->steps.span_named || (run->steps.found && run->steps.origin == STEPS_BY_RANGE))
+		if (run->steps.span_named || (run->steps.found && steps_by_ranges(run->steps.origin)))
 			return;
 		wanted = wanted || work_phases_wanted(run);
 	}
@@ -125,7 +125,7 @@ static const struct steps *kept_steps(const struct analyse_options *options, str
 	for (int s = 0; s < 2; s++) {
 		const struct step_tables *table = options->table[s];
 		const struct side_steps *of = table ? &table->side[options->table_side[s]].steps : NULL;
-		if (of && of->found && of->origin == STEPS_BY_RANGE) {
+		if (of && of->found && steps_by_ranges(of->origin)) {
 			*out = (struct steps){.found = true, .origin = of->origin, .name = of->name};
 			return out;
 		}

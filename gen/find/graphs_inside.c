@@ -175,7 +175,7 @@ struct nodes {
 static bool prepare(struct nodes *v, const struct side *side, const struct trace *t, const struct names *names,
                     struct arena *arena)
 {
-	const bool range = side->steps.found && side->steps.origin == STEPS_BY_RANGE;
+	const bool range = side->steps.found && steps_by_ranges(side->steps.origin);
 	struct err ignored;
 	return run_prepare(&v->run, t, range ? names_text(names, side->steps.name) : "none", -1, arena, &ignored) == 0;
 }

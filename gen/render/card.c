@@ -266,7 +266,8 @@ static void fill_step(const struct analysis *a, struct page *page)
 {
 	const struct side *b = &a->side[0], *f = &a->side[a->n_sides - 1];
 	struct arena *arena = page->arena;
-	bool alike = b->steps.found == f->steps.found && b->steps.origin == f->steps.origin &&
+	bool alike = b->steps.found == f->steps.found &&
+	             steps_by_ranges(b->steps.origin) == steps_by_ranges(f->steps.origin) &&
 	             (b->steps.origin == STEPS_BY_PATTERN ? ops_of(b) == ops_of(f) : b->steps.name == f->steps.name);
 	const char *text = say(step_of(a, alike ? FACT_NO_SIDE : 0, b, alike ? f : b, arena), page);
 	if (!alike)

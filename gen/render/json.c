@@ -107,6 +107,13 @@ static void write_once(struct json *json, const struct analysis *a)
 	json_end_array(json);
 }
 
+/* The 95 % interval of the part's change. */
+static void write_change_range(struct json *json, const struct waterfall_part *part)
+{
+	json_range(json, "delta_ms_ci95", part->has_interval, (part->delta - part->half) / 1e6,
+	           (part->delta + part->half) / 1e6);
+}
+
 static void write_part(struct json *json, const struct analysis *a, const struct waterfall_part *part)
 {
 	bool idle = part->kind == PART_IDLE;
@@ -119,7 +126,7 @@ static void write_part(struct json *json, const struct analysis *a, const struct
 	json_ms(json, "baseline_ms", part->baseline);
 	json_ms(json, "fixed_ms", part->fixed);
 	json_ms(json, "delta_ms", part->delta);
-	json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
+	write_change_range(json, part);
 }
 
 static void write_why(struct json *json, const struct analysis *a)
@@ -147,7 +154,7 @@ static void write_why(struct json *json, const struct analysis *a)
 		json_ms(json, "baseline_ms", r->part.baseline);
 		json_ms(json, "fixed_ms", r->part.fixed);
 		json_ms(json, "delta_ms", r->part.delta);
-		json_ms(json, "delta_half_width_ms", r->part.has_interval ? r->part.half : NAN);
+		write_change_range(json, &r->part);
 	}
 	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
 	json_ms(json, "rest_ms", w->n_reasons ? w->rest : NAN);
@@ -188,6 +195,19 @@ static void write_controls(struct json *json, const struct verdict *v)
 	json_end_object(json);
 }
 
+/* Whether the sides share a session, and what parts them. */
+static void write_sessions(struct json *json, const struct exchange *e)
+{
+	json_object(json, "sessions");
+	json_bool(json, "shared", !e->sessions);
+	json_bool(json, "other_day", e->other_day);
+	json_bool(json, "other_time", e->other_time);
+	json_bool(json, "other_host", e->other_host);
+	json_bool(json, "other_gpu", e->other_gpu);
+	count_or_null(json, "measured", e->measured.n);
+	json_end_object(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -213,6 +233,8 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	          : v->exchange.in_turns ? "in_turns"
 	                                 : "one_after_the_other");
 	write_controls(json, v);
+	write_sessions(json, &v->exchange);
+	json_number(json, "could_have_seen", v->could_have_seen > 0 ? v->could_have_seen : NAN);
 	write_quantiles(json, "quantiles", a->quantile[LATENCY_STEP]);
 	write_quantiles(json, "first_token", a->quantile[LATENCY_FIRST]);
 	write_quantiles(json, "per_token", a->quantile[LATENCY_EACH]);

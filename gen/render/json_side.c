@@ -112,14 +112,24 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_number(json, "coverage", s->steps.coverage);
 	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].left_out : 0);
 	json_integer(json, "measured", (int64_t)s->steps.measured);
-	json_object(json, "period_ms");
-	json_ms(json, "mean", s->headline.step);
-	json_ms(json, "counted", s->steps.mean);
-	json_ms(json, "typical", s->headline.typical);
-	json_ms(json, "median", s->steps.median);
-	json_ms(json, "min", s->steps.min);
-	json_ms(json, "max", s->steps.max);
-	json_end_object(json);
+	json_integer(json, "ranks", s->steps.found && s->steps.ranks ? s->steps.ranks : 1);
+	if (json_maybe(json, "period_ms", s->steps.found)) {
+		json_ms(json, "mean", s->headline.step);
+		json_ms(json, "counted", s->steps.mean);
+		json_ms(json, "typical", s->headline.typical);
+		json_ms(json, "median", s->steps.median);
+		json_ms(json, "min", s->steps.min);
+		json_ms(json, "max", s->steps.max);
+		json_end_object(json);
+	}
+	if (json_maybe(json, "span_ms", !s->steps.found)) {
+		json_ms(json, "mean", s->headline.step);
+		json_ms(json, "typical", s->headline.typical);
+		json_ms(json, "median", s->steps.median);
+		json_ms(json, "min", s->steps.min);
+		json_ms(json, "max", s->steps.max);
+		json_end_object(json);
+	}
 	const struct latency *l = s->latency;
 	write_quantiles(json, &l[LATENCY_STEP]);
 	json_ms(json, "longest_request_ms", l[LATENCY_STEP].longest > 0 ? l[LATENCY_STEP].longest : NAN);

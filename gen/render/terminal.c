@@ -211,13 +211,13 @@ static void put_steps(struct terminal *t)
 	const struct analysis *a = t->a;
 	const struct side_steps *first = &a->side[0].steps, *second = &a->side[1].steps;
 	const bool both =
-		first->origin == STEPS_BY_RANGE && second->origin == STEPS_BY_RANGE && first->name == second->name;
+		steps_by_ranges(first->origin) && steps_by_ranges(second->origin) && first->name == second->name;
 	const char *what = "steps";
 	for (int k = 0; k < (both ? 1 : 2); k++) {
 		const struct side *s = &a->side[k];
-		if (s->steps.origin != STEPS_BY_RANGE && s->steps.origin != STEPS_BY_PATTERN)
+		if (!steps_by_ranges(s->steps.origin) && s->steps.origin != STEPS_BY_PATTERN)
 			continue;
-		const char *found = s->steps.origin == STEPS_BY_RANGE
+		const char *found = steps_by_ranges(s->steps.origin)
 		                            ? SAY(a->names, &t->arena, steps_by_range, .name = s->steps.name,
 		                                  .covered = s->steps.coverage, .both = both, .fixed = second->coverage,
 		                                  .optimizer = evidence_by_optimizer(a, s))

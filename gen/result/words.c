@@ -67,7 +67,8 @@ const char *diagnosis_said(const struct diagnosis *d)
 }
 
 WORD_OF(step_origin_name,
-        step_origin, [STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern")
+        step_origin, [STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern",
+        [STEPS_BY_NAME] = "named", [STEPS_BY_MARK] = "marked", [STEPS_BY_OPTIMIZER] = "optimizer")
 
 WORD_OF(straggler_kind_name, straggler_kind, [STRAGGLER_NONE] = "none", [STRAGGLER_PERSISTENT] = "persistent",
         [STRAGGLER_TURNS] = "turns", [STRAGGLER_SCHEDULE] = "schedule")

@@ -67,12 +67,22 @@ enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
 
 /* Who marked a run's steps. */
 enum step_origin {
-	STEPS_NONE,      /* nobody: the run is one measurement */
-	STEPS_BY_RANGE,  /* an NVTX range */
-	STEPS_BY_PATTERN /* the sequence of GPU operations, which repeats */
+	STEPS_NONE,         /* nobody: the run is one measurement */
+	STEPS_BY_RANGE,     /* a range, by what it launches */
+	STEPS_BY_PATTERN,   /* the sequence of GPU operations, which repeats */
+	STEPS_BY_NAME,      /* a range that --step or --requests named */
+	STEPS_BY_MARK,      /* a range that is called a step */
+	STEPS_BY_OPTIMIZER, /* optimizers' steps, where nobody marked any */
+	STEP_ORIGINS
 };
 
-const char *step_origin_name(enum step_origin origin); /* "none", "range", "pattern" */
+/* "none", "range", "pattern", "named", "marked", "optimizer" */
+const char *step_origin_name(enum step_origin origin);
+
+static inline bool steps_by_ranges(enum step_origin origin)
+{
+	return origin != STEPS_NONE && origin != STEPS_BY_PATTERN;
+}
 
 /* What the GPU does while a request is open. */
 enum request_work {

@@ -8,7 +8,7 @@
 
 static bool is_by_range(const struct run *run)
 {
-	return run->steps.found && run->steps.origin == STEPS_BY_RANGE;
+	return run->steps.found && steps_by_ranges(run->steps.origin);
 }
 
 /* A range that is a step in one run is one in all that have it, however little of their GPU time it is. */

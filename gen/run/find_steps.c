@@ -144,7 +144,10 @@ static void join_ranges(struct looking *f, const struct marks_candidate *winner,
 {
 	struct run *run = f->run;
 	struct run_parts *parts = run->parts;
-	struct step_marks like = {.origin = STEPS_BY_RANGE,
+	const struct names *names = run->trace->names;
+	const char *domain = winner->domain ? names_text(names, winner->domain) : "";
+	struct step_marks like = {.origin = f->of.wanted ? STEPS_BY_NAME
+	                                                 : marks_origin(names_text(names, winner->name), domain),
 	                          .name = winner->name,
 	                          .domain = winner->domain,
 	                          .requests = run->asked.requests};

@@ -195,7 +195,7 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 			if (!steps->found)
 				take_small(&sides[s].runs[r], sides, n_sides);
 			none += !steps->found;
-			ranges += steps->found && steps->origin == STEPS_BY_RANGE;
+			ranges += steps->found && steps_by_ranges(steps->origin);
 			patterns += steps->found && steps->origin == STEPS_BY_PATTERN;
 		}
 	if (!patterns || none)
@@ -413,7 +413,7 @@ static int agree_apart(const struct pattern_side *sides, int n_sides, struct err
 		mark_alone(&sides[s]);
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
-			ranges = ranges || sides[s].runs[r].steps.origin == STEPS_BY_RANGE;
+			ranges = ranges || steps_by_ranges(sides[s].runs[r].steps.origin);
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			if (ranges || !sides[s].runs[r].steps.found)

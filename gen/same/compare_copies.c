@@ -195,7 +195,7 @@ const struct fact *guard_other_number(const struct guard *c)
 	const int fewer = n[1] < n[0];
 	const double more = n[!fewer] / n[fewer], longer = c->side[fewer].steps.mean / c->side[!fewer].steps.mean;
 	for (int s = 0; s < 2; s++)
-		if (c->side[s].steps.origin == STEPS_BY_RANGE &&
+		if (steps_by_ranges(c->side[s].steps.origin) &&
 		    strcmp(names_text(c->names, c->side[s].steps.name), STEP_ADDED) != 0)
 			return NULL;
 	if (more < TWICE || longer <= 1)
@@ -266,7 +266,7 @@ static bool holds_steps(const struct guard *c, int s, const struct range_result 
 	double own = 0;
 	if (r->gpu < HOLDS * side->busy * side->n_devices || fabs(r->launching - 1) > c->slack)
 		return false;
-	for (uint32_t i = 0; i < side->n_ranges && side->steps.origin == STEPS_BY_RANGE; i++)
+	for (uint32_t i = 0; i < side->n_ranges && steps_by_ranges(side->steps.origin); i++)
 		own += side->ranges[i].name == side->steps.name ? side->ranges[i].host : 0;
 	return r->host > own && r->host <= BEYOND * side->budget.period &&
 	       marks_name_class(names_text(c->names, r->name), names_text(c->names, r->domain)) != MARK_NEVER;

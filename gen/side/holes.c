@@ -262,7 +262,7 @@ enum { LEAST_KERNELS = 3, COUNT_BITS = 20 }; /* LEAST_KERNELS: of a step: fewer 
 
 static bool is_marked(const struct run *run)
 {
-	return run->steps.found && !run->steps.by_op && run->steps.origin == STEPS_BY_RANGE;
+	return run->steps.found && !run->steps.by_op && steps_by_ranges(run->steps.origin);
 }
 
 /* A number for a name, with a one in its lowest bits, so that they count. */

@@ -194,7 +194,7 @@ static uint32_t first_thread(const struct run *run)
 {
 	const struct trace *t = run->trace;
 	const struct step_thread *first = first_steps(run);
-	if (first && run->steps.origin == STEPS_BY_RANGE)
+	if (first && steps_by_ranges(run->steps.origin))
 		return first->thread;
 	size_t op = t->ops.n;
 	for (size_t i = 0; i < t->ops.n; i++)

@@ -25,6 +25,9 @@ bool marks_name_counts(const char *name);
 /* `name`: normalised or as written; `domain`: that of the range, "" where it has none. */
 enum mark_name marks_name_class(const char *name, const char *domain);
 
+/* Who marked steps that such ranges are. */
+enum step_origin marks_origin(const char *name, const char *domain);
+
 /* A range is a step whose name and domain are, in some process, those of at least 5 instances, at least 80 % of which
  * launch GPU work, such that at least 70 % of the GPU time that the process launches from the first to the last was
  * launched, by any thread, while one was open, and that, added up over the processes that have such a range, what is

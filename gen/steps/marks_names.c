@@ -1,6 +1,7 @@
 #include "steps/marks.h"
 
 #include "base/words.h"
+#include "trace/classify.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -115,4 +116,12 @@ enum mark_name marks_name_class(const char *name, const char *domain)
 	if (step && !part)
 		return MARK_STEP;
 	return container && !step && !unit ? MARK_CONTAINER : MARK_PLAIN;
+}
+
+enum step_origin marks_origin(const char *name, const char *domain)
+{
+	if (strcmp(name, STEP_ADDED) == 0)
+		return STEPS_BY_OPTIMIZER;
+	const enum mark_name class = marks_name_class(name, domain);
+	return class == MARK_STEP || class == MARK_PROFILER ? STEPS_BY_MARK : STEPS_BY_RANGE;
 }

@@ -48,8 +48,8 @@ RECORD(result, TEXT(file), INT(n_steps), INT(opened), INT(left_out), INT(warmup)
 #undef S
 
 #define S struct side_steps
-RECORD(steps, INT(found), ENUM(origin, STEPS_BY_PATTERN + 1), NAME(name), INT(ranks), REAL(coverage), INT(measured),
-       REAL(mean), REAL(median), REAL(min), REAL(max))
+RECORD(steps, INT(found), ENUM(origin, STEP_ORIGINS), NAME(name), INT(ranks), REAL(coverage), INT(measured), REAL(mean),
+       REAL(median), REAL(min), REAL(max))
 #undef S
 
 #define S struct startup_row

@@ -38,11 +38,10 @@ static const char *gpus_of(const struct side *side, const struct names *names, s
 
 static const char *like_of(const struct side *side, const struct names *names, bool stopwatch, struct arena *arena)
 {
-	const char *what =
-		!side->steps.found
-			? "whole runs"
-			: arena_format(arena, "%s “%s”", side->steps.origin == STEPS_BY_RANGE ? "steps" : "the loop",
-	                               names_text(names, side->steps.name));
+	const char *what = !side->steps.found ? "whole runs"
+	                                      : arena_format(arena, "%s “%s”",
+	                                                     steps_by_ranges(side->steps.origin) ? "steps" : "the loop",
+	                                                     names_text(names, side->steps.name));
 	const char *how =
 		stopwatch ? "without a profiler" : arena_format(arena, "recorded by %s", side->source.collector);
 	return arena_format(arena, "%s; %s, %s%s", gpus_of(side, names, arena), what, how,

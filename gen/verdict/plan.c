@@ -156,6 +156,7 @@ void plan_could(const struct proof *p, const struct verdict_conditions *conditio
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
 	const double change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer));
+	v->could_have_seen = change;
 	const bool by_steps = p->one_run && p->within > MOST * log(v->hi / v->lo) / 2;
 	const bool kernels = by_steps && conditions && conditions->kernels[noisy_side(p)] > MOST;
 	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE, .change = change, .large = change > SAID_IN_PERCENT,

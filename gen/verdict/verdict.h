@@ -98,6 +98,7 @@ struct verdict {
 	int64_t more_runs;              /* the same in runs per side */
 	const struct fact *could;       /* of an inconclusive result: what change these runs could have shown, and
 	                                 * how many would halve that, or by how much they differ; else NULL */
+	double could_have_seen;         /* … that change, a share; 0 without */
 	bool unsteady;                  /* … and it says that they differ */
 	struct facts reasons;           /* the most important first */
 	const struct series *series[2]; /* n_runs each, arena; NULL for timed runs */

@@ -28,7 +28,7 @@ static void train(struct scene *s)
 static const char *step_name(struct scene *s)
 {
 	const struct side *side = scene_analyse(s);
-	assert_true(side->steps.found && side->steps.origin == STEPS_BY_RANGE);
+	assert_true(side->steps.found && steps_by_ranges(side->steps.origin));
 	return names_text(&s->names, side->steps.name);
 }
 

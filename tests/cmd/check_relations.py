@@ -76,6 +76,10 @@ def unmirrored_sides(a, b):
             yield f"steps of the {side}: {mine['name']}, swapped {its['name']}"
 
 
+def mirrored(mine, its):
+    return mine == its if mine is None or its is None else near(mine[0], -its[1]) and near(mine[1], -its[0])
+
+
 def unmirrored_parts(a, b):
     def parts(doc):
         return {json.dumps({**p["part"], "phase": 0 if p["part"]["renamed"] else p["part"]["phase"], "renamed": 0}) + str(p["baseline_ms"] + p["fixed_ms"]): p
@@ -84,7 +88,7 @@ def unmirrored_parts(a, b):
     if mine.keys() != its.keys():
         yield f"parts of a step: {sorted(mine.keys() ^ its.keys())[:2]}"
     for k in mine.keys() & its.keys():
-        if not near(mine[k]["delta_ms"], -its[k]["delta_ms"]) or not near(mine[k]["delta_half_width_ms"], its[k]["delta_half_width_ms"]):
+        if not near(mine[k]["delta_ms"], -its[k]["delta_ms"]) or not mirrored(mine[k]["delta_ms_ci95"], its[k]["delta_ms_ci95"]):
             yield f"{mine[k]}, swapped {its[k]}"
     why = [sorted(s * p["delta_ms"] for p in doc["verdict"]["why"]["parts"]) for doc, s in ((a, 1), (b, -1))]
     if len(why[0]) != len(why[1]) or not all(map(near, *why)):
@@ -133,7 +137,7 @@ def uneven(doc):
         if sum(p["cost_ms_per_step"] for p in doc[side]["phases"]) > doc[side]["budget"]["per_step"]["period"] + 1e-6:
             yield f"{side}: phases cost more than a step"
         items = doc[side]["rates"]["items_per_step"] or 1
-        if doc["waterfall"] and not near(sum(p[f"{side}_ms"] for p in doc["waterfall"]) * items, doc[side]["steps"]["period_ms"]["mean"], 1e-6):
+        if doc["waterfall"] and not near(sum(p[f"{side}_ms"] for p in doc["waterfall"]) * items, (doc[side]["steps"]["period_ms"] or doc[side]["steps"]["span_ms"])["mean"], 1e-6):
             yield f"{side}: parts of a step do not add up"
     v = doc["verdict"]
     low, high = v["ci95"] or (0, math.inf)

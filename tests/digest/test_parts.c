@@ -135,7 +135,8 @@ static void compare(unsigned seed, const struct files *baseline, const struct fi
 		         parts + (at > 200 ? at - 200 : 0));
 	}
 	judged += whole[0] == '{';
-	by_range += strstr(whole, "\"origin\": \"range\"") != NULL;
+	by_range += strstr(whole, "\"origin\": \"range\"") || strstr(whole, "\"origin\": \"marked\"") ||
+	            strstr(whole, "\"origin\": \"named\"");
 	by_pattern += strstr(whole, "\"origin\": \"pattern\"") != NULL;
 	arena_release(&arena);
 }

@@ -53,11 +53,17 @@ class Check(Words):
     def __init__(self, name, page, result):
         self.name, self.page, self.result, self.fabricated = name, page, result, name in FIXTURES
         self.sides = [result["baseline"], result["fixed"]]
+        for steps in (side["steps"] for side in self.sides):
+            steps["period_ms"] = steps["period_ms"] or steps["span_ms"]  # the page has both in one place
         self.cells = 0
 
     def expect(self, text, value, unit, where):
         self.cells += 1
         assert shows(text, value, unit), f"{self.name}: {where}: the page says {text!r}, the JSON {value!r}"
+
+    def half_width(self, part):
+        low, high = part["delta_ms_ci95"] or (0, 0)
+        return (high - low) / 2
 
     def table(self, section, contains=""):
         found = [t for t in self.page.tables.get(section, []) if contains in t["caption"]]

@@ -435,8 +435,8 @@ class Words:
             times += [*side["budget"]["per_step"].values(), *sums.values(), *(kernel["ms_per_step"] for kernel in side["kernels"])]
         times += self.numbers_of([finding for finding in self.result["findings"] if finding["id"] == "straggler"])
         why, headlines = verdict["why"]["parts"], [side["steps"]["period_ms"]["mean"] for side in self.sides]
-        times += [part.get(key) or 0 for part in [*why, verdict["why"]["largest_of_rest"] or {}] for key in ("baseline_ms", "fixed_ms", "delta_ms", "delta_half_width_ms")]
-        times += [headlines[1] - headlines[0] - sum(part["delta_ms"] for part in why), *(abs(part["delta_ms"]) - (part["delta_half_width_ms"] or 0) for part in why)] # "(≥ 2.25)"
+        times += [part.get(key) or 0 for part in [*why, verdict["why"]["largest_of_rest"] or {}] for key in ("baseline_ms", "fixed_ms", "delta_ms")]
+        times += [*map(self.half_width, why), headlines[1] - headlines[0] - sum(part["delta_ms"] for part in why), *(abs(part["delta_ms"]) - self.half_width(part) for part in why)] # "(≥ 2.25)"
         times += self.numbers_of([side["steps"]["slowest"] for side in self.sides])
         times = [*times, *map(abs, times)]
         plain += [100 * abs(headlines[1] / headlines[0] - 1)] + [n for side in self.sides for n in (side["steps"]["measured"] // side["steps"]["runs"], 100 * side["steps"]["coverage"], *(loop["ops"] for loop in side["loops"] if loop["judged"]))]

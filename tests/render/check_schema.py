@@ -62,7 +62,7 @@ def check_sums(result):
         check_side(key, result[key])
         if result["waterfall"]:
             parts = [part[f"{key}_ms"] for part in result["waterfall"]]
-            check_sum(f"waterfall of {key}", parts, result[key]["steps"]["period_ms"]["mean"])
+            check_sum(f"waterfall of {key}", parts, (result[key]["steps"]["period_ms"] or result[key]["steps"]["span_ms"])["mean"])
     for part in result["waterfall"]:
         check_sum(str(part["part"]), [part["baseline_ms"], part["delta_ms"]], part["fixed_ms"])
     verdict = result["verdict"]

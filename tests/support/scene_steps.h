@@ -28,7 +28,7 @@ static inline void kernel(struct scene *s, uint32_t thread, int64_t launch, int6
 /* The range that is the step; what repeats where none is one is not asked for here. */
 static inline void step_expect(struct scene *s, const struct side *side, const char *name)
 {
-	assert_string_equal(side->steps.origin == STEPS_BY_RANGE ? names_text(&s->names, side->steps.name) : "(none)",
+	assert_string_equal(steps_by_ranges(side->steps.origin) ? names_text(&s->names, side->steps.name) : "(none)",
 	                    name);
 }
 

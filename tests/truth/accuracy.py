@@ -110,7 +110,8 @@ def words(part):
     cause = (part["cause"] or "every cause").replace("_", " ")
     where = f"idle, {cause} in {part['phase'] or 'all phases'}" if part["kind"] == "idle" else part["kind"].replace("_", " ")
     where += f" ({part['direction']})" if part["direction"] else ""
-    half = "" if part["delta_half_width_ms"] is None else f" ± {part['delta_half_width_ms']:.2f}".replace("-", "\u2212")
+    ends = part["delta_ms_ci95"]
+    half = "" if ends is None else f" ± {(ends[1] - ends[0]) / 2:.2f}".replace("-", "\u2212")
     return f"{where} " + f"{part['delta_ms']:+.2f}".replace("-", "\u2212") + half
 
 
