@@ -112,7 +112,7 @@ static void test_shorter_than_start_up(void **state)
 	for (int marked = 0; marked < 2; marked++) {
 		const struct program slow = {LONG, ranges[marked], "gemm", "relu", false};
 		const struct program fast = {SHORT, ranges[marked], "gemm", "relu", false};
-		const enum step_origin origin = marked ? STEPS_BY_PATTERN : STEPS_BY_RANGE;
+		const enum step_origin origin = marked ? STEPS_BY_PATTERN : STEPS_BY_MARK;
 		const char *name = marked ? "gemm + relu" : "step";
 		const struct analysis *faster = pair(s, &slow, &fast), *slower = pair(s, &fast, &slow);
 		for (int k = 0; k < 2; k++) {
@@ -176,8 +176,8 @@ static void test_repeats(void **state)
 	const struct analyse_run fixed = {trace_of(s, &fast), "3"};
 	if (analyse_pair(baseline, 2, &fixed, 1, &defaults, &s->names, &s->arena, &result, &err))
 		fail_msg("%s", err.text);
-	assert_steps(s, &result.side[0], STEPS_BY_RANGE, "step");
-	assert_steps(s, &result.side[1], STEPS_BY_RANGE, "step");
+	assert_steps(s, &result.side[0], STEPS_BY_MARK, "step");
+	assert_steps(s, &result.side[1], STEPS_BY_MARK, "step");
 }
 
 /* A power iteration, four times the same two kernels, which one side reads back: on the other a quarter of a step is
