@@ -98,10 +98,12 @@ static const char *find_evidence(const char *path, struct page_evidence *out, st
 	}
 	from = strstr(out->page.data, EVIDENCE);
 	to = from ? strstr(from, END) : NULL;
-	const char *wrong = strncmp(out->page.data, PAGE, sizeof PAGE - 1) != 0 ? "is no page; name a report.html"
-	                    : !strstr(out->page.data, "</html>") ? "is cut off; copy the report again, or make it again"
-	                    : !to ? "carries no evidence; only a report of two sides does, made by gapline 0.2 or later"
-	                          : NULL;
+	const char *wrong =
+		strncmp(out->page.data, PAGE, sizeof PAGE - 1) != 0 ? "is no page; name a report.html"
+		: !strstr(out->page.data, "</html>") ? "is cut off; copy the report again, or make it again"
+		: !to ? "carries no evidence: it is of one side, of very many steps, or made before gapline "
+			"0.2; name the page of a comparison"
+		      : NULL;
 	if (wrong) {
 		err_set(err, "%s: %s", path, wrong);
 		return NULL;
