@@ -40,7 +40,8 @@ static void find_steps(void *context, size_t i)
 	run_of(task)->asked.each_token = task->options->each;
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
-		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
+		err_set_id(&task->err, cause.id, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label,
+		           cause.text);
 }
 
 static void find_run_phases(void *context, size_t i)
@@ -105,16 +106,17 @@ static int check_work(const struct sides_job *job, struct err *err)
 {
 	for (size_t r = 0; r < job->n; r++)
 		if (!job->runs[r].charge->n_devices) {
-			err_set(err,
-			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
-			        "nothing to judge; capture again with --trace=cuda,nvtx",
-			        job->inputs[r].file, job->words.label);
+			err_set_id(err, ERR_EMPTY,
+			           "%s (%s): no GPU operation takes any time in the measured window, so there is "
+			           "nothing to judge; capture again with --trace=cuda,nvtx",
+			           job->inputs[r].file, job->words.label);
 			return ANALYSE_EMPTY;
 		}
 	for (size_t r = 0; r < job->n; r++) {
 		struct err cause;
 		if (tokens_check(&job->runs[r], &cause) < 0)
-			return err_set(err, "%s (%s): %s", job->inputs[r].file, job->words.label, cause.text);
+			return err_set_id(err, cause.id, "%s (%s): %s", job->inputs[r].file, job->words.label,
+			                  cause.text);
 	}
 	return 0;
 }

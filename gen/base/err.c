@@ -5,16 +5,37 @@
 #include <stdio.h>
 #include <string.h>
 
-int err_set(struct err *e, const char *format, ...)
+static int set(struct err *e, enum err_id id, const char *format, va_list args)
 {
-	va_list args;
-	va_start(args, format);
 	vsnprintf(e->text, sizeof e->text, format, args);
-	va_end(args);
+	e->id = id;
 	for (unsigned char *c = (unsigned char *)e->text; *c; c++)
 		if (*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	return -1;
+}
+
+int err_set(struct err *e, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int result = set(e, ERR_OTHER, format, args);
+	va_end(args);
+	return result;
+}
+
+int err_set_id(struct err *e, enum err_id id, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int result = set(e, id, format, args);
+	va_end(args);
+	return result;
+}
+
+enum err_id err_id_of(int number)
+{
+	return number == ENOENT ? ERR_MISSING : number == EACCES || number == EIO ? ERR_UNREADABLE : ERR_OTHER;
 }
 
 const char *err_reason(int number)

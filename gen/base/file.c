@@ -22,15 +22,17 @@ int file_open(const char *path, int64_t *size, struct err *err)
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, "%s: no such file; check its name, and the folder that it is looked for in", path);
+		return err_set_id(err, ERR_MISSING,
+		                  "%s: no such file; check its name, and the folder that it is looked for in", path);
 	if (fd < 0 && errno == EACCES)
-		return err_set(err, "%s: cannot be opened: %s; make it readable, or run as its owner", path,
-		               err_reason(errno));
+		return err_set_id(err, ERR_UNREADABLE,
+		                  "%s: cannot be opened: %s; make it readable, or run as its owner", path,
+		                  err_reason(errno));
 	if (fd < 0)
-		return err_set(err, "%s: cannot be opened: %s", path, err_reason(errno));
+		return err_set_id(err, ERR_UNREADABLE, "%s: cannot be opened: %s", path, err_reason(errno));
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		err_set(err, "%s: cannot be examined: %s", path, err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: cannot be examined: %s", path, err_reason(errno));
 	else if (S_ISDIR(st.st_mode))
 		err_set(err, "%s: is a folder; name one file in it", path);
 	else if (!S_ISREG(st.st_mode))
@@ -92,14 +94,14 @@ int file_head_of(int fd, const char *path, struct file_head *head, struct stat *
 {
 	head->n = 0;
 	if (fstat(fd, found) != 0)
-		return err_set(err, "%s: cannot be examined: %s", path, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: cannot be examined: %s", path, err_reason(errno));
 	head->size = found->st_size;
 	while (head->n < sizeof head->data) {
 		ssize_t n = pread(fd, head->data + head->n, sizeof head->data - head->n, (off_t)head->n);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+			return err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(errno));
 		if (n == 0)
 			break;
 		head->n += (size_t)n;

@@ -132,7 +132,7 @@ const char *folder_beside(const char *path, struct arena *arena, struct err *err
 	if (errno == ENOENT)
 		err_set(err, "%s: there is no folder %.*s; create it first", path, (int)(name - path), path);
 	else
-		err_set(err, "%s: no folder can be made beside it: %s", path, err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: no folder can be made beside it: %s", path, err_reason(errno));
 	return NULL;
 }
 

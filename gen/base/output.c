@@ -52,7 +52,8 @@ static int check_folder(struct output *o, const char *path, struct err *err)
 	if (stat(folder, &o->folder))
 		rc = fail(o, errno == ENOENT ? "its folder does not exist; create it first" : err_reason(errno), err);
 	else if (access(folder, W_OK | X_OK))
-		rc = err_set(err, "%s: cannot write into its folder: %s", o->path, err_reason(errno));
+		rc = err_set_id(err, err_id_of(errno), "%s: cannot write into its folder: %s", o->path,
+		                err_reason(errno));
 	free(folder);
 	return rc;
 }
@@ -69,7 +70,9 @@ static int prepare_existing(struct output *o, struct err *err)
 		return 0;
 	}
 	if (access(o->path, W_OK))
-		return errno == ENOENT ? 1 : err_set(err, "%s: cannot be written: %s", o->path, err_reason(errno));
+		return errno == ENOENT ? 1
+		                       : err_set_id(err, err_id_of(errno), "%s: cannot be written: %s", o->path,
+		                                    err_reason(errno));
 	o->stream = !S_ISREG(o->found.st_mode);
 	if (o->stream)
 		return 0;

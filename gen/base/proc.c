@@ -235,7 +235,7 @@ static int cannot_start(const char *name, int problem, struct err *err)
 	if (problem == ENOENT)
 		return err_set(err, "%s: cannot be started: it, or the interpreter that it names, does not exist",
 		               name);
-	return err_set(err, "%s: cannot be started: %s", name, err_reason(problem));
+	return err_set_id(err, err_id_of(problem), "%s: cannot be started: %s", name, err_reason(problem));
 }
 
 int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *err)

@@ -65,7 +65,7 @@ static int refill(struct unpack *u, struct err *err)
 		return 0;
 	ssize_t n = file_read(u->fd, u->room, CHUNK);
 	if (n < 0)
-		return err_set(err, "%s: cannot be read: %s", u->path, err_reason(errno));
+		return err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", u->path, err_reason(errno));
 	u->input_ended = n < CHUNK;
 	u->taken += n;
 	u->in_n = (size_t)n;
@@ -104,12 +104,13 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	if (u->state == Z_STREAM_END) {
 		u->members++;
 	} else if (u->state == Z_BUF_ERROR && no_input(u)) {
-		return err_set(err, "%s: is cut off: the gzip data end too early; copy the file again", u->path);
+		return err_set_id(err, ERR_DAMAGED, "%s: is cut off: the gzip data end too early; copy the file again",
+		                  u->path);
 	} else if (u->state != Z_OK && u->state != Z_BUF_ERROR) {
 		if (u->members == 0 || z->total_out > 0)
-			return err_set(err,
-			               "%s: is damaged: the gzip data cannot be unpacked (%s); copy the file again",
-			               u->path, z->msg ? z->msg : "wrong data");
+			return err_set_id(err, ERR_DAMAGED,
+			                  "%s: is damaged: the gzip data cannot be unpacked (%s); copy the file again",
+			                  u->path, z->msg ? z->msg : "wrong data");
 		u->in_at = begin;
 		u->ended = true; /* padding that happens to begin like a member */
 	}
@@ -145,11 +146,13 @@ static ssize_t zstd_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
 		memory_exhausted();
 	if (ZSTD_isError(left))
-		return err_set(err, "%s: is damaged: the zstd data cannot be unpacked (%s); copy the file again",
-		               u->path, ZSTD_getErrorName(left));
+		return err_set_id(err, ERR_DAMAGED,
+		                  "%s: is damaged: the zstd data cannot be unpacked (%s); copy the file again", u->path,
+		                  ZSTD_getErrorName(left));
 	u->in_frame = left > 0;
 	if (u->in_frame && out.pos == 0 && no_input(u))
-		return err_set(err, "%s: is cut off: the zstd data end too early; copy the file again", u->path);
+		return err_set_id(err, ERR_DAMAGED, "%s: is cut off: the zstd data end too early; copy the file again",
+		                  u->path);
 	return (ssize_t)out.pos;
 }
 
@@ -202,7 +205,7 @@ struct unpack *unpack_open(const char *path, int fd, struct err *err)
 	u->owns = fd < 0;
 	u->fd = u->owns ? file_open(path, &size, err) : fd;
 	if (!u->owns && lseek(fd, 0, SEEK_SET) != 0)
-		err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+		err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(errno));
 	else if (u->fd >= 0 && refill(u, err) == 0 && begin(u, err) == 0)
 		return u;
 	unpack_close(u);
@@ -336,8 +339,9 @@ static int pour(struct unpack *from, int to, int64_t most, const char *path, con
 				"trusted, unpack it first: gzip -d or zstd -d",
 				path);
 		if (n > 0 && file_write(to, piece, (size_t)n) != 0)
-			n = err_set(err, "%s: cannot be unpacked in %s: %s; TMPDIR may name a folder with more room",
-			            path, folder, err_reason(errno));
+			n = err_set_id(err, err_id_of(errno),
+			               "%s: cannot be unpacked in %s: %s; TMPDIR may name a folder with more room",
+			               path, folder, err_reason(errno));
 		meter_add(meter, unpack_used(from) - used);
 		used = unpack_used(from);
 	}
@@ -354,7 +358,7 @@ int unpack_to_file(const char *path, int fd, int64_t most, struct meter *meter, 
 		return -1;
 	int to = open_temporary(&folder);
 	if (to < 0) {
-		err_set(err, "%s: there is no place to unpack it: %s", path, err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: there is no place to unpack it: %s", path, err_reason(errno));
 		unpack_close(from);
 		return -1;
 	}

@@ -138,8 +138,8 @@ static int end(sqlite3 *db, int code, const char *path, const char *what, struct
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)
-		err_set(err, "%s: %s cannot be noted in the profile: %s", path, what,
-		        db ? sqlite3_errmsg(db) : "out of memory");
+		err_set_id(err, ERR_MEMORY, "%s: %s cannot be noted in the profile: %s", path, what,
+		           db ? sqlite3_errmsg(db) : "out of memory");
 	sqlite3_close(db); /* takes back a transaction that is still open */
 	return code == SQLITE_OK ? 0 : -1;
 }

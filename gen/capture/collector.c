@@ -61,7 +61,7 @@ int collector_choose(struct collector *collector, enum collector_kind kind, cons
 	if (!rc)
 		return 0;
 	struct err no_library = *err;
-	return err_set(err, "nothing here can capture: %s; %s", no_library.text, no_nsys.text);
+	return err_set_id(err, no_library.id, "nothing here can capture: %s; %s", no_library.text, no_nsys.text);
 }
 
 pid_t collector_no_group(const struct collector_job *job)

@@ -61,7 +61,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	struct timespec now;
 	size_t n = 0;
 	if (mkdir(spool, 0700))
-		return err_set(err, "%s: %s", spool, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", spool, err_reason(errno));
 	if (spool_make_failed(spool, job->arena, err))
 		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &now);

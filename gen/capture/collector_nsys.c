@@ -112,7 +112,7 @@ const char *collector_ask(const char *const *argv, const char *log, int timeout_
 	const struct proc_spawn spawn = {.argv = argv, .output = fd, .input = nothing};
 	const char *answer = NULL;
 	if (fd < 0 || nothing < 0) {
-		err_set(err, "%s: %s", argv[0], err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: %s", argv[0], err_reason(errno));
 	} else if (!proc_start(&proc, &spawn, err)) {
 		if (!proc_wait(&proc, timeout_ms))
 			proc_stop(&proc, SIGTERM, 1000);
@@ -227,7 +227,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	nsys->report = arena_format(job->arena, "%s/report", job->folder);
 	nsys->log_fd = open(nsys->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (nsys->log_fd < 0)
-		return err_set(err, "%s: %s", nsys->log, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", nsys->log, err_reason(errno));
 	target_plan(&nsys->plan, self, nsys->notes, fds, job->command, job->arena);
 	job->argv = profile_command(job, nsys);
 	job->log = nsys->log_fd;
@@ -311,7 +311,8 @@ static int no_report(const struct collector_job *job, const char *said, const st
 	char words[80];
 	proc_status_text(job->ended_with, words, sizeof words);
 	if (notes->problem)
-		return err_set(err, "%s: cannot be started: %s", job->command[0], err_reason(notes->problem));
+		return err_set_id(err, err_id_of(notes->problem), "%s: cannot be started: %s", job->command[0],
+		                  err_reason(notes->problem));
 	if (reason)
 		return err_set(err, "nsys wrote no report: %s; nsys said: %s", reason, last);
 	if (exists(arena_format(job->arena, "%s.qdstrm", nsys->report)))

@@ -27,7 +27,7 @@ static int check(const char *pattern, const char *name, bool replace, struct are
 	if (!widest)
 		return -1;
 	if (access(widest, F_OK) && errno == ENAMETOOLONG)
-		return err_set(err, "%s: %s", name, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", name, err_reason(errno));
 	if (!replace && !has_pid(pattern) && !access(name, F_OK))
 		return err_set(err, "%s: exists already; --force replaces it", name);
 	return 0;
@@ -66,7 +66,7 @@ const char *place_profile(const char *profile, const char *pattern, pid_t pid, b
 		rc = rename_new(profile, to);
 	}
 	if (rc) {
-		err_set(err, "%s: %s", to, err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: %s", to, err_reason(errno));
 		return NULL;
 	}
 	*other = to != name ? name : NULL;

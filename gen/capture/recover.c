@@ -79,9 +79,9 @@ int recover_note(const struct collector_job *job, const char *trace, struct err 
 	if (!rc) {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 || file_write(fd, text.data, text.n))
-			rc = err_set(err, "%s: %s", path, err_reason(errno));
+			rc = err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 		if (fd >= 0 && close(fd) && !rc)
-			rc = err_set(err, "%s: %s", path, err_reason(errno));
+			rc = err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 	}
 	return rc;
 }

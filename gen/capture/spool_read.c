@@ -27,7 +27,8 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	*n = 0;
 	DIR *dir = opendir(folder);
 	if (!dir)
-		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(errno));
+		return err_set_id(err, ERR_UNREADABLE, "%s: the spool folder cannot be read: %s", folder,
+		                  err_reason(errno));
 	size_t room = 0;
 	for (const struct dirent *entry; (errno = 0, entry = readdir(dir));) {
 		size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
@@ -38,7 +39,8 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	int problem = errno;
 	closedir(dir);
 	if (problem)
-		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(problem));
+		return err_set_id(err, ERR_UNREADABLE, "%s: the spool folder cannot be read: %s", folder,
+		                  err_reason(problem));
 	SORT(*names, *n, compare_names);
 	return 0;
 }
@@ -50,7 +52,7 @@ int spool_make_failed(const char *folder, struct arena *arena, struct err *err)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	bool wrote = fd >= 0 && write(fd, &none, sizeof none) == sizeof none;
 	if (!wrote)
-		err_set(err, "%s: cannot be written: %s", path, err_reason(errno));
+		err_set_id(err, err_id_of(errno), "%s: cannot be written: %s", path, err_reason(errno));
 	if (fd >= 0)
 		close(fd);
 	return wrote ? 0 : -1;
@@ -134,7 +136,8 @@ int spool_open(struct spool_reader *r, const char *folder, const char *name, str
 		               "of one release",
 		               r->path, h->version, SPOOL_VERSION);
 	if (h->clock != SPOOL_MONOTONIC && h->clock != SPOOL_REALTIME)
-		return err_set(err, "%s: names an unknown clock, %u: the file is damaged", r->path, h->clock);
+		return err_set_id(err, ERR_DAMAGED, "%s: names an unknown clock, %u: the file is damaged", r->path,
+		                  h->clock);
 	return 1;
 }
 

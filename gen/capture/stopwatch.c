@@ -35,7 +35,7 @@ static int read_pages(const char *path, struct arena *arena, struct pages *pages
 {
 	DIR *folder = opendir(path);
 	if (!folder)
-		return err_set(err, "%s: %s", path, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		size_t length = strlen(entry->d_name), ending = sizeof STOPWATCH_ENDING - 1;
 		if (length <= ending || strcmp(entry->d_name + length - ending, STOPWATCH_ENDING) != 0)
@@ -229,7 +229,7 @@ static int prepare(struct collector_job *job, struct err *err)
 		NULL,
 	};
 	if (mkdir(folder, 0700))
-		return err_set(err, "%s: %s", folder, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", folder, err_reason(errno));
 	const char **environment = ARENA_NEW(job->arena, sizeof set / sizeof *set, const char *);
 	memcpy(environment, set, sizeof set);
 	job->environment = environment;

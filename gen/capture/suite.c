@@ -233,7 +233,7 @@ int suite_look(const char *folder, struct suite_folder *found, struct arena *are
 	if (!dir && errno == ENOENT)
 		return 0;
 	if (!dir)
-		return err_set(err, "%s: %s", folder, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", folder, err_reason(errno));
 	found->exists = true;
 	size_t n_ours = 0;
 	const char *ours = NULL;
@@ -261,14 +261,14 @@ static int make_folder(const char *folder, struct err *err)
 		return 0;
 	return errno == ENOENT ? err_set(err, "%s: %s; the folder that it is to lie in has to be there", folder,
 	                                 strerror(errno))
-	                       : err_set(err, "%s: %s", folder, err_reason(errno));
+	                       : err_set_id(err, err_id_of(errno), "%s: %s", folder, err_reason(errno));
 }
 
 int suite_clear(const char *folder, struct err *err)
 {
 	DIR *dir = opendir(folder);
 	if (!dir)
-		return err_set(err, "%s: %s", folder, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", folder, err_reason(errno));
 	ARENA_LOCAL(arena);
 	for (struct dirent *entry; (entry = readdir(dir));)
 		if (is_ours(entry->d_name) && strcmp(entry->d_name, LOCK_NAME) != 0)
@@ -294,8 +294,9 @@ static int refuse(const char *folder, int fd, struct err *err)
 	long pid = n > 0 ? strtol(who, NULL, 10) : 0;
 	close(fd);
 	if (pid > 0)
-		return err_set(err, "%s: another gapline run, process %ld, is writing into it", folder, pid);
-	return err_set(err, "%s: another gapline run is writing into it", folder);
+		return err_set_id(err, ERR_OCCUPIED, "%s: another gapline run, process %ld, is writing into it", folder,
+		                  pid);
+	return err_set_id(err, ERR_OCCUPIED, "%s: another gapline run is writing into it", folder);
 }
 
 int suite_lock(const char *folder, struct arena *arena, struct err *err)
@@ -306,7 +307,8 @@ int suite_lock(const char *folder, struct arena *arena, struct err *err)
 	for (;;) {
 		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (fd < 0)
-			return err_set(err, "%s: %s", errno == ENOTDIR ? folder : path, err_reason(errno));
+			return err_set_id(err, err_id_of(errno), "%s: %s", errno == ENOTDIR ? folder : path,
+			                  err_reason(errno));
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 			return refuse(folder, fd, err);
 		if (!is_current(fd, path)) {
@@ -314,7 +316,7 @@ int suite_lock(const char *folder, struct arena *arena, struct err *err)
 			continue;
 		}
 		if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-			err_set(err, "%s: %s", path, err_reason(errno));
+			err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 			close(fd);
 			return -1;
 		}

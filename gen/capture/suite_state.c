@@ -274,7 +274,7 @@ static int read_members(struct suite *suite, const struct json_value *root, stru
 	}
 	if (!suite->version || !suite->collector || !suite->collector_version || !suite->options || !runs ||
 	    suite->n_sides < (two ? 2 : 3))
-		return err_set(err, "%s: is damaged; --force starts anew", state_path(suite));
+		return err_set_id(err, ERR_DAMAGED, "%s: is damaged; --force starts anew", state_path(suite));
 	for (const struct json_value *run = runs->first; run; run = run->next)
 		read_run(suite, run, false);
 	read_nodes(suite, root);
@@ -289,7 +289,8 @@ int suite_read(struct suite *suite, struct err *err)
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &file) || file.st_size > STATE_BYTES_MAX) {
-		err_set(err, "%s: %s", path, fd < 0 ? err_reason(errno) : "is no run.json of gapline");
+		err_set_id(err, err_id_of(errno), "%s: %s", path,
+		           fd < 0 ? err_reason(errno) : "is no run.json of gapline");
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -299,7 +300,7 @@ int suite_read(struct suite *suite, struct err *err)
 	close(fd);
 	const struct json_value *root = n >= 0 ? json_read(text, (size_t)n, suite->arena) : NULL;
 	if (!root)
-		return err_set(err, "%s: is damaged; --force starts anew", path);
+		return err_set_id(err, ERR_DAMAGED, "%s: is damaged; --force starts anew", path);
 	int rc = read_members(suite, root, err);
 	return rc ? rc : 1;
 }

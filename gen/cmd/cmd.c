@@ -165,7 +165,7 @@ static int limit_memory(const char *text, struct err *err)
 	for (const char *u = units; unit && u <= unit; u++)
 		bytes *= 1024;
 	if (memory_limit(bytes))
-		return err_set(err, "--memory-limit: %s", err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "--memory-limit: %s", err_reason(errno));
 	return 0;
 }
 

@@ -36,15 +36,20 @@ static int tell(struct capture_command *o, const struct capture_result *result, 
 	if (rc && !result->started)
 		return cmd_fail(CMD_WRONG_USAGE, err);
 	if (rc && (result->failed || result->interrupted)) {
-		err_set(&say, "%s%s; there is no profile: %s", result->failed ? "the program failed: " : "interrupted",
-		        result->failed ? words : "", err->text);
+		err_set_id(&say, result->failed ? ERR_PROGRAM_FAILED : ERR_INTERRUPTED, "%s%s; there is no profile: %s",
+		           result->failed ? "the program failed: " : "interrupted", result->failed ? words : "",
+		           err->text);
 		return cmd_fail(CMD_BAD_PROFILE, &say);
 	}
 	if (rc)
 		return cmd_fail(result->unwritable ? CMD_WRONG_USAGE : CMD_BAD_PROFILE, err);
 	bool whole = !strcmp(result->complete, "yes");
-	err_set(&say, "%s: %s, %s", result->file, capturing_time_text(result->elapsed_ns, &o->arena),
-	        whole ? "complete" : result->complete);
+	err_set_id(&say,
+	           result->failed        ? ERR_PROGRAM_FAILED
+	           : result->interrupted ? ERR_INTERRUPTED
+	                                 : ERR_OTHER,
+	           "%s: %s, %s", result->file, capturing_time_text(result->elapsed_ns, &o->arena),
+	           whole ? "complete" : result->complete);
 	if (write_result(o, result, &write))
 		return cmd_fail(CMD_WRONG_USAGE, &write);
 	if (result->failed || result->interrupted)

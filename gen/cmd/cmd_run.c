@@ -48,11 +48,12 @@ static int prepare_folder(struct experiment *e, struct err *err)
 	if (found.has_run && e->resume)
 		return go_on(e, &was, err);
 	if (found.has_run && !e->force && !holds_no_runs(&e->suite))
-		return err_set(err, "%s: holds runs already; --resume goes on from them, --force starts anew",
-		               e->folder);
+		return err_set_id(err, ERR_OCCUPIED,
+		                  "%s: holds runs already; --resume goes on from them, --force starts anew", e->folder);
 	if (found.n_others && !e->force)
-		return err_set(err, "%s: holds other things ('%s'); name a folder of its own, or --force to use it",
-		               e->folder, found.other);
+		return err_set_id(err, ERR_OCCUPIED,
+		                  "%s: holds other things ('%s'); name a folder of its own, or --force to use it",
+		                  e->folder, found.other);
 	return suite_clear(e->folder, err) || suite_write(&e->suite, err) ? -1 : 0;
 }
 
@@ -103,7 +104,7 @@ static int prepare_commands(struct experiment *e, const struct opt_list *operand
 	for (int s = 0; s < e->suite.n_sides; s++) {
 		struct err why;
 		if (capture_find_program(e->suite.commands[s], arena, &why))
-			return err_set(err, "%s side: %s", suite_side_name(&e->suite, s), why.text);
+			return err_set_id(err, why.id, "%s side: %s", suite_side_name(&e->suite, s), why.text);
 	}
 	e->recorded_alone = variants ? VARIANTS_LEAST_RUNS : RUN_RECORDED_ALONE;
 	e->suite.folder = e->folder;

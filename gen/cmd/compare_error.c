@@ -72,7 +72,7 @@ static void write_no_memory(void)
 	struct err err;
 	if (!watched.compare)
 		return;
-	err_set(&err, "%s", memory_problem());
+	err_set_id(&err, ERR_MEMORY, "%s", memory_problem());
 	cmd_failed_by(&err);
 	compare_write_error(watched.compare, watched.operands, MEMORY_STATUS);
 }

@@ -8,38 +8,20 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* By words of the error's text; of several that fit, the first. The ids are in the schema. */
+/* The ids are in the schema. One is that of an error only with its exit status. */
 static const struct {
 	int status;
-	const char *id, *words;
-} ids[] = {
-	{CMD_BAD_PROFILE, "missing", "no such file"},
-	{CMD_BAD_PROFILE, "missing", "No such file"},
-	{CMD_BAD_PROFILE, "missing", "a file that does not exist"},
-	{CMD_BAD_PROFILE, "missing", "no file matches"},
-	{CMD_BAD_PROFILE, "missing", "no profile in this folder"},
-	{CMD_BAD_PROFILE, "missing", "there is no saved baseline"},
-	{CMD_BAD_PROFILE, "missing", "there is no commit"},
-	{CMD_BAD_PROFILE, "replaced", "written while it was read"},
-	{CMD_BAD_PROFILE, "damaged", "is damaged"},
-	{CMD_BAD_PROFILE, "damaged", "is cut off"},
-	{CMD_BAD_PROFILE, "empty", "nothing to judge"},
-	{CMD_BAD_PROFILE, "empty", "is empty"},
-	{CMD_BAD_PROFILE, "unreadable", "Permission denied"},
-	{CMD_BAD_PROFILE, "unreadable", "cannot be opened"},
-	{CMD_BAD_PROFILE, "unreadable", "cannot be read:"},
-	{CMD_BAD_PROFILE, "unreadable", "Input/output error"},
-	{CMD_BAD_PROFILE, "program_failed", "' failed: "},
-	{CMD_BAD_PROFILE, "program_failed", "the program failed: "},
-	{CMD_BAD_PROFILE, "program_failed", "the program ended with "},
-	{CMD_BAD_PROFILE, "program_failed", "the program was killed "},
-	{CMD_BAD_PROFILE, "interrupted", ": interrupted"},
-	{CMD_BAD_PROFILE, "interrupted", "interrupted; there is no profile"},
-	{CMD_BAD_PROFILE, "interrupted", "the capture was interrupted"},
-	{CMD_WRONG_USAGE, "memory", "out of memory"},
-	{CMD_WRONG_USAGE, "occupied", "holds runs already"},
-	{CMD_WRONG_USAGE, "occupied", "holds other things"},
-	{CMD_WRONG_USAGE, "occupied", "is writing into it"},
+	const char *name;
+} ids[ERR_IDS] = {
+	[ERR_MISSING] = {CMD_BAD_PROFILE, "missing"},
+	[ERR_UNREADABLE] = {CMD_BAD_PROFILE, "unreadable"},
+	[ERR_DAMAGED] = {CMD_BAD_PROFILE, "damaged"},
+	[ERR_EMPTY] = {CMD_BAD_PROFILE, "empty"},
+	[ERR_REPLACED] = {CMD_BAD_PROFILE, "replaced"},
+	[ERR_PROGRAM_FAILED] = {CMD_BAD_PROFILE, "program_failed"},
+	[ERR_INTERRUPTED] = {CMD_BAD_PROFILE, "interrupted"},
+	[ERR_OCCUPIED] = {CMD_WRONG_USAGE, "occupied"},
+	[ERR_MEMORY] = {CMD_WRONG_USAGE, "memory"},
 };
 
 static struct {
@@ -140,13 +122,13 @@ static size_t name_in_front(const char *text, bool *output)
 	return *output ? written : n;
 }
 
-static const char *id_of(const char *text, int status, bool file, bool output)
+static const char *id_of(int status, bool file, bool output)
 {
+	const enum err_id id = last.err.id;
 	if (output && status == CMD_WRONG_USAGE)
 		return "output";
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-		if (ids[i].status == status && strstr(text, ids[i].words))
-			return ids[i].id;
+	if (ids[id].name && ids[id].status == status)
+		return ids[id].name;
 	if (status == CMD_WRONG_USAGE)
 		return "usage";
 	return file ? "not_a_profile" : "not_recorded";
@@ -173,7 +155,7 @@ struct render_error cmd_error(int status, struct names *names, struct arena *are
 	struct render_error e = {.file = n ? arena_copy(arena, whole, n) : NULL};
 	char *text = arena_copy(arena, whole + n, strlen(whole + n));
 	text += n ? strlen(": ") : 0;
-	e.id = id_of(text, status, n > 0, output);
+	e.id = id_of(status, n > 0, output);
 	const char *next = split(text, e.id);
 	if (!next && last.misused)
 		next = arena_format(arena, "'%s --help' lists the options", last.misused);

@@ -22,7 +22,8 @@ enum cmd_status {
 int cmd_fail(enum cmd_status status, const struct err *err);
 
 /* Fills `err`, and is the status to end with: return CMD_ERROR(CMD_WRONG_USAGE, err, "…"). */
-#define CMD_ERROR(status, err, ...) (err_set((err), __VA_ARGS__), (status))
+#define CMD_ERROR(status, err, ...) CMD_ERROR_ID(status, err, ERR_OTHER, __VA_ARGS__)
+#define CMD_ERROR_ID(status, err, id, ...) (err_set_id((err), (id), __VA_ARGS__), (status))
 
 /* The same for a mistake in the arguments, with the way to the help. */
 int cmd_misuse(const struct opt_usage *usage, const struct err *err);

@@ -194,7 +194,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 {
 	DIR *dir = opendir(folder);
 	if (!dir)
-		return CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", folder, err_reason(errno));
+		return CMD_ERROR_ID(CMD_BAD_PROFILE, err, err_id_of(errno), "%s: %s", folder, err_reason(errno));
 	struct contents found = {0};
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	for (struct dirent *entry; (entry = readdir(dir));)
@@ -215,15 +215,15 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 			status = add(in, path, &file, arena, err);
 			continue;
 		}
-		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", path,
-		                   errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
+		status = CMD_ERROR_ID(CMD_BAD_PROFILE, err, err_id_of(errno), "%s: %s", path,
+		                      errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
 	}
 	in->folder = TRACE_NONE;
 	if (!found.profiles.n) {
 		BUF_LOCAL(word);
 		buf_word(&word, folder, "");
-		return CMD_ERROR(
-			CMD_BAD_PROFILE, err,
+		return CMD_ERROR_ID(
+			CMD_BAD_PROFILE, err, ERR_MISSING,
 			"%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain or packed "
 			"(nsys export --type sqlite makes exports from .nsys-rep files); folders in it are searched "
 			"with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
@@ -268,17 +268,20 @@ static int missing(const char *path, struct err *err)
 	if (strcmp(path, "-") == 0)
 		err_set(err, "%s: standard input is not read; save the profile to a file first", path);
 	else if (lstat(path, &file) == 0)
-		err_set(err, "%s: links to a file that does not exist", path);
+		err_set_id(err, ERR_MISSING, "%s: links to a file that does not exist", path);
 	else if (page_is_side(path))
-		err_set(err, "%s: no such file; sides of reports are for gapline report and gapline history", path);
+		err_set_id(err, ERR_MISSING,
+		           "%s: no such file; sides of reports are for gapline report and gapline history", path);
 	else if (stat(folder.data, &file) != 0)
-		err_set(err, "%s: no such file: the folder %s does not exist", path, folder.data);
+		err_set_id(err, ERR_MISSING, "%s: no such file: the folder %s does not exist", path, folder.data);
 	else {
 		find_near(folder.data, name, &near);
 		if (near.n)
-			err_set(err, "%s: no such file; did you mean %.*s%s?", path, (int)n, path, near.data);
+			err_set_id(err, ERR_MISSING, "%s: no such file; did you mean %.*s%s?", path, (int)n, path,
+			           near.data);
 		else
-			err_set(err, "%s: no such file; check its name, and the folder that it is looked for in", path);
+			err_set_id(err, ERR_MISSING,
+			           "%s: no such file; check its name, and the folder that it is looked for in", path);
 	}
 	return -1;
 }
@@ -290,7 +293,7 @@ static int add_path(struct inputs *in, const char *path, struct arena *arena, st
 		if (errno == ENOENT)
 			missing(path, err);
 		else
-			err_set(err, "%s: %s", path, err_reason(errno));
+			err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 		return CMD_BAD_PROFILE;
 	}
 	if (S_ISDIR(file.st_mode))
@@ -327,10 +330,10 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 	glob_t found = {0};
 	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
 	if (rc)
-		status = CMD_ERROR(CMD_BAD_PROFILE, err, "%s: %s", pattern,
-		                   rc == GLOB_NOMATCH
-		                           ? "no file matches this pattern; check it, and the folder that it looks in"
-		                           : "cannot be searched");
+		status = CMD_ERROR_ID(
+			CMD_BAD_PROFILE, err, rc == GLOB_NOMATCH ? ERR_MISSING : ERR_UNREADABLE, "%s: %s", pattern,
+			rc == GLOB_NOMATCH ? "no file matches this pattern; check it, and the folder that it looks in"
+					   : "cannot be searched");
 	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {
 		const char *path = arena_copy(arena, found.gl_pathv[i], strlen(found.gl_pathv[i]));
 		if (!is_matched_twice(in, &found, path, arena))

@@ -135,7 +135,7 @@ static int export(const struct job *job, struct meter *meter, struct err *err)
 	int status = 0, result = run_nsys(job, true, meter, &status, err);
 	if (!result && status && !knows_payloads(job)) {
 		if (ftruncate(job->said, 0)) /* a file in memory */
-			return err_set(err, "%s: %s", job->report, err_reason(errno));
+			return err_set_id(err, err_id_of(errno), "%s: %s", job->report, err_reason(errno));
 		result = run_nsys(job, false, meter, &status, err);
 	}
 	if (result)
@@ -160,7 +160,7 @@ static int export_one(struct input *input, const char *nsys, bool quiet, struct 
 	struct job job = {.nsys = nsys, .report = input->path, .arena = arena};
 	job.said = memfd_create("nsys", MFD_CLOEXEC);
 	if (job.said < 0)
-		return err_set(err, "%s: %s", input->path, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: %s", input->path, err_reason(errno));
 	if (!quiet)
 		fprintf(stderr, "gapline: exporting %s with %s\n", cmd_harmless(arena, input->path),
 		        cmd_harmless(arena, nsys));
@@ -178,7 +178,7 @@ static int export_one(struct input *input, const char *nsys, bool quiet, struct 
 			input->export = arena_format(arena, "/proc/self/fd/%d", fd);
 			input->bytes = file.st_size;
 		} else if (!result) {
-			result = err_set(err, "%s: %s", job.export, err_reason(errno));
+			result = err_set_id(err, err_id_of(errno), "%s: %s", job.export, err_reason(errno));
 		}
 		folder_remove(job.folder);
 	}
@@ -240,7 +240,7 @@ static int import(const char *ncu, const struct source *source, int to, struct e
 	while (!proc_wait(&proc, -1))
 		if (proc_interrupted()) {
 			proc_stop(&proc, SIGTERM, 2000);
-			return err_set(err, "%s: interrupted while ncu printed it", path);
+			return err_set_id(err, ERR_INTERRUPTED, "%s: interrupted while ncu printed it", path);
 		}
 	if (proc_exit_status(proc.status) == 0)
 		return 0;
@@ -261,8 +261,8 @@ static int read_packed(const struct source *source, struct names *names, struct 
 		               path, quoted(path, arena), quoted(arena_format(arena, "%s.csv", path), arena));
 	FILE *printed = tmpfile();
 	if (!printed)
-		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path,
-		               err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: no temporary file can be made for what ncu prints: %s",
+		                  path, err_reason(errno));
 	int result = import(ncu, source, fileno(printed), err);
 	if (result == 0)
 		result = ncu_read(fileno(printed), path, names, arena, report, err);

@@ -77,7 +77,8 @@ static int read_page(const char *path, struct buf *to, struct err *err)
 		return err_set(err, "%s: more than %d MB long, and a report of gapline is not; name a report.html",
 		               path, PAGE_MOST >> 20);
 	if (!to->n || strlen(to->data) != to->n)
-		return err_set(err, "%s: %s; name a report.html", path, to->n ? "is no page" : "is empty");
+		return err_set_id(err, ERR_EMPTY, "%s: %s; name a report.html", path,
+		                  to->n ? "is no page" : "is empty");
 	return 0;
 }
 
@@ -134,7 +135,7 @@ static int check_tables(const struct page_evidence *e, const struct names *names
 	table_write(&e->tables, names, &again);
 	int result = table_maker(again.data, again.n, &maker, err);
 	if (result == 0 && (maker.length != e->maker.length || maker.checksum != e->maker.checksum))
-		result = err_set(err, "the evidence is damaged: gapline does not write such a table");
+		result = err_set_id(err, ERR_DAMAGED, "the evidence is damaged: gapline does not write such a table");
 	return result;
 }
 
@@ -152,15 +153,15 @@ int page_evidence_read(const char *path, struct names *names, struct arena *aren
 	struct buf *packed = &out->packed;
 	int result = base64_take(packed, text, n);
 	if (result < 0 || !packed->n)
-		result = err_set(&cause, "the evidence is damaged: it is no base64");
+		result = err_set_id(&cause, ERR_DAMAGED, "the evidence is damaged: it is no base64");
 	else if (table_maker(packed->data, packed->n, &out->maker, &cause) == 0)
 		result = table_read(packed->data, packed->n, names, arena, &out->tables, &out->columns, &cause);
 	else
 		result = -1;
 	if (result == 0)
 		result = check_tables(out, names, &cause);
-	return result < 0 ? err_set(err, "%s: %s%s", path, cause.text,
-	                            strchr(cause.text, ';') ? "" : "; copy the report again, or make it again")
+	return result < 0 ? err_set_id(err, cause.id, "%s: %s%s", path, cause.text,
+	                               strchr(cause.text, ';') ? "" : "; copy the report again, or make it again")
 	                  : 0;
 }
 

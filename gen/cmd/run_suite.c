@@ -78,12 +78,12 @@ static struct err wrong(struct experiment *e, const struct suite_run *run, const
 	char words[80];
 	proc_status_text(result->status, words, sizeof words);
 	if (result->interrupted)
-		err_set(&say, "%s: interrupted", where(e, run, &e->compare.arena));
+		err_set_id(&say, ERR_INTERRUPTED, "%s: interrupted", where(e, run, &e->compare.arena));
 	else if (result->failed)
-		err_set(&say, "%s: '%s' failed: %s", where(e, run, &e->compare.arena),
-		        command_text(e->suite.commands[run->side], &e->compare.arena), words);
+		err_set_id(&say, ERR_PROGRAM_FAILED, "%s: '%s' failed: %s", where(e, run, &e->compare.arena),
+		           command_text(e->suite.commands[run->side], &e->compare.arena), words);
 	else
-		err_set(&say, "%s: %s", where(e, run, &e->compare.arena), err->text);
+		err_set_id(&say, err->id, "%s: %s", where(e, run, &e->compare.arena), err->text);
 	return say;
 }
 
@@ -402,7 +402,7 @@ int run_one(struct experiment *e, struct suite_run *next)
 	const char *log = next->log ? arena_format(arena, "%s/%s", e->folder, next->log) : NULL;
 	int output = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
 	if (log && output < 0) {
-		err_set(&err, "%s: %s", log, err_reason(errno));
+		err_set_id(&err, err_id_of(errno), "%s: %s", log, err_reason(errno));
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
 	e->follow = log && !e->quiet ? open(log, O_RDONLY | O_CLOEXEC) : -1;

@@ -235,8 +235,8 @@ static int get(struct store *store, const char *text, struct arena *arena, struc
 		                 text, text);
 	int missing = store_get(store, kind, name, arena, entry, err);
 	if (missing > 0)
-		err_set(err, "%s: there is no %s %s in %s%s", text, commit ? "commit" : "saved baseline", name,
-		        store->path, others(store, kind, arena));
+		err_set_id(err, ERR_MISSING, "%s: there is no %s %s in %s%s", text,
+		           commit ? "commit" : "saved baseline", name, store->path, others(store, kind, arena));
 	return missing ? CMD_BAD_PROFILE : CMD_DONE;
 }
 
@@ -309,5 +309,5 @@ int inputs_read_side(const struct input *input, struct names *names, struct aren
 	int result = table_read(input->digest, (size_t)input->bytes, names, arena, out, &columns, &cause);
 	if (result == 0 && columns.n_missing)
 		result = err_set(&cause, "the evidence lacks the column %s", columns.missing);
-	return result < 0 ? err_set(err, "%s: %s", input->path, cause.text) : 0;
+	return result < 0 ? err_set_id(err, cause.id, "%s: %s", input->path, cause.text) : 0;
 }

@@ -114,7 +114,7 @@ int csv_read(int fd, const char *path, csv_row *visit, void *context, struct err
 	bool go_on = true, first = true;
 	ssize_t n = 0;
 	if (lseek(fd, 0, SEEK_SET) != 0)
-		result = err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+		result = err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(errno));
 	while (result == 0 && go_on && (n = file_read(fd, data, CHUNK)) > 0) {
 		ssize_t i = first && n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 		first = false;
@@ -122,10 +122,10 @@ int csv_read(int fd, const char *path, csv_row *visit, void *context, struct err
 			go_on = take(&c, data[i], visit, context);
 	}
 	if (n < 0)
-		result = err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+		result = err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(errno));
 	else if (result == 0 && go_on && c.quoted && !c.quote)
-		result = err_set(err, "%s: is cut off, or a quote in it is not closed: the last text does not end",
-		                 path);
+		result = err_set_id(err, ERR_DAMAGED,
+		                    "%s: is cut off, or a quote in it is not closed: the last text does not end", path);
 	else if (result == 0 && go_on && c.any)
 		end_row(&c, visit, context);
 	buf_release(&c.text);

@@ -29,11 +29,11 @@ int db_fail(struct db *db, int code, const char *table)
 		return err_set(db->err, "%s: %s%s holds a text of more than %d MB; export the report again with nsys",
 		               db->path, kind, where, TEXT_MAX_BYTES >> 20);
 	case SQLITE_NOMEM: /* also where SQLite asks for more at once than it ever gives */
-		return err_set(db->err, "%s: out of memory while reading %s%s", db->path, kind, where);
+		return err_set_id(db->err, ERR_MEMORY, "%s: out of memory while reading %s%s", db->path, kind, where);
 	case SQLITE_CORRUPT:
-		return err_set(db->err,
-		               "%s: is damaged in %s%s; copy the file again or export the report again with nsys",
-		               db->path, kind, where);
+		return err_set_id(db->err, ERR_DAMAGED,
+		                  "%s: is damaged in %s%s; copy the file again or export the report again with nsys",
+		                  db->path, kind, where);
 	default:
 		return err_set(db->err, "%s: cannot read %s%s: %s", db->path, kind, where, sqlite3_errmsg(db->handle));
 	}
@@ -66,17 +66,19 @@ int64_t db_bytes_said(const struct file_head *head)
 static int check_length(struct db *db, const struct file_head *head)
 {
 	if (head->n < 100)
-		return err_set(db->err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again",
-		               db->path, head->n);
+		return err_set_id(db->err, ERR_DAMAGED,
+		                  "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", db->path,
+		                  head->n);
 	int64_t page = db->page = page_size(head), said = db_bytes_said(head);
 	int64_t whole = said ? said : page ? (head->size + page - 1) / page * page : 0;
 	db->pages.page = page;
 	db->pages.pages = page ? whole / page : 0;
 	if (head->size < whole)
-		return err_set(db->err,
-		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
-		               "again with nsys",
-		               db->path, (long long)head->size, (long long)whole);
+		return err_set_id(
+			db->err, ERR_DAMAGED,
+			"%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
+			"again with nsys",
+			db->path, (long long)head->size, (long long)whole);
 	return 0;
 }
 
@@ -287,8 +289,8 @@ int db_check(struct db *db)
 			return -1;
 	if (db_pages_used(&db->pages, db->handle))
 		return 0;
-	return err_set(
-		db->err,
+	return err_set_id(
+		db->err, ERR_DAMAGED,
 		"%s: is damaged: pages of it belong to no table, as where pages changed places; copy the file again or "
 		"export the report again with nsys",
 		db->path);

@@ -9,13 +9,14 @@
 
 int decoder_damaged(const struct decoder *d, const char *where)
 {
-	return err_set(d->err, "%s: is damaged: '%s' of this digest makes no sense; copy or make it again", d->path,
-	               where);
+	return err_set_id(d->err, ERR_DAMAGED,
+	                  "%s: is damaged: '%s' of this digest makes no sense; copy or make it again", d->path, where);
 }
 
 int digest_refuse_behind(const char *path, struct err *err)
 {
-	return err_set(err, "%s: is damaged: there is more behind the end of this digest; copy it again", path);
+	return err_set_id(err, ERR_DAMAGED,
+	                  "%s: is damaged: there is more behind the end of this digest; copy it again", path);
 }
 
 struct taken decoder_section(const struct decoder *d, const char *name)
@@ -60,16 +61,16 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 			for (size_t i = 0; i < s.n && i < 4; i++)
 				said |= (uint32_t)s.data[i] << 8 * i;
 			if (!d->known && (s.n != 4 || said != sum))
-				return err_set(d->err,
-				               "%s: is damaged: the checksum of this digest differs from what is in "
-				               "it; copy it again",
-				               d->path);
+				return err_set_id(d->err, ERR_DAMAGED,
+				                  "%s: is damaged: the checksum of this digest differs from what is in "
+				                  "it; copy it again",
+				                  d->path);
 			return from.at == from.end ? 0 : digest_refuse_behind(d->path, d->err);
 		}
 		if (d->n_sections < SECTIONS_MAX) /* there may be sections that later versions know */
 			d->section[d->n_sections++] = s;
 	}
-	return err_set(d->err, "%s: is cut off: this digest has no end; copy it again", d->path);
+	return err_set_id(d->err, ERR_DAMAGED, "%s: is cut off: this digest has no end; copy it again", d->path);
 }
 
 /* ---- rows ---- */

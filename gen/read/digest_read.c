@@ -50,7 +50,7 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 		buf_room(to, PIECE);
 		n = file_read(source->fd, to->data + to->n, PIECE);
 		if (n < 0)
-			return err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+			return err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(errno));
 		meter_add(&source->whole, n);
 	}
 	return 0;
@@ -75,10 +75,11 @@ static int decode(const char *path, const struct buf *contents, const struct rea
 	                                         trace, err);
 	size_t ops = trace->again ? trace->again->ops : trace->ops.n;
 	return result == 0 && !ops && !wish->without_gpu
-	               ? err_set(err,
-	                         "%s: this digest holds no GPU work, so there is nothing to judge; capture again with "
-	                         "--trace=cuda,nvtx and digest that",
-	                         path)
+	               ? err_set_id(
+				 err, ERR_EMPTY,
+				 "%s: this digest holds no GPU work, so there is nothing to judge; capture again with "
+				 "--trace=cuda,nvtx and digest that",
+				 path)
 	               : result;
 }
 

@@ -346,7 +346,7 @@ static ssize_t next_piece(void *context, void *data, size_t room)
 	}
 	ssize_t n = file_read(in->source->fd, data, room);
 	if (n < 0)
-		err_set(in->k->err, "%s: cannot be read: %s", in->k->path, err_reason(errno));
+		err_set_id(in->k->err, ERR_UNREADABLE, "%s: cannot be read: %s", in->k->path, err_reason(errno));
 	meter_add(&in->source->whole, n);
 	return n;
 }
@@ -372,8 +372,8 @@ static int refuse(struct parser *p, const struct json_scan *s, struct unpack *pa
 	case JSON_UNREADABLE:
 		return -1;
 	case JSON_CUT_OFF:
-		return err_set(
-			k->err,
+		return err_set_id(
+			k->err, ERR_DAMAGED,
 			"%s: is cut off: the JSON ends after %lld events without being closed, so what is missing "
 			"cannot be told; copy the file again, or record it again and let the program end",
 			k->path, (long long)k->events);
@@ -390,8 +390,9 @@ static int refuse(struct parser *p, const struct json_scan *s, struct unpack *pa
 			               "put each into a file of its own",
 			               k->path, (long long)json_scan_position(s));
 		if (json_scan_met_zeros(s))
-			return err_set(k->err, "%s: is damaged: near byte %lld it holds zeros; copy the file again",
-			               k->path, (long long)json_scan_position(s));
+			return err_set_id(k->err, ERR_DAMAGED,
+			                  "%s: is damaged: near byte %lld it holds zeros; copy the file again", k->path,
+			                  (long long)json_scan_position(s));
 		return err_set(
 			k->err,
 			"%s: is no valid JSON at byte %lld, where %s should be; PyTorch before 2026 did not escape "

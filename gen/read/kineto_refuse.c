@@ -79,8 +79,8 @@ int kineto_check_contents(const struct kineto *k, const struct read_wish *wish)
 		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
 			     "profile, in virtual machines, or where another profiler uses CUPTI"
 			   : "CUDA was not among the activities, or the program did not use it";
-	return err_set(
-		k->err,
+	return err_set_id(
+		k->err, ERR_EMPTY,
 		"%s: holds no GPU work, so there is nothing to judge: %lld operator%s, %lld annotation%s, %lld CUDA "
 		"call%s; %s%s%s",
 		k->path, (long long)k->operators, plural(k->operators), (long long)k->annotations,

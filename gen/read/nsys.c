@@ -94,12 +94,13 @@ static int check_contents(struct nsys *r)
 	else
 		reason = "the program did not use CUDA, ran it in a process that was not traced, or CUDA was not among "
 			 "the things to trace";
-	return err_set(r->err,
-	               "%s: holds no GPU work, so there is nothing to judge: %zu CUDA calls, %zu NVTX ranges, %zu OS "
-	               "calls, %lld rows dropped; %s; capture again with: %s",
-	               r->path, t->calls.n, t->ranges.n, t->os_calls.n, (long long)dropped, reason,
-	               t->source.kind == SOURCE_GAPLINE ? "gapline capture -o FILE -- COMMAND"
-	                                                : "nsys profile --trace=cuda,nvtx,osrt COMMAND");
+	return err_set_id(
+		r->err, ERR_EMPTY,
+		"%s: holds no GPU work, so there is nothing to judge: %zu CUDA calls, %zu NVTX ranges, %zu OS "
+		"calls, %lld rows dropped; %s; capture again with: %s",
+		r->path, t->calls.n, t->ranges.n, t->os_calls.n, (long long)dropped, reason,
+		t->source.kind == SOURCE_GAPLINE ? "gapline capture -o FILE -- COMMAND"
+						 : "nsys profile --trace=cuda,nvtx,osrt COMMAND");
 }
 
 /* Everything that the builder has to know before it numbers and names. */

@@ -222,5 +222,5 @@ int printed_read(const char *path, const regex_t *pattern, struct arena *arena, 
 	free(text);
 	run->number = found.number;
 	run->n = found.n;
-	return n < 0 ? err_set(err, "%s: cannot be read: %s", path, err_reason(why)) : 0;
+	return n < 0 ? err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", path, err_reason(why)) : 0;
 }

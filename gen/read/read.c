@@ -174,8 +174,8 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (packed)
 		inside = source->packing == PACKING_GZIP ? "holds, gzipped, " : "holds, packed with zstd, ";
 	if (head->size == 0)
-		return err_set(err, "%s: %s%s; capture or export the profile again", path,
-		               packed ? "holds nothing, " : "is empty", packed ? word : "");
+		return err_set_id(err, ERR_EMPTY, "%s: %s%s; capture or export the profile again", path,
+		                  packed ? "holds nothing, " : "is empty", packed ? word : "");
 	if (pointer_is(head))
 		return pointer_refuse(path, inside, err);
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
@@ -187,8 +187,9 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (foreign)
 		return refuse_packed(path, inside, foreign, packed, err);
 	if (head->n < sizeof SOURCE_SQLITE && begins(head, SOURCE_SQLITE, head->n))
-		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
-		               head->n);
+		return err_set_id(err, ERR_DAMAGED,
+		                  "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
+		                  head->n);
 	if (BEGINS(head, "<!DOCTYPE html") || BEGINS(head, "<html"))
 		return err_set(err,
 		               "%s: %sa web page; name the profiles that a report was made of; 'gapline report' also "
@@ -316,8 +317,8 @@ static void add_others(const struct unread *unread, size_t n, struct err *err)
 	}
 	const struct err one = *err;
 	if (others)
-		err_set(err, "%s (%zu more of the files cannot be read%s: %s%s)", one.text, others,
-		        same ? ", for the same reason" : "", text.data, others > NAMED ? " …" : "");
+		err_set_id(err, one.id, "%s (%zu more of the files cannot be read%s: %s%s)", one.text, others,
+		           same ? ", for the same reason" : "", text.data, others > NAMED ? " …" : "");
 }
 
 /* Names of rows that are made again are the caller's from here on; of others, texts may stand beside rows. */

@@ -107,7 +107,7 @@ int scrub_run(const struct source *source, struct scrub_text *text, struct arena
 	char *bytes = arena_alloc(arena, size + 1, 1);
 	ssize_t n = file_read(source->fd, bytes, size);
 	if (n < 0)
-		return err_set(err, "%s: cannot be read: %s", source->path, err_reason(errno));
+		return err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", source->path, err_reason(errno));
 	const struct json_value *root = json_read(bytes, (size_t)n, arena);
 	const char *says = json_member_text(root, "schema");
 	if (!says || strncmp(says, schema, sizeof schema - 1) != 0)

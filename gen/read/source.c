@@ -61,7 +61,9 @@ int source_unpack(struct source *s, struct err *err)
 
 int source_rewind(const struct source *s, struct err *err)
 {
-	return lseek(s->fd, 0, SEEK_SET) == 0 ? 0 : err_set(err, "%s: cannot be read: %s", s->path, err_reason(errno));
+	return lseek(s->fd, 0, SEEK_SET) == 0
+	               ? 0
+	               : err_set_id(err, ERR_UNREADABLE, "%s: cannot be read: %s", s->path, err_reason(errno));
 }
 
 int source_check(const struct source *s, struct err *err)
@@ -71,11 +73,12 @@ int source_check(const struct source *s, struct err *err)
 	if (s->fd < 0)
 		return 0;
 	if (fstat(s->fd, &now) != 0)
-		return err_set(err, "%s: cannot be examined: %s", s->path, err_reason(errno));
+		return err_set_id(err, err_id_of(errno), "%s: cannot be examined: %s", s->path, err_reason(errno));
 	if (now.st_size == s->opened.st_size && now.st_mtim.tv_sec == then->tv_sec &&
 	    now.st_mtim.tv_nsec == then->tv_nsec)
 		return 0;
-	return err_set(err, "%s: was written while it was read; wait until the program that writes it ends", s->path);
+	return err_set_id(err, ERR_REPLACED,
+	                  "%s: was written while it was read; wait until the program that writes it ends", s->path);
 }
 
 void source_close(struct source *s)

@@ -132,7 +132,7 @@ static int finish(struct suites *s, struct buf *out, struct err *err)
 	xmlFree(bytes);
 	xmlFreeDoc(s->doc);
 	arena_release(&s->arena);
-	return bytes ? 0 : err_set(err, "the JUnit file: out of memory");
+	return bytes ? 0 : err_set_id(err, ERR_MEMORY, "the JUnit file: out of memory");
 }
 
 int render_junit(const struct analysis *a, struct buf *out, struct err *err)

@@ -169,7 +169,7 @@ int page_finish(struct page *page, struct buf *out, struct err *err)
 	}
 	xmlFreeDoc(page->doc);
 	page->doc = NULL;
-	return page->first.text[0] ? err_set(err, "%s", page->first.text) : 0;
+	return page->first.text[0] ? err_set_id(err, page->first.id, "%s", page->first.text) : 0;
 }
 
 /* ---- serving marks ---- */

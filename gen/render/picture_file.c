@@ -88,5 +88,5 @@ int render_svg(const struct analysis *a, struct buf *out, struct err *err)
 		buf_add(out, (const char *)text, (size_t)n);
 	xmlFree(text);
 	xmlFreeDoc(doc);
-	return text ? 0 : err_set(err, "picture: out of memory");
+	return text ? 0 : err_set_id(err, ERR_MEMORY, "picture: out of memory");
 }

@@ -61,14 +61,14 @@ static int fail(const struct store *s, struct err *err)
 	case SQLITE_READONLY:
 		return err_set(err, "%s: cannot be written (it, or the folder it is in)", s->path);
 	case SQLITE_CANTOPEN:
-		return err_set(err, "%s: cannot be opened: it, or a file beside it, could not be made or read",
-		               s->path);
+		return err_set_id(err, ERR_UNREADABLE,
+		                  "%s: cannot be opened: it, or a file beside it, could not be made or read", s->path);
 	case SQLITE_TOOBIG:
 		return err_set(err, "%s: takes no digest as large as this: 1 GB is the most", s->path);
 	case SQLITE_NOTADB:
 		return refuse(s->path, err);
 	case SQLITE_CORRUPT:
-		return err_set(err, "%s: is damaged: its pages are not in order", s->path);
+		return err_set_id(err, ERR_DAMAGED, "%s: is damaged: its pages are not in order", s->path);
 	default:
 		return err_set(err, "%s: %s", s->path, sqlite3_errstr(code));
 	}
@@ -184,15 +184,18 @@ static int look(const char *path, bool write, struct err *err)
 			output_release(&made);
 			return rc;
 		}
-		return errno == ENOENT ? err_set(err,
-		                                 "%s: no such file; 'gapline save' and 'gapline history add' make one, "
-		                                 "and --db names it",
-		                                 path)
-		                       : err_set(err, "%s: %s", path, err_reason(errno));
+		return errno == ENOENT
+		               ? err_set_id(err, ERR_MISSING,
+		                            "%s: no such file; 'gapline save' and 'gapline history add' make one, "
+		                            "and --db names it",
+		                            path)
+		               : err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno));
 	}
 	if (!S_ISREG(file.st_mode))
 		return err_set(err, "%s: is %s", path, S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
-	return access(path, write ? R_OK | W_OK : R_OK) ? err_set(err, "%s: %s", path, err_reason(errno)) : 0;
+	return access(path, write ? R_OK | W_OK : R_OK)
+	               ? err_set_id(err, err_id_of(errno), "%s: %s", path, err_reason(errno))
+	               : 0;
 }
 
 /* Also to read it is opened for writing where that is allowed: what a writer left half done when its machine stopped
@@ -376,7 +379,7 @@ static const char *text_of(sqlite3_stmt *statement, int column, struct arena *ar
 
 static int not_ours(const struct store *s, struct err *err)
 {
-	return err_set(err, "%s: is damaged: it holds something else than gapline writes", s->path);
+	return err_set_id(err, ERR_DAMAGED, "%s: is damaged: it holds something else than gapline writes", s->path);
 }
 
 static int read_parts(const struct store *s, bool digests, struct arena *arena, struct store_entry *e, struct err *err)

@@ -390,7 +390,7 @@ static unsigned char *unpack_table(const void *bytes, size_t n, const struct tab
 	uint32_t sum = result == Z_OK ? (uint32_t)crc32(crc32(0, NULL, 0), to, (uInt)length) : 0;
 	if (result == Z_OK && length == maker->length && sum == maker->checksum)
 		return to;
-	err_set(err, "the evidence is damaged: its checksum does not fit");
+	err_set_id(err, ERR_DAMAGED, "the evidence is damaged: its checksum does not fit");
 	return NULL;
 }
 
@@ -415,7 +415,7 @@ int table_read(const void *bytes, size_t n, struct names *names, struct arena *a
 		if (!r.damaged)
 			r.damaged = table_check(out, arena);
 		if (r.damaged)
-			err_set(err, "the evidence is damaged: %s", r.damaged);
+			err_set_id(err, ERR_DAMAGED, "the evidence is damaged: %s", r.damaged);
 	}
 	arena_release(&r.scratch);
 	return at && !r.damaged ? 0 : -1;

@@ -233,6 +233,10 @@ class Errors(Case):
         (self.folder / "cut.gz").write_bytes(BASE.read_bytes()[:9000])
         self.assertEqual(self.error(3, "show", "*.gz", *json_, file="cut.gz"), "damaged")
         self.assertEqual(self.error(2, "digest", BASE, "-o", "none/x", *json_, file="none/x"), "output")
+        # nor by words that are the user's own
+        (self.folder / "no such file").write_bytes(b"text")
+        self.assertEqual(self.error(3, "show", "no such file", *json_, file="no such file"), "not_a_profile")
+        self.assertEqual(self.error(2, "show", BASE, "--step", "out of memory", *json_), "usage")
         self.assertEqual(self.error(2, "stats", BASE, "-o", "none/x", "--report", "cuda_api_sum", *json_, file="none/x_cuda_api_sum.csv"), "output")
         self.stand_in()
         nsys = ["capture", "--collector", "nsys", *json_, "-o", "x.sqlite", "--", "sh", "-c"]
