@@ -6,6 +6,7 @@ whether the places in docs that the table names are there.
 
 MESSAGES is the program tests/messages; --refresh writes both down.
 """
+import html
 import json
 import pathlib
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+SAY = DOCS.parent / "gen" / "say"
 LIST = re.compile(r'("fact_id": \{\n +"enum": \[\n)(.*?)(\n +\]\n)', re.S)
 
 
@@ -44,6 +46,19 @@ def prose(readme):
     for line in re.sub(r"```.*?```", "", readme, flags=re.S).splitlines():
         if not line.startswith(("|", "#", "<", "!")):
             yield re.sub(r"\*\*|^([-*]|\d+\.) ", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line))
+
+
+def help_texts():
+    """What help says of commands and options; the lines of an exit status stay lines, and examples and usage are none."""
+    kept = re.sub(r"\n  +", " ", (SAY / "help.txt").read_text(encoding="utf-8"))
+    return re.findall(r"^(?:about|does|--[\w-]+): (.*)$", kept, re.M)
+
+
+def page_texts():
+    """The sentences of the page's template."""
+    page = re.sub(r"<(script|style|pre).*?</\1>", "", (DOCS.parent / "templates" / "report.html").read_text(encoding="utf-8"), flags=re.S)
+    for text in re.split(r"</?(?:p|li|t[dh]|summary|figcaption|h\d|div|section|d[td]|caption|label|button)\b[^>]*>", page):
+        yield re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", text))).strip()
 
 
 def anchors(name):
@@ -79,7 +94,7 @@ def main():
     problems += [f"not known, or no number: {line}" for line in (said + ends).splitlines() if re.search(r"\bnan\b|\binf\b|\(null\)", line)]
     assert list(long_sentences("a " * 21)) and not list(long_sentences("a " * 20 + "(b c) `d` 3 ms; " + "e " * 20))
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    for line in [line[2:] for line in (said + ends).splitlines() if line.startswith("- ")] + list(prose(readme)):
+    for line in [line[2:] for line in (said + ends).splitlines() if line.startswith("- ")] + [*prose(readme), *help_texts(), *page_texts()]:
         problems += long_sentences(line)
     print("\n".join(problems) or f"check_messages: {len(ids)} messages")
     sys.exit(bool(problems))
