@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/json_reader.h"
+#include "render/render.h"
 
 #include <string.h>
 
@@ -90,9 +91,16 @@ static const char *find_evidence(const char *path, struct page_evidence *out, st
 	if (pass(out->page.data, "{")) {
 		out->json = json_read(out->page.data, out->page.n, arena);
 		const char *text = json_member_text(out->json, "evidence");
+		const char *schema = json_member_text(out->json, "schema");
 		*n = text ? strlen(text) : 0;
 		if (!out->json)
 			err_set(err, "%s: is no JSON; name the result of gapline report", path);
+		else if (!schema || strcmp(schema, RENDER_SCHEMA) != 0)
+			return err_set(err,
+			               "%s: is a result of the form '%s', and this gapline reads '" RENDER_SCHEMA
+			               "'; make the report again of its profiles",
+			               path, schema ? schema : "unknown"),
+			       NULL;
 		else if (!text)
 			err_set(err, "%s: carries no evidence; gapline report --evidence puts it into the JSON", path);
 		return text;

@@ -337,7 +337,7 @@ static int write_result(const struct analysis *a, const struct buf *evidence, st
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
-	json_text(&json, "schema", "gapline/3");
+	json_text(&json, "schema", RENDER_SCHEMA);
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", a->title);
 	if (a->n_sides > 1)
@@ -390,7 +390,7 @@ int render_error_json(const struct render_error *e, struct buf *out, struct err 
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
-	json_text(&json, "schema", "gapline/3");
+	json_text(&json, "schema", RENDER_SCHEMA);
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "result", "error");
 	render_error_object(&json, e);

@@ -14,7 +14,10 @@ int render_html(const struct analysis *analysis, struct buf *out, struct err *er
 /* The gap timeline alone, a self-contained SVG, twice as wide as high. */
 int render_svg(const struct analysis *analysis, struct buf *out, struct err *err);
 
-/* The JSON result, schema "gapline/3" (docs/reference/gapline.schema.json), ends with a newline. */
+/* The form of the JSON result (docs/reference/gapline.schema.json); older ones are refused with words. */
+#define RENDER_SCHEMA "gapline/3"
+
+/* The JSON result, ends with a newline. */
 int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
 
 /* The same with the step tables of both sides in it, `evidence`: null where they are too large. */

@@ -91,10 +91,11 @@ def like(gapline, folder, seeds):
                 v = judge(gapline, made.write(pair, folder, 100 + seed, True, side))["verdict"]
                 n += 1
                 directions += v["result"] in ("faster", "slower")
-                if v["result"] in ("faster", "slower") or v["same_work"] in ("different", "same_job"):
-                    print(f"{pair.what}, program {side} against itself, seed {seed}: {v['result']} {v['speedup']} {v['ci95']}, {v['same_work']} {v['differences'][:2]}", flush=True)
-                bad += v["same_work"] in ("different", "same_job")
-    print(f"{n} pairs of like against like: {directions} directions, {bad} times other work")
+                named = v["result"] not in ("faster", "slower") and v["why"]["parts"]  # no row is a reason without a direction
+                if v["result"] in ("faster", "slower") or v["same_work"] in ("different", "same_job") or named:
+                    print(f"{pair.what}, program {side} against itself, seed {seed}: {v['result']} {v['speedup']} {v['ci95']}, {v['same_work']} {v['differences'][:2]} {named}", flush=True)
+                bad += v["same_work"] in ("different", "same_job") or bool(named)
+    print(f"{n} pairs of like against like: {directions} directions, {bad} times other work or a row that is named")
     return bad + (directions > 0.025 * n)
 
 

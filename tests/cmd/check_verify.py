@@ -170,6 +170,7 @@ class Verify(Reports):
         self.verify(twice, 1, "disagrees")
         self.verify(json.dumps({k: v for k, v in whole.items() if k != "evidence"}).encode(), 3, "page.json: carries no evidence", "--evidence")
         self.verify(self.results["tiny"][:-9], 3, "page.json: is no JSON")
+        self.verify(json.dumps({**whole, "schema": "gapline/2"}).encode(), 3, "a result of the form 'gapline/2'", "make the report again")
         self.assertEqual(gapline("report", "a.sqlite", "b.sqlite", "--evidence").returncode, 2)
 
     def test_other_versions(self):
